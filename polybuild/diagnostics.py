@@ -1,0 +1,74 @@
+"""What polybuild says about the user's code: locations, messages, errors.
+
+Every message has the shape compilers use, so that editors and build tools can
+parse it::
+
+    file:line:col: warning: message [-Wpolybuild-code]
+        source line
+            ^
+    hint: what to do about it
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(Enum):
+    """How much a diagnostic matters; the value is the word that is printed."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    REMARK = "remark"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a file the user wrote; lines and columns count from 1, column 0 is unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message about one place.
+
+    ``code`` is the documented kebab-case name after ``-Wpolybuild-``; ``hint``
+    says what the user can do.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    location: Location
+    hint: str = ""
+
+
+class PolybuildError(Exception):
+    """Base of everything polybuild raises on purpose."""
+
+
+class UsageError(PolybuildError):
+    """The command line, a build setting or a pragma clause is wrong (exit code 2)."""
+
+
+class SourceError(PolybuildError):
+    """The user's file cannot be read, preprocessed or written (exit code 1)."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(f"{diagnostic.location}: {diagnostic.message}")
+        self.diagnostic = diagnostic
+
+
+class Unsupported(PolybuildError):
+    """A region must be left as it is; caught by the pipeline, one region at a time."""
+
+    def __init__(self, code: str, message: str, location: Location, hint: str = "") -> None:
+        super().__init__(f"{location}: {message}")
+        self.diagnostic = Diagnostic(Severity.WARNING, code, message, location, hint)

@@ -1,0 +1,131 @@
+"""Every knob of polybuild, in one frozen dataclass.
+
+The command line (``--tile-sizes``), CMake (``TILE_SIZES``), pyproject
+(``tile-sizes``), Python (``tile_sizes``) and the pragma clause
+(``#pragma scop tile_sizes(32,32)``) are faces of the same field, and all of
+them read the help text and the parser from the field's metadata.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from polybuild.diagnostics import UsageError
+
+
+def _choice(*names: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"must be one of {', '.join(names)}")
+        return text
+
+    return parse
+
+
+def _boolean(text: str) -> bool:
+    values = {"1": True, "on": True, "true": True, "yes": True, "": True}
+    values |= {"0": False, "off": False, "false": False, "no": False}
+    try:
+        return values[text.lower()]
+    except KeyError:
+        raise ValueError("must be on or off") from None
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
+    except ValueError:
+        sizes = (0,)
+    if any(size < 1 for size in sizes):
+        raise ValueError("must be positive whole numbers separated by commas")
+    return sizes
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise ValueError("must be a positive whole number")
+    return value
+
+
+def _non_negative(text: str) -> int:
+    return 0 if text.strip() == "0" else _positive(text)
+
+
+def _knob(default: Any, parse: Callable[[str], Any], help_text: str, *, metavar: str = "") -> Any:
+    return field(default=default, metadata={"parse": parse, "help": help_text, "metavar": metavar})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to do with the regions of one file; defaults are what a user wants."""
+
+    backend: str = _knob("openmp", _choice("openmp"), "machine to generate code for", metavar="openmp")
+    schedule: str = _knob(
+        "auto",
+        _choice("auto", "isl", "original"),
+        "who orders the work: isl's scheduler, the original order, or what the model prefers",
+        metavar="auto|isl|original",
+    )
+    fusion: str = _knob(
+        "auto",
+        _choice("auto", "min", "max", "depth"),
+        "minimal or maximal fusion, maximal band depth, or what the model prefers",
+        metavar="auto|min|max|depth",
+    )
+    tile: bool = _knob(True, _boolean, "tile permutable bands", metavar="on|off")
+    tile_sizes: tuple[int, ...] = _knob(
+        (), _sizes, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
+    )
+    parallel: bool = _knob(True, _boolean, "run coincident loops on several threads", metavar="on|off")
+    simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off")
+    min_work: int = _knob(
+        20000,
+        _non_negative,
+        "statement instances below which a region runs its original loops; 0: never",
+        metavar="N",
+    )
+    l1_size: int = _knob(32 * 1024, _positive, "first-level data cache in bytes", metavar="BYTES")
+    l2_size: int = _knob(1024 * 1024, _positive, "second-level cache in bytes", metavar="BYTES")
+    on_unsupported: str = _knob(
+        "warn", _choice("warn", "error"), "keep a region that is not understood, or fail", metavar="warn|error"
+    )
+
+    def with_settings(self, settings: Mapping[str, str]) -> Options:
+        """A copy with ``settings`` (field name, ``-`` or ``_``, to text) parsed into it.
+
+        Raises UsageError for an unknown name or an ill-formed value.
+        """
+        knobs = {knob.name: knob for knob in dataclasses.fields(self)}
+        changes: dict[str, Any] = {}
+        for name, text in settings.items():
+            knob = knobs.get(name.replace("-", "_"))
+            if knob is None:
+                raise UsageError(f"unknown option '{name}'; known are {', '.join(knobs)}")
+            try:
+                changes[knob.name] = knob.metadata["parse"](text)
+            except ValueError as error:
+                raise UsageError(f"option '{name}' {error}, not '{text}'") from None
+        return dataclasses.replace(self, **changes)
+
+    def with_clauses(self, clauses: str) -> Options:
+        """A copy with the clauses of a pragma, as in ``tile_sizes(32,32) fusion(max)``.
+
+        Raises UsageError if the text is not a list of clauses.
+        """
+        settings: dict[str, str] = {}
+        rest = clauses.strip()
+        while rest:
+            match = re.match(r"(\w+)\s*(?:\(([^()]*)\))?\s*,?\s*", rest)
+            if match is None:
+                raise UsageError(f"cannot read the pragma clause '{rest}'; write name(value)")
+            settings[match.group(1)] = match.group(2) or ""
+            rest = rest[match.end() :]
+        return self.with_settings(settings)

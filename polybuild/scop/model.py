@@ -1,0 +1,168 @@
+"""The polyhedral model of one region: what runs, what it touches, in which order.
+
+Spaces. Every set and map shares the parameters of ``Scop.context``. A
+statement's domain lives in ``S<k>[i0, ..., in]``, one dimension per enclosing
+loop of the region, outermost first, each the *value of the C iterator*. An
+access relation maps it to ``array[x0, ..., xm]``, subscripts outermost first,
+zero dimensions for a scalar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Location
+from polybuild.source.model import Storage
+from polybuild.source.types import Type
+
+
+class AccessKind(Enum):
+    """How an access touches its elements; a may-write might leave the old value."""
+
+    READ = "read"
+    WRITE = "write"
+    MAY_WRITE = "may-write"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value that is the same for the whole region.
+
+    ``name`` is the isl identifier, ``expression`` the C expression it stands
+    for (often the same text), ``type`` that expression's C type.
+    """
+
+    name: str
+    expression: c_ast.Node
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A variable that the region accesses: an array, or a scalar (no extents).
+
+    ``name`` is the isl tuple name and unique in the scop; ``expression`` is the
+    C expression to subscript (``A``, ``p->grid``). ``extents`` has one entry per
+    dimension, outermost first, each a ``{ [] -> [n] }`` piecewise expression of
+    the parameters, None where unknown (an outermost ``[]`` or a pointer).
+    ``local`` is true for a variable declared inside the region; ``declared`` is
+    its declaration then. ``by_pointer`` is true when other arrays reached by
+    pointers may overlap it (function parameters, pointers), ``restrict`` if the
+    program promised otherwise.
+    """
+
+    name: str
+    expression: c_ast.Node
+    element: Type
+    extents: tuple[isl.PwAff | None, ...]
+    storage: Storage
+    location: Location
+    local: bool = False
+    declared: c_ast.Decl | None = None
+    by_pointer: bool = False
+    restrict: bool = False
+    address_taken: bool = False
+
+    @property
+    def is_scalar(self) -> bool:
+        """True for a variable without subscripts."""
+        return not self.extents
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One reference in a statement's body: ``node`` is that very node of the tree."""
+
+    array: Array
+    relation: isl.Map
+    kind: AccessKind
+    node: c_ast.Node
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """The counter of one loop: its C name, its C type, and the loop's place."""
+
+    name: str
+    type: Type
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement and the set of its instances.
+
+    ``body`` is a C expression (an expression statement's) or, for a statement
+    that is kept whole, a C statement. A declaration with an initialiser became
+    an assignment. ``accesses`` is in evaluation-safe order: reads before the
+    write they feed.
+    """
+
+    name: str
+    domain: isl.Set
+    iterators: tuple[Iterator, ...]
+    body: c_ast.Node
+    accesses: tuple[Access, ...]
+    location: Location
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something the transformation relies on, checked at run time before the region.
+
+    ``condition`` is a set of parameter values.
+    """
+
+    condition: isl.Set
+    reason: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class FinalValue:
+    """The value an iterator declared before the region has after it.
+
+    ``value`` is a piecewise expression of the parameters; outside its domain
+    the variable keeps the value it had.
+    """
+
+    name: str
+    expression: c_ast.Node
+    type: Type
+    value: isl.PwAff
+
+
+@dataclass(frozen=True, slots=True)
+class Scop:
+    """A region as a polyhedral program; ``schedule`` is the original order."""
+
+    context: isl.Set
+    parameters: tuple[Parameter, ...]
+    arrays: tuple[Array, ...]
+    statements: tuple[Statement, ...]
+    schedule: isl.Schedule
+    assumptions: tuple[Assumption, ...]
+    final_values: tuple[FinalValue, ...]
+    location: Location
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """All instances of all statements."""
+        union = isl.UnionSet.empty(self.context.get_space())
+        for statement in self.statements:
+            union = union.union(isl.UnionSet.from_set(statement.domain))
+        return union
+
+    def accesses(self, *kinds: AccessKind) -> isl.UnionMap:
+        """The union of the access relations of the given kinds, from instances to elements."""
+        union = isl.UnionMap.empty(self.context.get_space())
+        for statement in self.statements:
+            for access in statement.accesses:
+                if access.kind in kinds:
+                    union = union.union(isl.UnionMap.from_map(access.relation))
+        return union

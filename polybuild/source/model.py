@@ -1,0 +1,103 @@
+"""What the reading room hands on: a file, its regions, and what is known of names.
+
+Every syntax tree node keeps a pycparser ``coord`` whose file and line are the
+user's (``#line`` markers of the preprocessor are followed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pycparser import c_ast
+
+from polybuild.diagnostics import Diagnostic, Location
+from polybuild.source.types import Type
+
+
+class Storage(Enum):
+    """Where a name lives, seen from the region that uses it."""
+
+    PARAMETER = "parameter"  # of the enclosing function
+    LOCAL = "local"  # automatic, in the enclosing function, outside the region
+    STATIC = "static"  # static inside the enclosing function
+    GLOBAL = "global"  # file scope, static or extern
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name visible where a region starts.
+
+    ``declaration`` is the pycparser node; ``address_taken`` is true if ``&name``
+    (or the decay of an array into a pointer variable) occurs in the function.
+    """
+
+    name: str
+    type: Type
+    storage: Storage
+    declaration: c_ast.Node
+    address_taken: bool = False
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range of offsets into ``Source.text``."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The statements between one ``#pragma scop`` and its ``#pragma endscop``.
+
+    ``span`` covers both marker lines whole, including the line end of the last;
+    ``body`` is what lies strictly between them. ``clauses`` is the text after
+    ``scop``. ``function`` is the parsed enclosing function; in it, the region
+    is the block items between the ``Pragma`` nodes whose strings are
+    ``polybuild begin <index>`` and ``polybuild end <index>``. ``symbols`` holds
+    the names visible at the start of the region (innermost scope wins);
+    ``functions`` maps the names of the functions whose declaration was seen to
+    their types; ``enumerators`` gives the values of enumeration constants.
+    """
+
+    index: int
+    span: Span
+    body: Span
+    begin: Location
+    end: Location
+    clauses: str
+    statements: tuple[c_ast.Node, ...]
+    function: c_ast.FuncDef
+    symbols: Mapping[str, Symbol]
+    functions: Mapping[str, Type] = field(default_factory=dict)
+    enumerators: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRegion:
+    """A region that could not be read; the diagnostic says why, the text stays as it is."""
+
+    index: int
+    span: Span
+    begin: Location
+    end: Location
+    diagnostic: Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file as the user wrote it.
+
+    ``text`` is decoded as UTF-8 with ``surrogateescape`` and untouched line
+    ends, so writing it back gives the same bytes. ``dependencies`` are the
+    files the preprocessor read, the file itself first.
+    """
+
+    path: str
+    text: str
+    regions: tuple[Region | RejectedRegion, ...]
+    dependencies: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()

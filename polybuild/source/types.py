@@ -1,0 +1,82 @@
+"""C types, as far as the polyhedral rooms need them (LP64 and LLP64 differ only in ``long``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """``void``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer type: ``name`` as C spells it, ``width`` in bits (``_Bool`` has width 1)."""
+
+    name: str
+    width: int
+    signed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Floating:
+    """A real or complex floating type; ``size`` in bytes."""
+
+    name: str
+    size: int
+    complex: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer; ``restrict`` and ``volatile`` (of the pointee) matter to aliasing and legality."""
+
+    target: Type
+    restrict: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array; ``extent`` is the C expression of its size, None for ``[]``."""
+
+    element: Type
+    extent: c_ast.Node | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """A member of a structure or union."""
+
+    name: str
+    type: Type
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A structure or union; ``fields`` is None while it is incomplete."""
+
+    kind: str  # "struct" or "union"
+    tag: str
+    fields: tuple[Field, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function type; ``parameters`` is None for an old-style declaration."""
+
+    result: Type
+    parameters: tuple[Type, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A type we do not model (``__int128``, vectors); using it in a region refuses the region."""
+
+    name: str
+
+
+Type = Void | Integer | Floating | Pointer | Array | Record | Function | Unknown
