@@ -1,0 +1,31 @@
+"""What became of each region: the record behind the JSON report, remarks and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RegionReport:
+    """The outcome for one region.
+
+    ``status`` is ``transformed`` or ``kept``; a kept region has the ``code`` and
+    ``message`` of its diagnostic. ``parallel_loops`` counts loops run by threads;
+    ``tile_sizes`` lists those of each tiled band, outermost first.
+    ``assumptions`` are the run-time conditions as C text with the reason for
+    each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
+    """
+
+    file: str
+    line: int
+    end_line: int
+    status: str
+    code: str = ""
+    message: str = ""
+    backend: str = ""
+    parallel_loops: int = 0
+    tile_sizes: tuple[tuple[int, ...], ...] = ()
+    statements: int = 0
+    compile_seconds: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
