@@ -1,0 +1,131 @@
+"""Reading the input and writing what comes of it, so that nothing is ever half written or lost.
+
+Start-up time counts on every file of a build, so this module imports only what
+the interpreter has loaded before it.
+"""
+
+import os
+import sys
+
+MARK = b"scop"
+"""A file without this text has no region and passes through as it is."""
+
+EMPTY_REPORT = b'{\n  "regions": []\n}\n'
+"""The report of a file without regions."""
+
+STANDARD_OUTPUT = "-"
+
+
+def read(path: str) -> bytes:
+    """The bytes of the file at ``path``; OSError if it cannot be read."""
+    with open(path, "rb") as file:  # noqa: PTH123 -- pathlib costs start-up time
+        return file.read()
+
+
+def write(path: str, data: bytes) -> None:
+    """Replace the file at ``path`` by ``data``, whole or not at all; OSError if that fails.
+
+    ``-`` is standard output; what is not a regular file (a device, a pipe) is
+    written directly. A symbolic link keeps pointing where it did. The file is
+    new even if the bytes are the same, so a build system sees that it was made.
+    """
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    elif os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 -- start-up
+        with open(path, "wb") as file:  # noqa: PTH123 -- start-up
+            file.write(data)
+    else:
+        _replace(os.path.realpath(path), data)
+
+
+def _replace(path: str, data: bytes) -> None:
+    # A short name of its own: the name of the file may be as long as names can be.
+    temporary = os.path.join(os.path.dirname(path), f".polybuild-{os.urandom(8).hex()}")  # noqa: PTH118, PTH120
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 -- start-up
+            file.write(data)
+        os.replace(temporary, path)  # noqa: PTH105 -- start-up
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108 -- start-up
+        raise
+
+
+def depfile(target: str, prerequisites: tuple[str, ...]) -> bytes:
+    """The rule ``target: prerequisites`` as Make and Ninja read it.
+
+    The target stands as given, which is how the build system knows it;
+    prerequisites become absolute and stand once each.
+    """
+    here = os.getcwd()  # noqa: PTH109 -- start-up
+    # Joined, not normalised: `link/../file` is not `file` when `link` leads elsewhere.
+    names = dict.fromkeys(os.path.join(here, name.removeprefix("./")) for name in prerequisites)  # noqa: PTH118
+    words = [_escape(target) + ":", *map(_escape, names)]
+    return (" \\\n  ".join(words) + "\n").encode("utf-8", "surrogateescape")
+
+
+def _escape(path: str) -> str:
+    """A file name as GNU Make reads it; backslashes count only before what they escape."""
+    escaped = ""
+    backslashes = 0
+    for character in path:
+        if character in " \t#":
+            escaped += "\\" * (backslashes + 1)
+        escaped += "$$" if character == "$" else character
+        backslashes = backslashes + 1 if character == "\\" else 0
+    return escaped
+
+
+def clash(source: str, outputs: tuple[str, ...]) -> str:
+    """What speaks against writing these outputs (empty ones are not asked for); nothing: ``""``."""
+    seen = {_identity(source): "the input"}
+    for path in filter(None, outputs):
+        identity = _identity(path)
+        if identity in seen:
+            name = "standard output" if path == STANDARD_OUTPUT else f"'{path}'"
+            return f"{name} would overwrite {seen[identity]}"
+        seen[identity] = "another output"
+    return ""
+
+
+def _identity(path: str) -> tuple[int, int] | str:
+    if path == STANDARD_OUTPUT:
+        return path
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- start-up
+    except OSError:
+        return os.path.realpath(path)
+    # Several outputs may go to one device, such as /dev/null.
+    regular = os.path.isfile(path)  # noqa: PTH113 -- start-up
+    return (status.st_dev, status.st_ino) if regular else object.__repr__(status)
+
+
+def copy_unmarked(source: str, target: str, dependency_file: str, report: str) -> bool:
+    """Copy a file without regions to ``target``; False, and nothing done, if it may have some.
+
+    The depfile and the report are written unless their names are empty.
+    OSError if something cannot be read or written.
+    """
+    data = read(source)
+    if MARK in data:
+        return False
+    write_all(target, data, dependency_file, (source,), report, EMPTY_REPORT)
+    return True
+
+
+def write_all(
+    target: str,
+    data: bytes,
+    dependency_file: str,
+    prerequisites: tuple[str, ...],
+    report: str,
+    record: bytes,
+) -> None:
+    """Write what was asked for, the target last: if it is there, all is there."""
+    if dependency_file:
+        write(dependency_file, depfile(target, prerequisites))
+    if report:
+        write(report, record)
+    write(target, data)
