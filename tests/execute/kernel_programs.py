@@ -1,0 +1,90 @@
+"""The kernels of ``tests/kernels`` as programs: transform, build, run, compare."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from polybuild.options import Options
+from polybuild.pipeline import Result, compile_source
+
+DIRECTORY = Path(__file__).parents[1] / "kernels"
+DRIVER = DIRECTORY / "driver.c"
+KERNELS = sorted(path.stem for path in DIRECTORY.glob("*.c") if path != DRIVER)
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A compiler and its flags; every kernel must compile under it without a warning.
+
+    Contraction to fused multiply-adds is off throughout, so that all toolchains
+    and all legal orders of a kernel give the same bits.
+    """
+
+    name: str
+    compiler: str
+    flags: tuple[str, ...]
+
+    @property
+    def command_line(self) -> tuple[str, ...]:
+        return ("-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *self.flags, "-I", str(DIRECTORY))
+
+
+GCC = Toolchain("gcc", "gcc", ("-O2", "-fopenmp"))
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-sanitize-recover=all")
+SERIAL = Toolchain("serial", "gcc", ("-O2", "-Wno-unknown-pragmas"))
+
+
+def source(kernel: str) -> Path:
+    return DIRECTORY / f"{kernel}.c"
+
+
+@functools.cache
+def transform(kernel: str, options: Options, toolchain: Toolchain = GCC) -> Result:
+    """The kernel's file, transformed for ``toolchain``."""
+    try:
+        return compile_source(str(source(kernel)), options, [toolchain.compiler], toolchain.command_line)
+    except NotImplementedError:
+        pytest.skip("the pipeline is not assembled yet")
+
+
+def build(file: Path, program: Path, toolchain: Toolchain) -> Path:
+    """Compile ``file`` with the driver; a warning fails the test."""
+    if shutil.which(toolchain.compiler) is None:
+        raise FileNotFoundError(f"the tests need {toolchain.compiler}")
+    command = [toolchain.compiler, *toolchain.command_line, str(DRIVER), str(file), "-lm", "-o", str(program)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+    return program
+
+
+def build_transformed(kernel: str, options: Options, toolchain: Toolchain, directory: Path) -> Path:
+    """Transform the kernel, demand that all its regions were, and compile what came out."""
+    result = transform(kernel, options, toolchain)
+    assert [region.status for region in result.regions] == ["transformed"], result.diagnostics
+    file = directory / f"{kernel}-{toolchain.name}.c"
+    file.write_text(result.text, encoding="utf-8")
+    return build(file, file.with_suffix(""), toolchain)
+
+
+def run(program: Path, arguments: tuple[str, ...], threads: int = 1) -> list[str]:
+    """What the program prints, without the times."""
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+    command = [str(program), *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}\n{done.stderr}"
+    return [line for line in done.stdout.splitlines() if not line.startswith("seconds")]
+
+
+def shapes(kernel: str, extents: Sizes) -> Sizes:
+    """As many of ``extents`` as the kernel has sizes."""
+    header = source(kernel).read_text(encoding="utf-8").rpartition("const struct kernel kernel")[2]
+    return extents[: len(header.split('"')[3].split())]

@@ -1,0 +1,107 @@
+"""Each kernel, transformed under many options, gives the very bits of gcc's original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from kernel_programs import (
+    GCC,
+    KERNELS,
+    SANITIZERS,
+    Sizes,
+    Toolchain,
+    build_transformed,
+    run,
+    shapes,
+    transform,
+)
+
+from polybuild.options import Options
+
+Expected = Callable[[str, Sizes], list[str]]
+
+CUBES: tuple[Sizes, ...] = ((0,), (1,), (7,), (33,), (100,))
+SMALL_CUBES: tuple[Sizes, ...] = ((0,), (1,), (7,), (33,))
+FEW_CUBES: tuple[Sizes, ...] = ((7,), (33,))
+OBLONGS: tuple[Sizes, ...] = ((29, 17, 13, 11), (9, 40, 21, 5))
+
+ALWAYS = Options(min_work=0)  # the generated code runs however little there is to do
+TINY_TILES = Options(min_work=0, tile_sizes=(3, 5, 4, 2, 3, 5))
+
+TOOLCHAINS = [
+    Toolchain("c99", "gcc", ("-std=c99", "-O2", "-fopenmp")),
+    Toolchain("no-openmp", "gcc", ("-O2", "-Wno-unknown-pragmas")),
+    Toolchain("native", "gcc", ("-O3", "-march=native", "-fopenmp")),
+    Toolchain("clang", "clang", ("-std=c99", "-O2", "-Wno-unknown-pragmas")),
+    Toolchain(
+        "sanitized",
+        "gcc",
+        ("-O1", "-g", "-fopenmp", *SANITIZERS),
+    ),
+]
+
+
+def oblongs(kernel: str) -> list[Sizes]:
+    """Sizes that differ from each other; gramschmidt wants no more columns than rows."""
+    return [shapes(kernel, extents) for extents in (OBLONGS[:1] if kernel == "gramschmidt" else OBLONGS)]
+
+
+def assert_equal(
+    expected: Expected, kernel: str, program: Path, sizes: Iterable[Sizes], threads: Iterable[int]
+) -> None:
+    for extents in sizes:
+        for count in threads:
+            found = run(program, tuple(map(str, extents)), count)
+            assert found == expected(kernel, extents), f"{kernel} {extents} on {count} threads"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_at_every_size_and_thread_count(kernel: str, expected: Expected, tmp_path: Path) -> None:
+    program = build_transformed(kernel, ALWAYS, GCC, tmp_path)
+    assert_equal(expected, kernel, program, [*CUBES, *oblongs(kernel)], threads=(1, 2, 3))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_with_partial_tiles(kernel: str, expected: Expected, tmp_path: Path) -> None:
+    program = build_transformed(kernel, TINY_TILES, GCC, tmp_path)
+    assert_equal(expected, kernel, program, [*CUBES[:-1], *oblongs(kernel)], threads=(1, 3))
+
+
+@pytest.mark.parametrize("fusion", ["min", "max", "depth"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_of_each_fusion_strategy(kernel: str, fusion: str, expected: Expected, tmp_path: Path) -> None:
+    options = Options(min_work=0, fusion=fusion, tile_sizes=(4, 4, 4, 4, 4, 4))
+    program = build_transformed(kernel, options, GCC, tmp_path)
+    assert_equal(expected, kernel, program, FEW_CUBES, threads=(2,))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_in_the_original_order(kernel: str, expected: Expected, tmp_path: Path) -> None:
+    options = Options(min_work=0, schedule="original", tile=False)
+    program = build_transformed(kernel, options, GCC, tmp_path)
+    assert_equal(expected, kernel, program, FEW_CUBES, threads=(2,))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_under_default_options(kernel: str, expected: Expected, tmp_path: Path) -> None:
+    """Small sizes take the original loops, large ones the generated."""
+    program = build_transformed(kernel, Options(), GCC, tmp_path)
+    assert_equal(expected, kernel, program, ((7,), (100,)), threads=(2,))
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS, ids=lambda toolchain: toolchain.name)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bits_under_other_toolchains(
+    kernel: str, toolchain: Toolchain, expected: Expected, tmp_path: Path
+) -> None:
+    """No warnings, no undefined behaviour, the same bits."""
+    program = build_transformed(kernel, ALWAYS, toolchain, tmp_path)
+    assert_equal(expected, kernel, program, SMALL_CUBES, threads=(2,))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_output_is_deterministic(kernel: str) -> None:
+    first = transform(kernel, ALWAYS).text
+    assert transform.__wrapped__(kernel, ALWAYS).text == first
