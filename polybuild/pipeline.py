@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from polybuild.diagnostics import Diagnostic
+import islpy as isl
+
+from polybuild.analysis.aliasing import find_overlaps
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.liveness import live_after
+from polybuild.analysis.work import trip_counts
+from polybuild.diagnostics import Diagnostic, Unsupported, UsageError
+from polybuild.emit.region import Plan, write_region
+from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
 from polybuild.report.model import RegionReport
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.scop.extract import extract_scop
+from polybuild.source.model import Region, RejectedRegion
+from polybuild.source.reader import read_source
+from polybuild.targets.cpu.choice import choose_mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +46,89 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     read or preprocessed; a region that cannot be transformed raises nothing, it
     is kept and reported.
     """
-    raise NotImplementedError
+    source = read_source(path, compiler, flags)
+    diagnostics = list(source.diagnostics)
+    reports: list[RegionReport] = []
+    replacements: list[Replacement] = []
+    for region in source.regions:
+        started = time.perf_counter()
+        if isinstance(region, RejectedRegion):
+            report = _kept(region, path, region.diagnostic)
+            diagnostics.append(region.diagnostic)
+        else:
+            try:
+                replacement, report = _compile_region(region, path, options)
+                replacements.append(replacement)
+            except Unsupported as refusal:
+                report = _kept(region, path, refusal.diagnostic)
+                diagnostics.append(refusal.diagnostic)
+        reports.append(replace(report, compile_seconds=time.perf_counter() - started))
+    return Result(
+        splice(source, replacements), tuple(reports), tuple(diagnostics), source.dependencies
+    )
+
+
+def _compile_region(region: Region, path: str, options: Options) -> tuple[Replacement, RegionReport]:
+    """One region down the road; raises Unsupported where it must stay as it is."""
+    options = _with_clauses(region, options)
+    try:
+        scop = extract_scop(region)
+        dependences = compute_dependences(scop, live_after(region))
+        check_schedule(scop.schedule, dependences, scop.domain)
+        mapping = choose_mapping(scop, dependences, options)
+        check_schedule(mapping.schedule, dependences, scop.domain)
+        plan = Plan(
+            mapping.schedule,
+            mapping.loop_lines,
+            find_overlaps(scop, region.symbols),
+            trip_counts(scop),
+            options.min_work,
+        )
+        text = write_region(scop, region, plan, path)
+    except IllegalSchedule as illegal:
+        raise Unsupported(
+            "illegal-schedule",
+            f"no legal order was found for this region: {illegal}",
+            region.begin,
+            "this is a fault of polybuild; please report it",
+        ) from illegal
+    except isl.Error as error:
+        raise Unsupported(
+            "too-complex",
+            f"the integer set library gave up on this region: {str(error).splitlines()[0]}",
+            region.begin,
+            "split the region into smaller ones",
+        ) from error
+    report = RegionReport(
+        file=path,
+        line=region.begin.line,
+        end_line=region.end.line,
+        status="transformed",
+        backend=options.backend,
+        parallel_loops=mapping.parallel_loops,
+        tile_sizes=mapping.tile_sizes,
+        statements=len(scop.statements),
+        assumptions=text.conditions,
+        remarks=mapping.remarks,
+    )
+    return Replacement(region, text), report
+
+
+def _with_clauses(region: Region, options: Options) -> Options:
+    try:
+        return options.with_clauses(region.clauses)
+    except UsageError as error:
+        raise Unsupported(
+            "bad-clause", str(error), region.begin, "see 'polybuild compile --help' for the options"
+        ) from None
+
+
+def _kept(region: Region | RejectedRegion, path: str, diagnostic: Diagnostic) -> RegionReport:
+    return RegionReport(
+        file=path,
+        line=region.begin.line,
+        end_line=region.end.line,
+        status="kept",
+        code=diagnostic.code,
+        message=diagnostic.message,
+    )

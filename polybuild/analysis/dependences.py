@@ -1,0 +1,153 @@
+"""Exact dependences of a scop, and what may be given a copy per thread.
+
+Flow dependences are value based (Feautrier 1991, isl's ``compute_flow``): from
+the write that produced a value to each read of it. Anti and output dependences
+are memory based, reduced to those not implied by others. For arrays whose live
+ranges may be reordered, the scheme is PPCG's live-range reordering: their anti
+and output dependences between *any* two live ranges become conditional, and
+hold automatically as long as each live range stays within one iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.polyhedral import lexicographically_after, maps_of, sets_of
+from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.source.model import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateArray:
+    """An array whose live ranges may be reordered, and which a thread may own.
+
+    ``flow`` relates each write to the reads of its value; ``order`` relates each
+    access to every later write of the same element, whichever live range that is in. Both map
+    statement instances to statement instances.
+    """
+
+    array: Array
+    flow: isl.UnionMap
+    order: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """What an order of the instances must respect.
+
+    ``flow`` holds the flow dependences of all arrays; ``false`` the anti and
+    output dependences of those that are not private; ``live_in`` relates
+    instances to the elements they read from before the region.
+    """
+
+    flow: isl.UnionMap
+    false: isl.UnionMap
+    private: tuple[PrivateArray, ...]
+    live_in: isl.UnionMap
+
+    @property
+    def validity(self) -> isl.UnionMap:
+        """Dependences that hold whatever is private: all flow, and the others' false ones."""
+        return self.flow.union(self.false).coalesce()
+
+
+def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
+    """Dependences of ``scop``; ``live_out`` names variables that are read after it."""
+    reads = scop.accesses(AccessKind.READ)
+    must_writes = scop.accesses(AccessKind.WRITE)
+    may_writes = scop.accesses(AccessKind.MAY_WRITE)
+    writes = must_writes.union(may_writes)
+    flow, live_in = _flow(scop, reads, must_writes, may_writes)
+    false = _false(scop, reads, must_writes, writes)
+
+    private: list[PrivateArray] = []
+    private_names: set[str] = set()
+    live_in_arrays = {each.get_tuple_name() for each in sets_of(live_in.range())}
+    for array in scop.arrays:
+        if _may_be_private(array, live_out) and array.name not in live_in_arrays:
+            candidate = _private_array(scop, array)
+            if candidate is not None:
+                private.append(candidate)
+                private_names.add(array.name)
+    if private:
+        shared_reads, shared_must, shared_all = (
+            _without(accesses, private_names) for accesses in (reads, must_writes, writes)
+        )
+        false = _false(scop, shared_reads, shared_must, shared_all)
+    return Dependences(flow.coalesce(), false.coalesce(), tuple(private), live_in)
+
+
+def _flow(
+    scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, may_writes: isl.UnionMap
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """Value-based flow dependences, and the reads that may see a value from before the region."""
+    flow = (
+        isl.UnionAccessInfo.from_sink(reads)
+        .set_must_source(must_writes)
+        .set_may_source(may_writes)
+        .set_schedule(scop.schedule)
+        .compute_flow()
+    )
+    return flow.get_may_dependence(), flow.get_may_no_source()
+
+
+def _false(
+    scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap
+) -> isl.UnionMap:
+    """Anti and output dependences; an access hidden by a later certain write is left to that write."""
+    flow = (
+        isl.UnionAccessInfo.from_sink(writes)
+        .set_kill(must_writes)
+        .set_may_source(reads.union(writes))
+        .set_schedule(scop.schedule)
+        .compute_flow()
+    )
+    return flow.get_may_dependence()
+
+
+def _may_be_private(array: Array, live_out: frozenset[str]) -> bool:
+    """Could each thread have its own copy: automatic storage, not seen from outside, dead afterwards?"""
+    if array.address_taken or array.by_pointer:
+        return False
+    if array.local:
+        return True
+    name = getattr(array.expression, "name", None)
+    if not isinstance(name, str) or name in live_out:
+        return False
+    return array.storage is Storage.LOCAL or (array.storage is Storage.PARAMETER and array.is_scalar)
+
+
+def _private_array(scop: Scop, array: Array) -> PrivateArray | None:
+    """Live ranges of ``array`` and their order; None if no two instances share an element."""
+    touched = {kind: _only(scop.accesses(kind), array.name) for kind in AccessKind}
+    reads, must, may = (
+        touched[AccessKind.READ],
+        touched[AccessKind.WRITE],
+        touched[AccessKind.MAY_WRITE],
+    )
+    flow, _ = _flow(scop, reads, must, may)
+    writes = must.union(may)
+    uses = reads.union(writes)
+    same_element = uses.apply_range(writes.reverse())
+    order = same_element.intersect(lexicographically_after(scop.schedule.get_map()))
+    if order.is_empty():
+        return None
+    return PrivateArray(array, flow.coalesce(), order.coalesce())
+
+
+def _only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:
+    kept = isl.UnionMap.empty(accesses.get_space())
+    for each in maps_of(accesses):
+        if each.get_tuple_name(isl.dim_type.out) == name:
+            kept = kept.union(isl.UnionMap.from_map(each))
+    return kept
+
+
+def _without(accesses: isl.UnionMap, names: set[str]) -> isl.UnionMap:
+    kept = isl.UnionMap.empty(accesses.get_space())
+    for each in maps_of(accesses):
+        if each.get_tuple_name(isl.dim_type.out) not in names:
+            kept = kept.union(isl.UnionMap.from_map(each))
+    return kept

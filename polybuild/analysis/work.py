@@ -1,0 +1,28 @@
+"""How much a region does: bounds on the trip counts of its loops."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.scop.model import Scop, Statement
+
+
+def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
+    """Per statement, an upper bound on the number of values each of its counters takes.
+
+    Each is a piecewise expression of the parameters; their product bounds the
+    number of instances (exactly for a rectangular nest).
+    """
+    return tuple(_statement(statement, scop.context) for statement in scop.statements)
+
+
+def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
+    domain = statement.domain.intersect_params(context).coalesce()
+    depth = domain.dim(isl.dim_type.set)
+    counts = []
+    for dim in range(depth):
+        values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
+        values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
+        span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
+        counts.append(span.coalesce())
+    return tuple(counts)

@@ -1,0 +1,116 @@
+"""From a schedule tree to isl's AST, with what each statement instance needs to be printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import Access, Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A statement at one place of the generated code.
+
+    ``iterators`` gives the value of each original loop counter, ``accesses`` the
+    new form of each access whose subscripts are affine, both over the counters
+    of the generated loops.
+    """
+
+    statement: Statement
+    iterators: tuple[isl.AstExpr, ...]
+    accesses: tuple[tuple[Access, isl.AstExpr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedAst:
+    """An AST; the annotation of each user node is the name of its entry in ``instances``.
+
+    The annotation of each ``for`` node is a name for its counter.
+    """
+
+    root: isl.AstNode
+    instances: dict[str, Instance]
+
+
+def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
+    """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``."""
+    statements = {statement.name: statement for statement in scop.statements}
+    instances: dict[str, Instance] = {}
+
+    def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
+        name = f"instance{len(instances)}"
+        instances[name] = _instance(statement, build)
+        return node.set_annotation(isl.Id(name))
+
+    def before_for(build: isl.AstBuild) -> isl.Id:
+        return isl.Id(_counter_name(build, statements))
+
+    build = isl.AstBuild.from_context(scop.context)
+    build, at_handle = build.set_at_each_domain(at_domain)
+    build, for_handle = build.set_before_each_for(before_for)
+    root = build.node_from_schedule(schedule)
+    del at_handle, for_handle  # isl keeps no reference to the callbacks: they had to live until here
+    return GeneratedAst(root, instances)
+
+
+def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
+    """The statement's counters and accesses in terms of the loops that ``build`` has made so far."""
+    schedule = isl.Map.from_union_map(build.get_schedule())
+    to_instance = isl.PwMultiAff.from_map(schedule.reverse())
+    space = statement.domain.get_space()
+    iterators = tuple(
+        build.expr_from_pw_aff(
+            isl.PwAff.var_on_domain(
+                isl.LocalSpace.from_space(space), isl.dim_type.set, dim
+            ).pullback_pw_multi_aff(to_instance)
+        )
+        for dim in range(len(statement.iterators))
+    )
+    accesses = tuple(
+        (
+            access,
+            build.access_from_pw_multi_aff(
+                isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(to_instance)
+            ),
+        )
+        for access in statement.accesses
+        if access.relation.is_single_valued()
+    )
+    return Instance(statement, iterators, accesses)
+
+
+def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
+    """The original name of the counter that the loop being built steps through, else ``c``.
+
+    A loop over tiles of ``i`` is called ``i_tile``.
+    """
+    names: set[str] = set()
+    for each in maps_of(build.get_schedule()):
+        depth = each.dim(isl.dim_type.out)
+        statement = statements[each.get_tuple_name(isl.dim_type.in_)]
+        outer = each.project_out(isl.dim_type.out, 0, depth - 1)
+        used = [
+            position
+            for position in range(each.dim(isl.dim_type.in_))
+            if _depends_on(outer, position)
+        ]
+        if len(used) != 1:
+            return "c"
+        exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
+        names.add(statement.iterators[used[0]].name + ("" if exact else "_tile"))
+    return names.pop() if len(names) == 1 else "c"
+
+
+def _depends_on(schedule: isl.Map, position: int) -> bool:
+    value = isl.PwMultiAff.from_map(schedule.gist_domain(schedule.domain()))
+    return bool(value.involves_dims(isl.dim_type.in_, position, 1))
+
+
+def _is_exact(schedule: isl.Map, position: int) -> bool:
+    count = schedule.dim(isl.dim_type.in_)
+    lone = schedule.project_out(isl.dim_type.in_, position + 1, count - position - 1)
+    return bool(lone.project_out(isl.dim_type.in_, 0, position).is_injective())

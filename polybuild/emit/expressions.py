@@ -1,0 +1,108 @@
+"""isl's AST expressions as C text, with no more parentheses than C needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import islpy as isl
+
+_Op = isl.ast_expr_op_type
+
+# C's precedence: higher binds tighter.
+ATOM, POSTFIX, UNARY, MULTIPLICATIVE, ADDITIVE, RELATIONAL, EQUALITY, AND, OR, TERNARY = (
+    100,
+    90,
+    80,
+    70,
+    60,
+    50,
+    45,
+    40,
+    30,
+    20,
+)
+
+# isl operation -> (C operator, precedence, does the right operand need tighter binding)
+_BINARY: Mapping[isl.ast_expr_op_type, tuple[str, int]] = {
+    _Op.add: ("+", ADDITIVE),
+    _Op.sub: ("-", ADDITIVE),
+    _Op.mul: ("*", MULTIPLICATIVE),
+    _Op.div: ("/", MULTIPLICATIVE),
+    _Op.pdiv_q: ("/", MULTIPLICATIVE),
+    _Op.pdiv_r: ("%", MULTIPLICATIVE),
+    _Op.zdiv_r: ("%", MULTIPLICATIVE),
+    _Op.le: ("<=", RELATIONAL),
+    _Op.lt: ("<", RELATIONAL),
+    _Op.ge: (">=", RELATIONAL),
+    _Op.gt: (">", RELATIONAL),
+    _Op.eq: ("==", EQUALITY),
+    _Op.and_: ("&&", AND),
+    _Op.and_then: ("&&", AND),
+    _Op.or_: ("||", OR),
+    _Op.or_else: ("||", OR),
+}
+
+# isl operation -> helper function of the prologue
+_HELPERS: Mapping[isl.ast_expr_op_type, str] = {
+    _Op.min: "polybuild_min",
+    _Op.max: "polybuild_max",
+    _Op.fdiv_q: "polybuild_floordiv",
+}
+
+
+class ExpressionPrinter:
+    """Prints isl expressions; identifiers go through ``names``.
+
+    ``helpers`` collects the prologue functions that the text calls.
+    """
+
+    def __init__(self, names: Callable[[str], str], helpers: set[str]) -> None:
+        self._names = names
+        self._helpers = helpers
+
+    def text(self, expression: isl.AstExpr, binding: int = 0) -> str:
+        """C text of ``expression``, parenthesised if it binds less tightly than ``binding``."""
+        text, precedence = self._print(expression)
+        return f"({text})" if precedence < binding else text
+
+    def subscripts(self, access: isl.AstExpr) -> str:
+        """The ``[x][y]`` part of an access expression; empty for a scalar."""
+        return "".join(f"[{self.text(access.op_get_arg(i))}]" for i in range(1, access.op_get_n_arg()))
+
+    def _print(self, expression: isl.AstExpr) -> tuple[str, int]:
+        kind = expression.get_type()
+        if kind == isl.ast_expr_type.id:
+            return self._names(expression.id_get_id().get_name()), ATOM
+        if kind == isl.ast_expr_type.int:
+            value = expression.int_get_val().to_python()
+            # beyond int, C gives a literal the type it needs; a negative one is a unary expression
+            return str(value), ATOM if value >= 0 else UNARY
+        return self._operation(expression)
+
+    def _operation(self, expression: isl.AstExpr) -> tuple[str, int]:
+        op = expression.op_get_type()
+        arguments = [expression.op_get_arg(i) for i in range(expression.op_get_n_arg())]
+        if op in _BINARY:
+            operator, precedence = _BINARY[op]
+            left = self.text(arguments[0], precedence)
+            if op == _Op.or_ or op == _Op.or_else:  # noqa: PLR1714 - isl enums are not hashable constants
+                # gcc suggests parentheses around && within ||
+                left, right = self.text(arguments[0], AND + 1), self.text(arguments[1], AND + 1)
+            else:
+                right = self.text(arguments[1], precedence + 1)
+            return f"{left} {operator} {right}", precedence
+        if op in _HELPERS:
+            return self._helper(_HELPERS[op], arguments), POSTFIX
+        if op == _Op.minus:
+            return f"-{self.text(arguments[0], UNARY + 1)}", UNARY
+        if op == _Op.cond or op == _Op.select:  # noqa: PLR1714
+            test, yes, no = (self.text(each, TERNARY + 1) for each in arguments)
+            return f"{test} ? {yes} : {no}", TERNARY
+        raise NotImplementedError(f"isl AST operation {op}")
+
+    def _helper(self, name: str, arguments: list[isl.AstExpr]) -> str:
+        self._helpers.add(name)
+        text = self.text(arguments[0])
+        for argument in arguments[1:]:
+            text = f"{name}({text}, {self.text(argument)})"
+        return text

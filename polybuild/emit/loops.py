@@ -1,0 +1,148 @@
+"""isl's AST as lines of C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polybuild.emit.bodies import BodyPrinter
+from polybuild.emit.expressions import UNARY, ExpressionPrinter
+from polybuild.emit.names import PREFIX, fresh
+from polybuild.source.types import Integer
+
+if TYPE_CHECKING:
+    from polybuild.emit.ast import GeneratedAst, Instance
+    from polybuild.scop.model import Array, Statement
+
+_INDENT = "  "
+# Wide enough for every value: a counter may run past an int bound by a tile.
+COUNTER_TYPE = "long long"
+
+
+class LoopPrinter:
+    """Prints the AST of one region.
+
+    ``names`` gives the C text of each parameter, ``taken`` the identifiers that
+    generated counters must not hide, ``loop_lines`` the line to put before the
+    loops under each mark of the schedule tree. ``helpers`` collects what the
+    text needs from the prologue.
+    """
+
+    def __init__(
+        self,
+        ast: GeneratedAst,
+        names: Mapping[str, str],
+        taken: frozenset[str],
+        loop_lines: Mapping[str, str],
+        helpers: set[str],
+    ) -> None:
+        self._ast = ast
+        self._taken = taken
+        self._loop_lines = loop_lines
+        self._helpers = helpers
+        self._names = dict(names)
+        self._file = ""
+
+    def lines(self, file: str) -> list[str]:
+        """The generated code; ``file`` is what ``#line`` calls the user's file."""
+        self._file = file
+        return self._node(self._ast.root, "", None)
+
+    def _node(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
+        """Lines of ``node``; ``before`` goes in front of each first loop in it."""
+        kind = node.get_type()
+        if kind == isl.ast_node_type.for_:
+            return self._for(node, indent, before)
+        if kind == isl.ast_node_type.if_:
+            return self._if(node, indent, before)
+        if kind == isl.ast_node_type.mark:
+            line = self._loop_lines.get(node.mark_get_id().get_name())
+            return self._node(node.mark_get_node(), indent, line or before)
+        if kind == isl.ast_node_type.user:
+            return self._statement(node, indent)
+        if kind == isl.ast_node_type.block:
+            nodes = node.block_get_children()
+            return [
+                line for index in range(nodes.n_ast_node()) for line in self._node(nodes.get_at(index), indent, before)
+            ]
+        raise NotImplementedError(f"isl AST node {kind}")
+
+    def _for(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        hint = node.get_annotation()
+        counter = self._counter(hint.get_name() if hint is not None else "")
+        outer = self._names.get(identifier)
+        start = self._expression().text(node.for_get_init())
+        self._names[identifier] = counter
+        body = self._node(node.for_get_body(), indent + _INDENT, None)
+        if node.for_is_degenerate():
+            head = [f"{indent}{{", f"{indent}{_INDENT}const {COUNTER_TYPE} {counter} = {start};"]
+            head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
+        else:
+            condition = self._expression().text(node.for_get_cond())
+            step = self._expression().text(node.for_get_inc())
+            advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
+            head = [f"{indent}{before}"] if before else []
+            head.append(f"{indent}for ({COUNTER_TYPE} {counter} = {start}; {condition}; {advance}) {{")
+        if outer is None:
+            del self._names[identifier]
+        else:
+            self._names[identifier] = outer
+        return [*head, *body, f"{indent}}}"]
+
+    def _counter(self, hint: str) -> str:
+        """A name for a counter: the user's where the loop steps through that counter's values."""
+        if hint.endswith("_tile"):
+            wanted = PREFIX + hint.removesuffix("_tile")
+        elif hint in {"", "c"}:
+            wanted = PREFIX + "c"
+        else:
+            wanted = hint
+        if wanted in self._taken:
+            wanted = PREFIX + wanted
+        return fresh(wanted, self._taken.union(self._names.values()))
+
+    def _if(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
+        lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
+        lines += self._node(node.if_get_then_node(), indent + _INDENT, before)
+        if node.if_has_else_node():
+            lines.append(f"{indent}}} else {{")
+            lines += self._node(node.if_get_else_node(), indent + _INDENT, before)
+        return [*lines, f"{indent}}}"]
+
+    def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
+        instance = self._ast.instances[node.get_annotation().get_name()]
+        text = self._body(instance)
+        return [f'#line {instance.statement.location.line} "{self._file}"', f"{indent}{text}"]
+
+    def _body(self, instance: Instance) -> str:
+        expressions = self._expression()
+        accesses = {
+            id(access.node): _base(access.array) + expressions.subscripts(subscript)
+            for access, subscript in instance.accesses
+        }
+        statement = instance.statement
+        values = {
+            iterator.name: f"({_type_name(statement, position)}){expressions.text(value, UNARY + 1)}"
+            for position, (iterator, value) in enumerate(
+                zip(statement.iterators, instance.iterators, strict=True)
+            )
+        }
+        return BodyPrinter(accesses, values.get).visit(statement.body).rstrip("; \n") + ";"
+
+    def _expression(self) -> ExpressionPrinter:
+        return ExpressionPrinter(lambda name: self._names.get(name, name), self._helpers)
+
+
+def _type_name(statement: Statement, position: int) -> str:
+    declared = statement.iterators[position].type
+    return declared.name if isinstance(declared, Integer) else COUNTER_TYPE
+
+
+def _base(array: Array) -> str:
+    """What to subscript: the user's expression, or the region's own variable, declared anew."""
+    if array.local:
+        return array.name
+    return BodyPrinter({}, lambda _name: None).visit(array.expression)

@@ -1,0 +1,28 @@
+"""Names for generated variables: never one that the user's code near them may mean something by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pycparser import c_ast
+
+PREFIX = "pb_"
+
+
+def identifiers(nodes: Iterable[c_ast.Node]) -> Iterator[str]:
+    """Every name that occurs in the trees, declared or used."""
+    for node in nodes:
+        if isinstance(node, (c_ast.ID, c_ast.Decl)) and node.name:
+            yield node.name
+        yield from identifiers(node)
+
+
+def fresh(wanted: str, taken: Iterable[str]) -> str:
+    """``wanted``, with a number behind it if it is ``taken``."""
+    used = set(taken)
+    if wanted not in used:
+        return wanted
+    number = 1
+    while f"{wanted}{number}" in used:
+        number += 1
+    return f"{wanted}{number}"

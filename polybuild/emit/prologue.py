@@ -1,0 +1,45 @@
+"""The few C helpers that generated code calls, put once at the top of a transformed file."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+_FUNCTIONS = {
+    "polybuild_min": "{ return a < b ? a : b; }",
+    "polybuild_max": "{ return a > b ? a : b; }",
+    # rounds towards minus infinity; b is a positive constant
+    "polybuild_floordiv": "{ return a < 0 ? -((b - 1 - a) / b) : a / b; }",
+}
+
+_OMP = """\
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
+"""
+
+_SIMD = """\
+#if defined _OPENMP
+#define POLYBUILD_SIMD _Pragma("omp simd")
+#elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_SIMD _Pragma("GCC ivdep")
+#else
+#define POLYBUILD_SIMD
+#endif
+"""
+
+
+def prologue(helpers: AbstractSet[str]) -> str:
+    """C text that defines ``helpers`` (names of functions and macros above), in a fixed order."""
+    parts = [
+        f"static inline long long {name}(long long a, long long b) {body}\n"
+        for name, body in _FUNCTIONS.items()
+        if name in helpers
+    ]
+    if "POLYBUILD_OMP" in helpers:
+        parts.append(_OMP)
+    if "POLYBUILD_SIMD" in helpers:
+        parts.append(_SIMD)
+    return "".join(parts)

@@ -1,0 +1,178 @@
+"""One region as C: if what the transformation relies on holds, the new loops, else the original text."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.aliasing import Footprint, Overlap
+from polybuild.emit.ast import build_ast
+from polybuild.emit.bodies import BodyPrinter
+from polybuild.emit.expressions import AND, ExpressionPrinter
+from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
+from polybuild.emit.names import PREFIX, fresh, identifiers
+from polybuild.scop.model import Array, FinalValue, Scop
+from polybuild.source.model import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to write for a region: the new order and what it needs.
+
+    ``loop_lines`` maps the mark names of ``schedule`` to the line printed before
+    the loop under the mark; ``work`` lists, per statement, upper bounds on the
+    trip counts of its loops; the region runs its original loops when the sum of
+    their products is below ``min_work``.
+    """
+
+    schedule: isl.Schedule
+    loop_lines: Mapping[str, str]
+    overlaps: tuple[Overlap, ...]
+    work: tuple[tuple[isl.PwAff, ...], ...]
+    min_work: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegionText:
+    """The generated part of a region, and the conditions under which it runs.
+
+    ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
+    loops need from the prologue.
+    """
+
+    declarations: tuple[str, ...]
+    conditions: tuple[str, ...]
+    loops: tuple[str, ...]
+    helpers: frozenset[str]
+
+
+def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
+    """Generate the C text of one region; ``file`` is what ``#line`` calls the user's file."""
+    helpers: set[str] = set()
+    used = frozenset(identifiers(region.statements))
+    names = _parameter_names(scop, used)
+    printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
+    build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+
+    taken = used - _only_counters(scop) | frozenset(names.values())
+    ast = build_ast(scop, plan.schedule)
+    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers).lines(file)
+    finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
+    locals_ = [_local(array) for array in scop.arrays if array.local]
+    helpers.update(
+        each for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if any(each in line for line in loops)
+    )
+    conditions = [
+        *_assumptions(scop, build, printer),
+        *(_disjoint(overlap, build, printer) for overlap in plan.overlaps),
+        *_enough_work(plan, build, printer),
+    ]
+    lines = (*locals_, *loops, *finals)
+    used_names = set(re.findall(r"\w+", " ".join((*conditions, *lines))))
+    return RegionText(
+        tuple(_parameter_declarations(scop, names, used_names)),
+        tuple(conditions),
+        lines,
+        frozenset(helpers),
+    )
+
+
+def _only_counters(scop: Scop) -> frozenset[str]:
+    """Names that mean nothing but loop counters in the region: generated loops may use them."""
+    counters = {iterator.name for statement in scop.statements for iterator in statement.iterators}
+    arrays = {name for array in scop.arrays for name in identifiers([array.expression])}
+    parameters = {
+        name for parameter in scop.parameters for name in identifiers([parameter.expression])
+    }
+    return frozenset(counters - arrays - parameters)
+
+
+def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for parameter in scop.parameters:
+        names[parameter.name] = fresh(PREFIX + parameter.name, used.union(names.values()))
+    return names
+
+
+def _parameter_declarations(scop: Scop, names: Mapping[str, str], used: set[str]) -> list[str]:
+    """One wide copy of each parameter: no expression of the generated loops can overflow."""
+    return [
+        f"const {COUNTER_TYPE} {names[parameter.name]} = {_c(parameter.expression)};"
+        for parameter in scop.parameters
+        if names[parameter.name] in used
+    ]
+
+
+def _c(node: c_ast.Node) -> str:
+    return BodyPrinter({}, lambda _name: None).visit(node)
+
+
+def _local(array: Array) -> str:
+    """The declaration of a variable of the region, moved before the generated loops."""
+    declaration = copy.deepcopy(array.declared)
+    assert declaration is not None  # noqa: S101 - the model says so of local arrays
+    declaration.init = None
+    declaration.quals = [each for each in declaration.quals if each != "const"]
+    declaration.storage = []
+    inner = declaration.type
+    while not isinstance(inner, c_ast.TypeDecl):
+        inner = inner.type
+    inner.declname = array.name
+    inner.quals = [each for each in inner.quals if each != "const"]
+    declaration.name = array.name
+    return f"{_c(declaration)};"
+
+
+def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
+    """Give a counter declared before the region the value it has after the original loops."""
+    defined = value.value.domain()
+    text = printer.text(build.expr_from_pw_aff(value.value.coalesce()))
+    assignment = f"{_c(value.expression)} = {text};"
+    if scop.context.is_subset(defined):
+        return [assignment]
+    return [f"if ({printer.text(build.expr_from_set(defined.gist(scop.context)))})", f"  {assignment}"]
+
+
+def _assumptions(scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
+    conditions: list[str] = []
+    for assumption in scop.assumptions:
+        text = printer.text(build.expr_from_set(assumption.condition.coalesce()), AND)
+        if text not in conditions:
+            conditions.append(text)
+    return conditions
+
+
+def _disjoint(overlap: Overlap, build: isl.AstBuild, printer: ExpressionPrinter) -> str:
+    first, second = overlap.first, overlap.second
+
+    def address(footprint: Footprint, corner: Sequence[isl.PwAff]) -> str:
+        subscripts = "".join(f"[{printer.text(build.expr_from_pw_aff(each))}]" for each in corner)
+        return f"&{_c(footprint.array.expression)}{subscripts}"
+
+    def before(one: Footprint, other: Footprint) -> str:
+        return (
+            f"(const char *)({address(one, one.highest)} + 1)"
+            f" <= (const char *){address(other, other.lowest)}"
+        )
+
+    return f"({before(first, second)} || {before(second, first)})"
+
+
+def _enough_work(plan: Plan, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
+    if plan.min_work == 0 or not plan.work:
+        return []
+    products = dict.fromkeys(
+        " * ".join(
+            [
+                "1.0",
+                *(printer.text(build.expr_from_pw_aff(each), 71) for each in trips),
+            ]
+        )
+        for trips in plan.work
+    )
+    return [f"{' + '.join(products)} >= {plan.min_work}"]

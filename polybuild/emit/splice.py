@@ -1,0 +1,88 @@
+"""The transformed file: the user's text with each transformed region replaced.
+
+A region becomes one compound statement. ``#line`` directives keep compilers and
+debuggers in the user's file everywhere; the file's own line ends are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polybuild.emit.prologue import prologue
+from polybuild.emit.region import RegionText
+from polybuild.source.model import Region, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A region and the code to run instead of it."""
+
+    region: Region
+    text: RegionText
+
+
+def splice(source: Source, replacements: Sequence[Replacement]) -> str:
+    """The text of the transformed file; the very text of ``source`` if nothing is replaced."""
+    if not replacements:
+        return source.text
+    name = quoted(source.path)
+    newline = "\r\n" if "\r\n" in source.text else "\n"
+    helpers = frozenset().union(*(each.text.helpers for each in replacements))
+    text = source.text
+    first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
+    pieces = [first_line_mark, _lines(f"{prologue(helpers)}#line 1 {name}\n", newline)]
+    position = len(first_line_mark)
+    for each in sorted(replacements, key=lambda one: one.region.span.start):
+        region = each.region
+        pieces.append(text[position : region.span.start])
+        pieces.append(_lines(_region(each, text, name), newline))
+        position = region.span.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def quoted(path: str) -> str:
+    """A path as a C string literal."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _region(replacement: Replacement, text: str, name: str) -> str:
+    region, generated = replacement.region, replacement.text
+    indent = "  "
+    original = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
+    lead = "" if _starts_line(text, region.span.start) else "\n"
+    condition = "\n      && ".join(generated.conditions) or "1"
+    lines = [
+        f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
+        *(f"{indent}{line}" for line in generated.declarations),
+        f"{indent}if ({condition}) {{",
+        *(line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops),
+        f"{indent}}} else {{ /* the original */",
+        f"#line {_body_line(region, text)} {name}",
+        original,
+        f"{indent}}}",
+        "}",
+        f"#line {_next_line(region, text)} {name}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _starts_line(text: str, offset: int) -> bool:
+    return offset == 0 or text[offset - 1] == "\n"
+
+
+def _body_line(region: Region, text: str) -> int:
+    """The line that the region's body starts on."""
+    return region.begin.line + text.count("\n", region.span.start, region.body.start)
+
+
+def _next_line(region: Region, text: str) -> int:
+    """The line of what follows the region."""
+    return _body_line(region, text) + text.count("\n", region.body.start, region.span.end)
+
+
+def _lines(text: str, newline: str) -> str:
+    return text if newline == "\n" else text.replace("\n", newline)

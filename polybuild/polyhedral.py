@@ -1,0 +1,67 @@
+"""The few isl helpers that all rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import islpy as isl
+
+
+def union_maps(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
+    """The union of ``maps``; ``space`` gives the parameters of an empty result."""
+    union = isl.UnionMap.empty(space)
+    for each in maps:
+        union = union.union(isl.UnionMap.from_map(each))
+    return union
+
+
+def maps_of(union: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union in a fixed order (isl's own order depends on hashing)."""
+    maps: list[isl.Map] = []
+    union.foreach_map(maps.append)
+    return sorted(maps, key=_map_key)
+
+
+def sets_of(union: isl.UnionSet) -> list[isl.Set]:
+    """The sets of a union, ordered by tuple name."""
+    sets: list[isl.Set] = []
+    union.foreach_set(sets.append)
+    return sorted(sets, key=lambda each: natural_key(tuple_name(each)))
+
+
+def _map_key(each: isl.Map) -> tuple[object, ...]:
+    return (str(each.get_space()),)
+
+
+def natural_key(name: str) -> tuple[str, int]:
+    """Sort key that puts ``S2`` before ``S10``."""
+    digits = len(name.rstrip("0123456789"))
+    return name[:digits], int(name[digits:] or -1)
+
+
+def tuple_name(each: isl.Set) -> str:
+    """The tuple name of a set, ``""`` if it has none."""
+    name: str | None = each.get_tuple_name() if each.has_tuple_name() else None
+    return name or ""
+
+
+def parameter_set(text: str, context: isl.Context | None = None) -> isl.Set:
+    """A set of parameter values read from isl's notation."""
+    return isl.Set.read_from_str(context or isl.DEFAULT_CONTEXT, text)
+
+
+def lexicographically_after(schedule: isl.UnionMap) -> isl.UnionMap:
+    """Pairs ``x -> y`` of instances that ``schedule`` runs in this order."""
+    return schedule.lex_lt_union_map(schedule)
+
+
+def ancestors(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """The nodes above ``node``, nearest first, as positions in the same tree."""
+    while node.has_parent():
+        node = node.parent()
+        yield node
+
+
+def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    """The children of a schedule node, in order."""
+    return [node.child(index) for index in range(node.n_children())]

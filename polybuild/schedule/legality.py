@@ -1,0 +1,186 @@
+"""The proof that a schedule tree respects the dependences, run after every change of the tree.
+
+The tree is walked from the root with the dependences whose two ends still share
+their execution date. A band splits them into those it satisfies (source first),
+those it leaves for deeper levels (same date), and those it breaks; a sequence
+does the same by position. Nothing may be broken, and nothing may be left at a
+leaf: then every dependent pair is executed in order, whatever the tree looks
+like.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences, PrivateArray
+
+
+class IllegalSchedule(Exception):  # noqa: N818 - names what is wrong, as the field does
+    """A schedule breaks a dependence; the message says which one and where in the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveRanges:
+    """The dependences of one private array that are still undecided."""
+
+    name: str
+    flow: isl.UnionMap
+    order: isl.UnionMap
+
+
+def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl.UnionSet) -> None:
+    """Raise IllegalSchedule unless ``schedule`` runs ``domain`` once and in a legal order.
+
+    Band members marked coincident are checked to carry no dependence.
+    """
+    if not schedule.get_domain().is_equal(domain):
+        raise IllegalSchedule("the schedule does not run the instances of the region")
+    ranges = tuple(
+        _LiveRanges(private.array.name, private.flow, private.order) for private in dependences.private
+    )
+    _check(schedule.get_root(), dependences.validity, ranges)
+
+
+def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
+    if active.is_empty() and all(each.order.is_empty() for each in ranges):
+        return
+    kind = node.get_type()
+    if kind == isl.schedule_node_type.leaf:
+        _expect_nothing_left(active, ranges)
+    elif kind == isl.schedule_node_type.band:
+        _check_band(node, active, ranges)
+    elif kind in {isl.schedule_node_type.sequence, isl.schedule_node_type.set}:
+        _check_sequence(node, active, ranges)
+    elif kind in {
+        isl.schedule_node_type.domain,
+        isl.schedule_node_type.filter,
+        isl.schedule_node_type.mark,
+        isl.schedule_node_type.context,
+        isl.schedule_node_type.guard,
+    }:
+        _check(node.child(0), active, ranges)
+    else:
+        raise IllegalSchedule(f"a node of type {kind} cannot be checked")
+
+
+def _expect_nothing_left(active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
+    _expect_empty(active, "two dependent instances have the same date")
+    for each in ranges:
+        _expect_empty(each.order, f"two live ranges of '{each.name}' have the same date")
+
+
+def _expect_empty(broken: isl.UnionMap, message: str) -> None:
+    if not broken.is_empty():
+        raise IllegalSchedule(f"{message}: {broken}")
+
+
+def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
+    if node.band_n_member() == 0:
+        _check(node.child(0), active, ranges)
+        return
+    partial = node.band_get_partial_schedule()
+    _check_members(node, partial, active, ranges)
+    _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
+    remaining = tuple(_order_in_band(partial, each) for each in ranges)
+    _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
+
+
+def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRanges:
+    """What is left of the order of live ranges below a band.
+
+    The band may change the order of two live ranges if both have one date in it:
+    then one of them is over before the other begins.
+    """
+    broken = ranges.order.lex_gt_at_multi_union_pw_aff(partial)
+    local = ranges.flow.eq_at_multi_union_pw_aff(partial)
+    if not broken.is_empty():
+        ends = broken.domain().union(broken.range())
+        spread = ranges.flow.subtract(local)
+        touched = spread.intersect_domain(ends).union(spread.intersect_range(ends))
+        _expect_empty(touched, f"live ranges of '{ranges.name}' overlap")
+    return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial))
+
+
+def _check_members(
+    node: isl.ScheduleNode,
+    partial: isl.MultiUnionPwAff,
+    active: isl.UnionMap,
+    ranges: tuple[_LiveRanges, ...],
+) -> None:
+    """Prove what the band says of its members: permutable means no member goes back, coincident none moves."""
+    del ranges  # a coincident loop may reorder live ranges: each thread then owns a copy
+    for position in range(node.band_n_member()):
+        coincident = bool(node.band_member_get_coincident(position))
+        if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
+            continue
+        member = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))
+        _expect_empty(
+            active.lex_gt_at_multi_union_pw_aff(member), f"member {position} of a band goes back in time"
+        )
+        if coincident:
+            _expect_empty(
+                active.lex_lt_at_multi_union_pw_aff(member),
+                f"member {position} of a band is marked coincident and carries a dependence",
+            )
+
+
+def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
+    filters = [node.child(index).filter_get_filter() for index in range(node.n_children())]
+    unordered = node.get_type() == isl.schedule_node_type.set
+    for index, chosen in enumerate(filters):
+        outgoing = active.intersect_domain(chosen)
+        earlier = filters if unordered else filters[:index]
+        for other_index, other in enumerate(earlier):
+            if other_index != index:
+                _expect_empty(outgoing.intersect_range(other), "a sequence reverses a dependence")
+        inside = tuple(
+            _LiveRanges(
+                each.name,
+                each.flow.intersect_domain(chosen).intersect_range(chosen),
+                each.order.intersect_domain(chosen).intersect_range(chosen),
+            )
+            for each in ranges
+        )
+        _check(node.child(index).child(0), outgoing.intersect_range(chosen), inside)
+    for each in ranges:
+        _check_sequence_order(filters, each, unordered=unordered)
+
+
+def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, unordered: bool) -> None:
+    """Live ranges that a sequence reorders must each lie within one of its children."""
+    for index, chosen in enumerate(filters):
+        outgoing = ranges.order.intersect_domain(chosen)
+        for other_index, other in enumerate(filters):
+            if other_index == index or (other_index > index and not unordered):
+                continue
+            broken = outgoing.intersect_range(other)
+            if broken.is_empty():
+                continue
+            ends = broken.domain().union(broken.range())
+            touching = ranges.flow.intersect_domain(ends).union(ranges.flow.intersect_range(ends))
+            for each in filters:
+                touching = touching.subtract(
+                    isl.UnionMap.from_domain_and_range(each, each).intersect(touching)
+                )
+            _expect_empty(touching, f"live ranges of '{ranges.name}' overlap")
+
+
+def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tuple[PrivateArray, ...]:
+    """The private arrays whose live ranges the first member of a band runs side by side.
+
+    Each thread of that loop needs its own copy of them.
+    """
+    prefix = node.get_prefix_schedule_multi_union_pw_aff()
+    first = isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(0))
+    here = node.get_domain()
+    shared: list[PrivateArray] = []
+    for each in private:
+        order = each.order.intersect_domain(here).intersect_range(here)
+        if prefix.dim(isl.dim_type.out) > 0:
+            order = order.eq_at_multi_union_pw_aff(prefix)
+        same = order.eq_at_multi_union_pw_aff(first)
+        if not order.subtract(same).is_empty():
+            shared.append(each)
+    return tuple(shared)

@@ -1,0 +1,83 @@
+"""isl's scheduler (a variant of Pluto's) with the fusion strategies of the PPCG paper, section 6.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import Scop
+
+
+class Fusion(Enum):
+    """How eagerly statements share loops."""
+
+    MIN = "min"  # one band per strongly connected component
+    MAX = "max"  # split only when there is no other way, keep the band computed so far
+    DEPTH = "depth"  # split only when there is no other way, and start the band again
+
+
+def compute_schedule(scop: Scop, dependences: Dependences, fusion: Fusion) -> isl.Schedule:
+    """A schedule tree of permutable bands that respects ``dependences``.
+
+    Band members that carry no dependence are marked coincident. Raises
+    ``isl.Error`` if isl gives up.
+    """
+    condition, order = _live_range_constraints(dependences)
+    constraints = (
+        isl.ScheduleConstraints.on_domain(scop.domain)
+        .set_context(scop.context)
+        .set_validity(dependences.validity)
+        .set_coincidence(dependences.validity)
+        .set_proximity(dependences.validity)
+        .set_conditional_validity(condition, order)
+    )
+    with _strategy(scop.context.get_ctx(), fusion):
+        return constraints.compute_schedule()
+
+
+@contextmanager
+def _strategy(context: isl.Context, fusion: Fusion) -> Iterator[None]:
+    saved = (
+        context.get_schedule_serialize_sccs(),
+        context.get_schedule_whole_component(),
+        context.get_schedule_maximize_band_depth(),
+    )
+    context.set_schedule_serialize_sccs(int(fusion is Fusion.MIN))
+    context.set_schedule_whole_component(int(fusion is not Fusion.MIN))
+    context.set_schedule_maximize_band_depth(int(fusion is Fusion.DEPTH))
+    try:
+        yield
+    finally:
+        context.set_schedule_serialize_sccs(saved[0])
+        context.set_schedule_whole_component(saved[1])
+        context.set_schedule_maximize_band_depth(saved[2])
+
+
+def _live_range_constraints(dependences: Dependences) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """Live ranges, and the order between them, with both ends tagged by the array's name.
+
+    isl keeps an order dependence whenever an adjacent live range (same instance,
+    same tag) leaves its iteration.
+    """
+    condition = isl.UnionMap.empty(dependences.flow.get_space())
+    order = condition
+    for private in dependences.private:
+        condition = condition.union(_tagged(private.flow, private.array.name))
+        order = order.union(_tagged(private.order, private.array.name))
+    return condition, order
+
+
+def _tagged(relation: isl.UnionMap, tag: str) -> isl.UnionMap:
+    """``{ S[i] -> T[j] }`` as ``{ [S[i] -> tag[]] -> [T[j] -> tag[]] }``."""
+    tagged = isl.UnionMap.empty(relation.get_space())
+    for each in maps_of(relation):
+        params = each.get_space().params()
+        ends = isl.Set.universe(params.add_unnamed_tuple_ui(0).set_tuple_name(isl.dim_type.set, tag))
+        both = isl.Map.from_domain_and_range(ends, ends)
+        tagged = tagged.union(isl.UnionMap.from_map(each.product(both)))
+    return tagged

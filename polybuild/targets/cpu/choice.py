@@ -1,0 +1,18 @@
+"""Choosing among the orders that different strategies give."""
+
+from __future__ import annotations
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.options import Options
+from polybuild.schedule.scheduler import Fusion, compute_schedule
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+
+
+def choose_mapping(scop: Scop, dependences: Dependences, options: Options) -> CpuMapping:
+    """The mapping of the best order for the CPU."""
+    if options.schedule == "original":
+        return map_to_cpu(scop, dependences, scop.schedule, options)
+    fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
+    schedule = compute_schedule(scop, dependences, fusion)
+    return map_to_cpu(scop, dependences, schedule, options)

@@ -1,0 +1,68 @@
+"""Which loop of a band to run innermost, so that the vector unit can take it (PLDI 2008, section 5.4)."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.scop.model import AccessKind
+from polybuild.targets.cpu.strides import Reference, Stride
+
+# What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
+# that is scattered cannot be vectorised at all, a gathered load can, at a price.
+_COST = {Stride.NONE: 0.0, Stride.UNIT: 0.25, Stride.FAR: 1.5}
+
+
+def active_dependences(node: isl.ScheduleNode, validity: isl.UnionMap) -> isl.UnionMap:
+    """The dependences between instances below ``node`` that the tree above it has not ordered."""
+    here = node.get_domain()
+    active = validity.intersect_domain(here).intersect_range(here)
+    prefix = node.get_prefix_schedule_multi_union_pw_aff()
+    if prefix.dim(isl.dim_type.out) > 0:
+        active = active.eq_at_multi_union_pw_aff(prefix)
+    return active
+
+
+def carries_nothing(partial: isl.MultiUnionPwAff, position: int, active: isl.UnionMap) -> bool:
+    """Is one member of a band free of dependences when the others are fixed around it?"""
+    for other in range(partial.dim(isl.dim_type.out)):
+        if other != position:
+            active = active.eq_at_multi_union_pw_aff(_member(partial, other))
+    same = active.eq_at_multi_union_pw_aff(_member(partial, position))
+    return bool(active.subtract(same).is_empty())
+
+
+def vector_member(
+    band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
+) -> int | None:
+    """The member to run innermost for the vector unit, None if there is none.
+
+    It must carry no dependence within its innermost loop and be cheaper than
+    scalar code: mostly unit strides.
+    """
+    partial = band.band_get_partial_schedule()
+    active = active_dependences(band, dependences.validity)
+    best: tuple[float, int] | None = None
+    # later members first: at equal cost the order isl chose stays
+    for position in reversed(range(band.band_n_member())):
+        cost = member_cost(accesses, position)
+        if cost is None or (best is not None and cost >= best[0]):
+            continue
+        if carries_nothing(partial, position, active):
+            best = (cost, position)
+    return None if best is None else best[1]
+
+
+def member_cost(accesses: list[Reference], position: int) -> float | None:
+    """Mean cost of an access if ``position`` is vectorised; None if scalar code is better."""
+    if not accesses:
+        return 0.0
+    total = sum(
+        (1.0 if each.access.kind is AccessKind.READ else 2.0) * _COST[each.stride(position)]
+        for each in accesses
+    )
+    return total / len(accesses) if total / len(accesses) < 1.0 else None
+
+
+def _member(partial: isl.MultiUnionPwAff, position: int) -> isl.MultiUnionPwAff:
+    return isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))

@@ -1,0 +1,93 @@
+"""How the loops of a band move each access through memory: the linear part of its subscripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import Access, Scop, Statement
+
+
+class Stride(Enum):
+    """What one step of a loop does to the address of an access."""
+
+    NONE = "none"  # the same element
+    UNIT = "unit"  # the next element, in either direction
+    FAR = "far"  # anything else
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An access below a band.
+
+    ``matrix[d][m]`` is the step of array subscript ``d`` per step of band member
+    ``m``; None where a subscript is not linear.
+    """
+
+    statement: Statement
+    access: Access
+    matrix: tuple[tuple[int | None, ...], ...]
+
+    def stride(self, member: int) -> Stride:
+        """The stride along one member, the others and all inner loops fixed."""
+        column = [row[member] for row in self.matrix]
+        if all(step == 0 for step in column):
+            return Stride.NONE
+        if column[-1] in {1, -1} and all(step == 0 for step in column[:-1]):
+            return Stride.UNIT
+        return Stride.FAR
+
+    def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """The box of elements touched by a tile of ``sizes`` points, per array dimension."""
+        return tuple(
+            1
+            + sum(
+                (size if step is None else abs(step)) * (size - 1)
+                for step, size in zip(row, sizes, strict=True)
+            )
+            for row in self.matrix
+        )
+
+
+def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
+    """The accesses below ``band`` as functions of its members."""
+    prefix = band.get_prefix_schedule_union_map()
+    first = band.get_schedule_depth()
+    members = range(first, first + band.band_n_member())
+    dates = {
+        each.get_tuple_name(isl.dim_type.in_): each
+        for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
+    }
+    found: list[Reference] = []
+    for statement in scop.statements:
+        date = dates.get(statement.name)
+        if date is None:
+            continue
+        instance = isl.PwMultiAff.from_map(date.reverse())
+        for access in statement.accesses:
+            if access.relation.is_single_valued():
+                element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
+                rows = tuple(
+                    _row(element.get_pw_aff(dim), members)
+                    for dim in range(element.dim(isl.dim_type.out))
+                )
+            else:
+                rows = tuple((None,) * len(members) for _ in access.array.extents)
+            found.append(Reference(statement, access, rows))
+    return found
+
+
+def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
+    """Coefficients of the band's members in one subscript; None for all if it has integer divisions."""
+    pieces = subscript.get_pieces()
+    if not pieces:
+        return (0,) * len(members)
+    affine = pieces[0][1]
+    if affine.dim(isl.dim_type.div) > 0 or len(pieces) > 1:
+        return (None,) * len(members)
+    return tuple(
+        affine.get_coefficient_val(isl.dim_type.in_, member).to_python() for member in members
+    )

@@ -1,0 +1,64 @@
+"""Small moves on band nodes: reorder, split, tile. Each returns the node that took the band's place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+
+def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
+    """The schedule of one member of a band."""
+    return isl.MultiUnionPwAff.from_union_pw_aff(
+        node.band_get_partial_schedule().get_union_pw_aff(position)
+    )
+
+
+def coincident_members(node: isl.ScheduleNode) -> list[int]:
+    """Positions of the members that carry no dependence."""
+    return [
+        position
+        for position in range(node.band_n_member())
+        if node.band_member_get_coincident(position)
+    ]
+
+
+def permute(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
+    """Reorder the members of a permutable band: new member ``k`` is old member ``order[k]``.
+
+    ``(i, j, k)`` with order ``(0, 2, 1)`` becomes ``(i, k, j)``.
+    """
+    if list(order) == list(range(node.band_n_member())):
+        return node
+    partial = node.band_get_partial_schedule()
+    permutable = node.band_get_permutable()
+    coincident = [node.band_member_get_coincident(position) for position in order]
+    reordered = partial
+    for new, old in enumerate(order):
+        reordered = reordered.set_union_pw_aff(new, partial.get_union_pw_aff(old))
+    node = node.delete().insert_partial_schedule(reordered)
+    node = node.band_set_permutable(permutable)
+    for position, value in enumerate(coincident):
+        node = node.band_member_set_coincident(position, value)
+    return node
+
+
+def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
+    """Split a permutable band into a band over tiles and, below it, a band over the points of a tile.
+
+    ``(i, j)`` with sizes ``(32, 8)`` becomes ``(floor(i/32), floor(j/8))`` above
+    ``(i, j)``; legal whenever the band is permutable (PLDI 2008, section 3).
+    """
+    context = node.get_ctx()
+    context.set_tile_scale_tile_loops(0)
+    context.set_tile_shift_point_loops(0)
+    space = node.band_get_space()
+    values = isl.MultiVal.zero(space)
+    for position, size in enumerate(sizes):
+        values = values.set_val(position, isl.Val.int_from_si(context, size))
+    return node.band_tile(values)
+
+
+def is_band(node: isl.ScheduleNode) -> bool:
+    """Is ``node`` a band with at least one member?"""
+    return bool(node.get_type() == isl.schedule_node_type.band and node.band_n_member() > 0)
