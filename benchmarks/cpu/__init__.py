@@ -1,0 +1,1 @@
+"""How fast polybuild's output is on this machine, against the compiler's own and its peers'."""
