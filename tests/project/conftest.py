@@ -1,0 +1,74 @@
+"""A fresh installation of polybuild, and CMake projects to build with it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cmake_project import Project
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECTS = ROOT / "tests" / "projects"
+
+GENERATORS = ("Ninja", "Unix Makefiles", "Ninja Multi-Config")
+
+
+def run_or_fail(*command: str | Path) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The prefix of a virtual environment into which pip installed this tree; workers share it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    prefix = shared / "installation"
+    with (shared / "installation.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "installation.done").exists():
+            shutil.rmtree(prefix, ignore_errors=True)
+            run_or_fail(sys.executable, "-m", "venv", prefix)
+            run_or_fail(prefix / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", ROOT)
+            (shared / "installation.done").touch()
+    return prefix
+
+
+@pytest.fixture(params=["installed", "subdirectory"])
+def polybuild_settings(request: pytest.FixtureRequest) -> list[str]:
+    """What CMake must be told to find polybuild, in each of the two ways."""
+    if request.param == "subdirectory":
+        return subdirectory_settings()
+    return [f"-DCMAKE_PREFIX_PATH={request.getfixturevalue('installation')}"]
+
+
+def subdirectory_settings() -> list[str]:
+    return [f"-DPOLYBUILD_TREE={ROOT}", f"-DPython3_EXECUTABLE={sys.executable}"]
+
+
+@pytest.fixture(params=GENERATORS)
+def generator(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    needed = "ninja" if name.startswith("Ninja") else "make"
+    assert shutil.which("cmake"), "CMake is missing"
+    assert shutil.which(needed), f"{needed} is missing"
+    return name
+
+
+@pytest.fixture
+def app(tmp_path: Path, generator: str, polybuild_settings: list[str]) -> Project:
+    """The project ``app``, configured with one generator and one way to find polybuild."""
+    return copy_of("app", tmp_path, generator, polybuild_settings)
+
+
+def copy_of(name: str, directory: Path, generator: str, settings: list[str]) -> Project:
+    shutil.copytree(PROJECTS / name, directory / "source")
+    project = Project(directory / "source", directory / "build", generator)
+    project.configure(*settings)
+    return project

@@ -1,0 +1,13 @@
+#include "kernels.h"
+#include <factor.h>
+
+#define OFFSET 0
+
+void fill(int n, long a[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i][j] = FACTOR * (i + 2 * j) + SHIFT + OFFSET;
+#pragma endscop
+}

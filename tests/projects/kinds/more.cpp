@@ -1,0 +1,3 @@
+#include "lib/fill.h"
+
+long more(long x) { return x + 1; }
