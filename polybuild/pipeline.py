@@ -63,9 +63,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
                 report = _kept(region, path, refusal.diagnostic)
                 diagnostics.append(refusal.diagnostic)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
-    return Result(
-        splice(source, replacements), tuple(reports), tuple(diagnostics), source.dependencies
-    )
+    return Result(splice(source, replacements), tuple(reports), tuple(diagnostics), source.dependencies)
 
 
 def _compile_region(region: Region, path: str, options: Options) -> tuple[Replacement, RegionReport]:

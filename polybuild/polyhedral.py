@@ -62,6 +62,11 @@ def ancestors(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
         yield node
 
 
+def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
+    """The type of a schedule node, as the enumeration it is."""
+    return isl.schedule_node_type(node.get_type())
+
+
 def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     """The children of a schedule node, in order."""
     return [node.child(index) for index in range(node.n_children())]

@@ -65,7 +65,7 @@ def _may_alias(first: Array, second: Array) -> bool:
 
 
 def _reachable(array: Array) -> bool:
-    """Can a pointer from elsewhere point into this object?"""
+    """Whether a pointer from elsewhere can point into this object."""
     return array.address_taken or array.storage in {Storage.GLOBAL, Storage.STATIC}
 
 

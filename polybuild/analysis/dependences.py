@@ -93,9 +93,7 @@ def _flow(
     return flow.get_may_dependence(), flow.get_may_no_source()
 
 
-def _false(
-    scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap
-) -> isl.UnionMap:
+def _false(scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap) -> isl.UnionMap:
     """Anti and output dependences; an access hidden by a later certain write is left to that write."""
     flow = (
         isl.UnionAccessInfo.from_sink(writes)
@@ -108,7 +106,7 @@ def _false(
 
 
 def _may_be_private(array: Array, live_out: frozenset[str]) -> bool:
-    """Could each thread have its own copy: automatic storage, not seen from outside, dead afterwards?"""
+    """Whether threads may have copies: automatic storage, unseen from outside, dead afterwards."""
     if array.address_taken or array.by_pointer:
         return False
     if array.local:

@@ -93,11 +93,7 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
         depth = each.dim(isl.dim_type.out)
         statement = statements[each.get_tuple_name(isl.dim_type.in_)]
         outer = each.project_out(isl.dim_type.out, 0, depth - 1)
-        used = [
-            position
-            for position in range(each.dim(isl.dim_type.in_))
-            if _depends_on(outer, position)
-        ]
+        used = [position for position in range(each.dim(isl.dim_type.in_)) if _depends_on(outer, position)]
         if len(used) != 1:
             return "c"
         exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])

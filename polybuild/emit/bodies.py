@@ -27,6 +27,7 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_BinaryOp(self, node: c_ast.BinaryOp) -> str:  # noqa: N802 - pycparser's naming
         """An operation; only arithmetic goes without parentheses that compilers would ask for."""
+        self.reduce_parentheses: bool
         saved = self.reduce_parentheses
         self.reduce_parentheses = node.op in {"+", "-", "*", "/"}
         try:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 
 _Op = isl.ast_expr_op_type
+_AND: isl.ast_expr_op_type = getattr(_Op, "and_")  # noqa: B009 - islpy's stubs lack the name
+_OR: isl.ast_expr_op_type = getattr(_Op, "or_")  # noqa: B009 - likewise
 
 # C's precedence: higher binds tighter.
 ATOM, POSTFIX, UNARY, MULTIPLICATIVE, ADDITIVE, RELATIONAL, EQUALITY, AND, OR, TERNARY = (
@@ -36,9 +38,9 @@ _BINARY: Mapping[isl.ast_expr_op_type, tuple[str, int]] = {
     _Op.ge: (">=", RELATIONAL),
     _Op.gt: (">", RELATIONAL),
     _Op.eq: ("==", EQUALITY),
-    _Op.and_: ("&&", AND),
+    _AND: ("&&", AND),
     _Op.and_then: ("&&", AND),
-    _Op.or_: ("||", OR),
+    _OR: ("||", OR),
     _Op.or_else: ("||", OR),
 }
 
@@ -70,7 +72,7 @@ class ExpressionPrinter:
         return "".join(f"[{self.text(access.op_get_arg(i))}]" for i in range(1, access.op_get_n_arg()))
 
     def _print(self, expression: isl.AstExpr) -> tuple[str, int]:
-        kind = expression.get_type()
+        kind = isl.ast_expr_type(expression.get_type())
         if kind == isl.ast_expr_type.id:
             return self._names(expression.id_get_id().get_name()), ATOM
         if kind == isl.ast_expr_type.int:
@@ -80,12 +82,12 @@ class ExpressionPrinter:
         return self._operation(expression)
 
     def _operation(self, expression: isl.AstExpr) -> tuple[str, int]:
-        op = expression.op_get_type()
+        op = _Op(expression.op_get_type())
         arguments = [expression.op_get_arg(i) for i in range(expression.op_get_n_arg())]
         if op in _BINARY:
             operator, precedence = _BINARY[op]
             left = self.text(arguments[0], precedence)
-            if op == _Op.or_ or op == _Op.or_else:  # noqa: PLR1714 - isl enums are not hashable constants
+            if op in {_OR, _Op.or_else}:
                 # gcc suggests parentheses around && within ||
                 left, right = self.text(arguments[0], AND + 1), self.text(arguments[1], AND + 1)
             else:
@@ -95,7 +97,7 @@ class ExpressionPrinter:
             return self._helper(_HELPERS[op], arguments), POSTFIX
         if op == _Op.minus:
             return f"-{self.text(arguments[0], UNARY + 1)}", UNARY
-        if op == _Op.cond or op == _Op.select:  # noqa: PLR1714
+        if op in {_Op.cond, _Op.select}:
             test, yes, no = (self.text(each, TERNARY + 1) for each in arguments)
             return f"{test} ? {yes} : {no}", TERNARY
         raise NotImplementedError(f"isl AST operation {op}")

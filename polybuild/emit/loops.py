@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from polybuild.scop.model import Array, Statement
 
 _INDENT = "  "
+_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
+_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
 
@@ -52,10 +54,10 @@ class LoopPrinter:
 
     def _node(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
         """Lines of ``node``; ``before`` goes in front of each first loop in it."""
-        kind = node.get_type()
-        if kind == isl.ast_node_type.for_:
+        kind = isl.ast_node_type(node.get_type())
+        if kind == _FOR:
             return self._for(node, indent, before)
-        if kind == isl.ast_node_type.if_:
+        if kind == _IF:
             return self._if(node, indent, before)
         if kind == isl.ast_node_type.mark:
             line = self._loop_lines.get(node.mark_get_id().get_name())
@@ -65,7 +67,9 @@ class LoopPrinter:
         if kind == isl.ast_node_type.block:
             nodes = node.block_get_children()
             return [
-                line for index in range(nodes.n_ast_node()) for line in self._node(nodes.get_at(index), indent, before)
+                line
+                for index in range(nodes.n_ast_node())
+                for line in self._node(nodes.get_at(index), indent, before)
             ]
         raise NotImplementedError(f"isl AST node {kind}")
 

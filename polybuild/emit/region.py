@@ -86,9 +86,7 @@ def _only_counters(scop: Scop) -> frozenset[str]:
     """Names that mean nothing but loop counters in the region: generated loops may use them."""
     counters = {iterator.name for statement in scop.statements for iterator in statement.iterators}
     arrays = {name for array in scop.arrays for name in identifiers([array.expression])}
-    parameters = {
-        name for parameter in scop.parameters for name in identifiers([parameter.expression])
-    }
+    parameters = {name for parameter in scop.parameters for name in identifiers([parameter.expression])}
     return frozenset(counters - arrays - parameters)
 
 
@@ -156,8 +154,7 @@ def _disjoint(overlap: Overlap, build: isl.AstBuild, printer: ExpressionPrinter)
 
     def before(one: Footprint, other: Footprint) -> str:
         return (
-            f"(const char *)({address(one, one.highest)} + 1)"
-            f" <= (const char *){address(other, other.lowest)}"
+            f"(const char *)({address(one, one.highest)} + 1) <= (const char *){address(other, other.lowest)}"
         )
 
     return f"({before(first, second)} || {before(second, first)})"

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.polyhedral import node_kind
 
 
-class IllegalSchedule(Exception):  # noqa: N818 - names what is wrong, as the field does
+class IllegalSchedule(Exception):
     """A schedule breaks a dependence; the message says which one and where in the tree."""
 
 
@@ -46,7 +47,7 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
 def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     if active.is_empty() and all(each.order.is_empty() for each in ranges):
         return
-    kind = node.get_type()
+    kind = node_kind(node)
     if kind == isl.schedule_node_type.leaf:
         _expect_nothing_left(active, ranges)
     elif kind == isl.schedule_node_type.band:
@@ -81,7 +82,7 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
         _check(node.child(0), active, ranges)
         return
     partial = node.band_get_partial_schedule()
-    _check_members(node, partial, active, ranges)
+    _check_members(node, partial, active)
     _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
     remaining = tuple(_order_in_band(partial, each) for each in ranges)
     _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
@@ -103,14 +104,9 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial))
 
 
-def _check_members(
-    node: isl.ScheduleNode,
-    partial: isl.MultiUnionPwAff,
-    active: isl.UnionMap,
-    ranges: tuple[_LiveRanges, ...],
-) -> None:
-    """Prove what the band says of its members: permutable means no member goes back, coincident none moves."""
-    del ranges  # a coincident loop may reorder live ranges: each thread then owns a copy
+def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active: isl.UnionMap) -> None:
+    """Prove what the band says: no permutable member goes back, no coincident one moves."""
+    # a coincident loop may reorder live ranges: each thread then owns a copy
     for position in range(node.band_n_member()):
         coincident = bool(node.band_member_get_coincident(position))
         if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
@@ -128,7 +124,7 @@ def _check_members(
 
 def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     filters = [node.child(index).filter_get_filter() for index in range(node.n_children())]
-    unordered = node.get_type() == isl.schedule_node_type.set
+    unordered = node_kind(node) == isl.schedule_node_type.set
     for index, chosen in enumerate(filters):
         outgoing = active.intersect_domain(chosen)
         earlier = filters if unordered else filters[:index]

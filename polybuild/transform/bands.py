@@ -6,21 +6,17 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.polyhedral import node_kind
+
 
 def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
     """The schedule of one member of a band."""
-    return isl.MultiUnionPwAff.from_union_pw_aff(
-        node.band_get_partial_schedule().get_union_pw_aff(position)
-    )
+    return isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(position))
 
 
 def coincident_members(node: isl.ScheduleNode) -> list[int]:
     """Positions of the members that carry no dependence."""
-    return [
-        position
-        for position in range(node.band_n_member())
-        if node.band_member_get_coincident(position)
-    ]
+    return [position for position in range(node.band_n_member()) if node.band_member_get_coincident(position)]
 
 
 def permute(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
@@ -60,5 +56,5 @@ def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
 
 
 def is_band(node: isl.ScheduleNode) -> bool:
-    """Is ``node`` a band with at least one member?"""
-    return bool(node.get_type() == isl.schedule_node_type.band and node.band_n_member() > 0)
+    """Whether ``node`` is a band with at least one member."""
+    return bool(node_kind(node) == isl.schedule_node_type.band and node.band_n_member() > 0)

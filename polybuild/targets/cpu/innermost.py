@@ -24,7 +24,7 @@ def active_dependences(node: isl.ScheduleNode, validity: isl.UnionMap) -> isl.Un
 
 
 def carries_nothing(partial: isl.MultiUnionPwAff, position: int, active: isl.UnionMap) -> bool:
-    """Is one member of a band free of dependences when the others are fixed around it?"""
+    """Whether one member of a band is free of dependences when the others are fixed around it."""
     for other in range(partial.dim(isl.dim_type.out)):
         if other != position:
             active = active.eq_at_multi_union_pw_aff(_member(partial, other))
@@ -32,9 +32,7 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, active: isl.Uni
     return bool(active.subtract(same).is_empty())
 
 
-def vector_member(
-    band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
-) -> int | None:
+def vector_member(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> int | None:
     """The member to run innermost for the vector unit, None if there is none.
 
     It must carry no dependence within its innermost loop and be cheaper than

@@ -14,7 +14,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.polyhedral import natural_key
+from polybuild.polyhedral import natural_key, node_kind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule, privatised
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences, carries_nothing, vector_member
@@ -36,9 +36,7 @@ class CpuMapping:
     remarks: tuple[str, ...] = ()
 
 
-def map_to_cpu(
-    scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options
-) -> CpuMapping:
+def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> CpuMapping:
     """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow."""
     mapper = _Mapper(scop, dependences, options)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
@@ -91,7 +89,7 @@ class _Mapper:
                 node = permute(node, _last(members, vector))
                 vector = members - 1
             node, in_parallel = self._parallelise(node, in_parallel=in_parallel, tile_loops=False)
-            if node.get_tree_depth() == before and node.get_type() == isl.schedule_node_type.mark:
+            if node.get_tree_depth() == before and node_kind(node) == isl.schedule_node_type.mark:
                 node = node.child(0)
         node = self._points(node, vector) if innermost else self._below(node, in_parallel, tiled)
         return node.ancestor(node.get_tree_depth() - depth)
@@ -154,7 +152,7 @@ class _Mapper:
         clause = _private_clause([each.array.name for each in private])
         self.simd_loops += 1
         above = node.parent()
-        if above.get_type() == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
+        if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
             outer = above.mark_get_id().get_name()
             self.loop_lines[outer] = f"POLYBUILD_OMP(parallel for simd{clause})"
             return node
@@ -163,9 +161,9 @@ class _Mapper:
         return node.insert_mark(isl.Id(name))
 
     def _distribute(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Give each statement of a fused innermost loop a loop of its own where that frees it of dependences."""
+        """Give each statement of a fused innermost loop its own, where that frees it of dependences."""
         child = node.child(0)
-        if child.get_type() not in {isl.schedule_node_type.sequence, isl.schedule_node_type.leaf}:
+        if node_kind(child) not in {isl.schedule_node_type.sequence, isl.schedule_node_type.leaf}:
             return node
         filters = _statements_in_order(node)
         if len(filters) < 2:
@@ -189,7 +187,7 @@ class _Mapper:
 def _statements_in_order(node: isl.ScheduleNode) -> list[isl.UnionSet]:
     """The instances of each statement below ``node``, in the order the tree runs them."""
     child = node.child(0)
-    if child.get_type() == isl.schedule_node_type.sequence:
+    if node_kind(child) == isl.schedule_node_type.sequence:
         return [child.child(index).filter_get_filter() for index in range(child.n_children())]
     sets: list[isl.Set] = []
     node.get_domain().foreach_set(sets.append)
@@ -198,7 +196,7 @@ def _statements_in_order(node: isl.ScheduleNode) -> list[isl.UnionSet]:
 
 
 def _is_innermost(node: isl.ScheduleNode) -> bool:
-    """Is there no other band below ``node``?"""
+    """Whether there is no other band below ``node``."""
     return bool(node.child(0).every_descendant(lambda each: not is_band(each)))
 
 

@@ -71,8 +71,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
             if access.relation.is_single_valued():
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
                 rows = tuple(
-                    _row(element.get_pw_aff(dim), members)
-                    for dim in range(element.dim(isl.dim_type.out))
+                    _row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out))
                 )
             else:
                 rows = tuple((None,) * len(members) for _ in access.array.extents)
@@ -88,6 +87,4 @@ def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
     affine = pieces[0][1]
     if affine.dim(isl.dim_type.div) > 0 or len(pieces) > 1:
         return (None,) * len(members)
-    return tuple(
-        affine.get_coefficient_val(isl.dim_type.in_, member).to_python() for member in members
-    )
+    return tuple(affine.get_coefficient_val(isl.dim_type.in_, member).to_python() for member in members)

@@ -12,7 +12,9 @@ _VECTOR_TILE = 512
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
 
 
-def tile_sizes(accesses: list[Reference], members: int, vector: int | None, options: Options) -> tuple[int, ...]:
+def tile_sizes(
+    accesses: list[Reference], members: int, vector: int | None, options: Options
+) -> tuple[int, ...]:
     """One size per band member.
 
     The vector member gets long tiles, so that its loop runs at full width; the
@@ -53,7 +55,7 @@ def element_size(reference: Reference) -> int:
 
 
 def has_reuse(accesses: list[Reference], members: int) -> bool:
-    """Does some member leave some access to an array in place, so that a tile reuses its data?"""
+    """Whether some member leaves some access to an array in place, so that a tile reuses its data."""
     return any(
         all(row[member] == 0 for row in each.matrix)
         for each in accesses
