@@ -66,7 +66,9 @@ class Row:
         return (self.status, self.verdict) == ("transformed", "equal")
 
     def ratio(self, column: str) -> float | None:
-        """How many times as fast as the original a column is."""
+        """How many times as fast as the original a column is; polybuild's only if its results are equal."""
+        if column in {"one", "many"} and self.verdict != "equal":
+            return None
         own, other = self.columns["original"].median, self.columns[column].median
         return own / other if own and other else None
 
@@ -75,6 +77,9 @@ def measure(plan: Plan, kernel: Kernel, directory: Path) -> Row:
     """Build, compare and time one kernel; what fails is told in its place and stops nothing else."""
     row = Row(kernel.name, {name: Column() for name in _column_names(plan)})
     row.verdict = compare(plan, kernel, plan.check_size, directory).verdict
+    for peer in plan.peers:
+        verdict = _compare(plan, kernel, plan.check_size, directory, peer.make).verdict
+        row.columns[peer.name].failure = "" if verdict == "equal" else verdict
     programs = _build(plan, kernel, row, directory)
     for _ in range(plan.runs):
         for name, (program, threads) in programs.items():
@@ -102,6 +107,8 @@ def _build(plan: Plan, kernel: Kernel, row: Row, directory: Path) -> dict[str, t
     } | {peer.name: peer.make for peer in plan.peers}
     programs: dict[str, tuple[Path, int]] = {}
     for name, make in makers.items():
+        if row.columns[name].failure:
+            continue  # a peer with wrong results is not timed
         try:
             made = make(job)
         except Failure as failure:
@@ -138,24 +145,34 @@ class Comparison:
 
 
 def compare(plan: Plan, kernel: Kernel, size: str, directory: Path) -> Comparison:
-    """Compare, to the bit, what original and transformed print.
+    """Compare, to the bit, what the compiler's and polybuild's programs print.
 
     The transformed code runs even where there is too little work for it to pay.
     """
+    return _compare(
+        plan, kernel, size, directory, lambda job: tools.polybuild(job, ["--min-work", "0", *plan.options])
+    )
+
+
+def _compare(
+    plan: Plan, kernel: Kernel, size: str, directory: Path, make: Callable[[Job], Made]
+) -> Comparison:
     job = Job(kernel, plan.compiler, EXACT, plan.suite.flags(kernel, size, timed=False), directory)
-    environment = {"OMP_NUM_THREADS": str(plan.threads)}
-    status = ""
+    status = "failed"
     try:
-        made = tools.polybuild(job, ["--min-work", "0", *plan.options])
+        made = make(job)
         status = made.status
         wanted, found = (
-            plan.suite.results(
-                run([str(program), *plan.suite.arguments(size)], limit=plan.limit, environment=environment)
-            )
-            for program in (tools.original(job).program, made.program)
+            _results(plan, program, size) for program in (tools.original(job).program, made.program)
         )
     except Failure as failure:
-        return Comparison(status or "failed", str(failure))
+        return Comparison(status, str(failure))
     if not wanted:
         return Comparison(status, "no results")
     return Comparison(status, "equal" if found == wanted else "DIFFERENT")
+
+
+def _results(plan: Plan, program: Path, size: str) -> str:
+    environment = {"OMP_NUM_THREADS": str(plan.threads)}
+    output = run([str(program), *plan.suite.arguments(size)], limit=plan.limit, environment=environment)
+    return plan.suite.results(output)

@@ -22,7 +22,7 @@ def row(found: Row, peers: Sequence[str]) -> str:
     times = [_seconds(columns[name]) for name in ("original", "one", "many")]
     ratios = [_ratio(found.ratio(name)) for name in ("one", "many")]
     tool = f"{found.tool_seconds:.2f}" if found.tool_seconds is not None else "-"
-    note = f"{found.status}, {found.verdict}"
+    note = ", ".join(dict.fromkeys([found.status, found.verdict]))
     return _line(found.kernel, [*times, *ratios, tool, *(_seconds(columns[name]) for name in peers)], note)
 
 
@@ -56,8 +56,8 @@ def _line(first: str, cells: Iterable[str], last: str) -> str:
 
 def _seconds(column: Column) -> str:
     if column.median is not None:
-        return f"{column.median:.4f}"
-    return column.failure if column.failure.startswith(">") else "-"
+        return f"{column.median:.4f}" if column.median >= 0.01 else f"{column.median:.6f}"
+    return column.failure if column.failure.startswith((">", "DIFF")) else "-"
 
 
 def _ratio(value: float | None) -> str:

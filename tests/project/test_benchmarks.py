@@ -1,0 +1,61 @@
+"""The benchmark's command, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def benchmark(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.cpu", *arguments]
+    return subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+
+def test_table_and_record(tmp_path: Path) -> None:
+    record = tmp_path / "results" / "here.json"
+    done = benchmark(
+        *("--kernels", "gemm,durbin", "--size", "mini", "--runs", "2", "--no-peers"),
+        *("--json", str(record)),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2/2 transformed\n2/2 equal\n" in done.stdout
+    assert "geometric mean" in done.stdout
+    content = json.loads(record.read_text(encoding="utf-8"))
+    assert content["machine"]["compiler"].startswith("gcc")
+    assert [kernel["kernel"] for kernel in content["kernels"]] == ["gemm", "durbin"]
+    for kernel in content["kernels"]:
+        assert kernel["tool_seconds"] > 0
+        assert all(len(column["times"]) == 2 for column in kernel["columns"].values())
+
+
+def test_check_compares_at_two_sizes() -> None:
+    done = benchmark("--check", "--kernels", "trisolv", "--no-peers")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mini: 1/1 transformed, 1/1 equal" in done.stdout
+    assert "small: 1/1 transformed, 1/1 equal" in done.stdout
+
+
+def test_a_failure_is_told_in_its_place_and_ends_with_1() -> None:
+    done = benchmark(
+        "--kernels", "gemm", "--size", "mini", "--runs", "1", "--no-peers", "--cflags=-O1 -fno-such"
+    )
+    assert done.returncode == 1
+    assert "gemm, original: exit 1:" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_program_that_takes_too_long_is_stopped_and_named() -> None:
+    done = benchmark(
+        *("--kernels", "seidel-2d", "--size", "large", "--runs", "1", "--no-peers", "--timeout", "0.05")
+    )
+    assert "seidel-2d, original: >0.05 s" in done.stdout
+
+
+def test_an_unknown_kernel_is_refused() -> None:
+    done = benchmark("--kernels", "gemm,nonesuch")
+    assert done.returncode == 1
+    assert "no kernel nonesuch; known are" in done.stderr
