@@ -27,11 +27,11 @@ static void kernel_2mm(int m, int n, int k, int l, double alpha, double beta, do
 static void run(const int *size)
 {
     int m = size[0], n = size[1], k = size[2], l = size[3];
-    double(*A)[k] = new_doubles("A", m * k);
-    double(*B)[n] = new_doubles("B", k * n);
-    double(*C)[l] = new_doubles("C", n * l);
-    double(*D)[l] = new_doubles("D", m * l);
-    double(*T)[n] = new_doubles("T", m * n);
+    double (*A)[k] = new_doubles("A", m * k);
+    double (*B)[n] = new_doubles("B", k * n);
+    double (*C)[l] = new_doubles("C", n * l);
+    double (*D)[l] = new_doubles("D", m * l);
+    double (*T)[n] = new_doubles("T", m * n);
 
     timer_start();
     kernel_2mm(m, n, k, l, 0.75, 1.25, T, A, B, C, D);

@@ -30,13 +30,13 @@ static void kernel_3mm(int m, int n, int k, int l, double A[restrict m][k], doub
 static void run(const int *size)
 {
     int m = size[0], n = size[1], k = size[2], l = size[3];
-    double(*A)[k] = new_doubles("A", m * k);
-    double(*B)[n] = new_doubles("B", k * n);
-    double(*C)[k] = new_doubles("C", n * k);
-    double(*D)[l] = new_doubles("D", k * l);
-    double(*E)[n] = new_doubles("E", m * n);
-    double(*F)[l] = new_doubles("F", n * l);
-    double(*G)[l] = new_doubles("G", m * l);
+    double (*A)[k] = new_doubles("A", m * k);
+    double (*B)[n] = new_doubles("B", k * n);
+    double (*C)[k] = new_doubles("C", n * k);
+    double (*D)[l] = new_doubles("D", k * l);
+    double (*E)[n] = new_doubles("E", m * n);
+    double (*F)[l] = new_doubles("F", n * l);
+    double (*G)[l] = new_doubles("G", m * l);
 
     timer_start();
     kernel_3mm(m, n, k, l, A, B, C, D, E, F, G);

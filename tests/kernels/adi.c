@@ -45,10 +45,10 @@ static void kernel_adi(int n, int steps, double h, double u[n][n], double v[n][n
 static void run(const int *size)
 {
     int n = size[0], steps = size[1];
-    double(*u)[n] = new_doubles("u", n * n);
-    double(*v)[n] = new_doubles("v", n * n);
-    double(*p)[n] = new_doubles("p", n * n);
-    double(*q)[n] = new_doubles("q", n * n);
+    double (*u)[n] = new_doubles("u", n * n);
+    double (*v)[n] = new_doubles("v", n * n);
+    double (*p)[n] = new_doubles("p", n * n);
+    double (*q)[n] = new_doubles("q", n * n);
 
     timer_start();
     kernel_adi(n, steps, 0.4, u, v, p, q);

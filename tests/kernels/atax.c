@@ -19,7 +19,7 @@ static void kernel_atax(int m, int n, double A[m][n], double x[n], double y[n])
 static void run(const int *size)
 {
     int m = size[0], n = size[1];
-    double(*A)[n] = new_doubles("A", m * n);
+    double (*A)[n] = new_doubles("A", m * n);
     double *x = new_doubles("x", n);
     double *y = new_doubles("y", n);
 

@@ -21,7 +21,7 @@ static void kernel_bicg(int m, int n, double (*restrict A)[n], double *restrict 
 static void run(const int *size)
 {
     int m = size[0], n = size[1];
-    double(*A)[n] = new_doubles("A", m * n);
+    double (*A)[n] = new_doubles("A", m * n);
     double *p = new_doubles("p", n);
     double *r = new_doubles("r", m);
     double *q = new_doubles("q", m);

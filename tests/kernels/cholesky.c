@@ -22,7 +22,7 @@ static void kernel_cholesky(int n, double A[n][n])
 static void run(const int *size)
 {
     int n = size[0];
-    double(*A)[n] = new_positive_definite("A", n);
+    double (*A)[n] = new_positive_definite("A", n);
 
     timer_start();
     kernel_cholesky(n, A);

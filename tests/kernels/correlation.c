@@ -42,8 +42,8 @@ static void kernel_correlation(int n, int m, double X[n][m], double R[m][m], dou
 static void run(const int *size)
 {
     int n = size[0], m = size[1];
-    double(*X)[m] = new_doubles("X", n * m);
-    double(*R)[m] = new_doubles("R", m * m);
+    double (*X)[m] = new_doubles("X", n * m);
+    double (*R)[m] = new_doubles("R", m * m);
     double *mean = new_doubles("mean", m);
     double *deviation = new_doubles("deviation", m);
 

@@ -3,8 +3,8 @@
 
 static void kernel_covariance(int n, int m, double *samples, double *result, double *mean)
 {
-    double(*X)[m] = (double(*)[m])samples;
-    double(*S)[m] = (double(*)[m])result;
+    double (*X)[m] = (double (*)[m])samples;
+    double (*S)[m] = (double (*)[m])result;
     double freedom = n > 1 ? n - 1.0 : 1.0;
 
 #pragma scop

@@ -68,10 +68,10 @@ void kernel_deriche(int height, int width, float alpha, float image[height][widt
 static void run(const int *size)
 {
     int height = size[0], width = size[1];
-    float(*image)[width] = new_floats("image", height * width);
-    float(*forth)[width] = new_floats("forth", height * width);
-    float(*back)[width] = new_floats("back", height * width);
-    float(*smooth)[width] = new_floats("smooth", height * width);
+    float (*image)[width] = new_floats("image", height * width);
+    float (*forth)[width] = new_floats("forth", height * width);
+    float (*back)[width] = new_floats("back", height * width);
+    float (*smooth)[width] = new_floats("smooth", height * width);
 
     timer_start();
     kernel_deriche(height, width, 0.25f, image, forth, back, smooth);

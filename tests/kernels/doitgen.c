@@ -3,8 +3,8 @@
 
 static void kernel_doitgen(int nr, int nq, int np, double *cube, double *matrix, double *row)
 {
-    double(*A)[nq][np] = (double(*)[nq][np])cube;
-    double(*W)[np] = (double(*)[np])matrix;
+    double (*A)[nq][np] = (double (*)[nq][np])cube;
+    double (*W)[np] = (double (*)[np])matrix;
 
 #pragma scop
     for (int r = 0; r < nr; r++)

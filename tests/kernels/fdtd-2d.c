@@ -25,9 +25,9 @@ static void kernel_fdtd_2d(int m, int n, int steps, double ex[m][n + 1], double 
 static void run(const int *size)
 {
     int m = size[0], n = size[1], steps = size[2];
-    double(*ex)[n + 1] = new_doubles("ex", m * (n + 1));
-    double(*ey)[n] = new_doubles("ey", (m + 1) * n);
-    double(*hz)[n] = new_doubles("hz", m * n);
+    double (*ex)[n + 1] = new_doubles("ex", m * (n + 1));
+    double (*ey)[n] = new_doubles("ey", (m + 1) * n);
+    double (*hz)[n] = new_doubles("hz", m * n);
     double *source = new_doubles("source", steps);
 
     timer_start();

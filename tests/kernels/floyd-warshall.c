@@ -16,7 +16,7 @@ static void kernel_floyd_warshall(int n, int distance[n][n])
 static void run(const int *size)
 {
     int n = size[0];
-    int(*distance)[n] = new_ints("distance", n * n, 1000000);
+    int (*distance)[n] = new_ints("distance", n * n, 1000000);
 
     /* Mostly far apart, so that short paths have many edges; no way costs nothing. */
     for (int i = 0; i < n; i++)

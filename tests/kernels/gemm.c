@@ -18,9 +18,9 @@ void kernel_gemm(int m, int n, int k, double alpha, double beta, double C[m][n],
 static void run(const int *size)
 {
     int m = size[0], n = size[1], k = size[2];
-    double(*A)[k] = new_doubles("A", m * k);
-    double(*B)[n] = new_doubles("B", k * n);
-    double(*C)[n] = new_doubles("C", m * n);
+    double (*A)[k] = new_doubles("A", m * k);
+    double (*B)[n] = new_doubles("B", k * n);
+    double (*C)[n] = new_doubles("C", m * n);
 
     timer_start();
     kernel_gemm(m, n, k, 1.5, 1.2, C, A, B);

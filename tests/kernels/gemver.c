@@ -28,7 +28,7 @@ static void kernel_gemver(int n, double alpha, double beta, double A[n][n], cons
 static void run(const int *size)
 {
     int n = size[0];
-    double(*A)[n] = new_doubles("A", n * n);
+    double (*A)[n] = new_doubles("A", n * n);
     double *u = new_doubles("u", n);
     double *v = new_doubles("v", n);
     double *s = new_doubles("s", n);

@@ -22,8 +22,8 @@ static void kernel_gesummv(int n, double alpha, double beta, double A[n][n], dou
 static void run(const int *size)
 {
     int n = size[0];
-    double(*A)[n] = new_doubles("A", n * n);
-    double(*B)[n] = new_doubles("B", n * n);
+    double (*A)[n] = new_doubles("A", n * n);
+    double (*B)[n] = new_doubles("B", n * n);
     double *x = new_doubles("x", n);
     double *y = new_doubles("y", n);
 

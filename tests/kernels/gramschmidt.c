@@ -30,9 +30,9 @@ static void kernel_gramschmidt(int m, int n, double A[m][n], double Q[m][n], dou
 static void run(const int *size)
 {
     int m = size[0], n = size[1];
-    double(*A)[n] = new_doubles("A", m * n);
-    double(*Q)[n] = new_doubles("Q", m * n);
-    double(*R)[n] = new_doubles("R", n * n);
+    double (*A)[n] = new_doubles("A", m * n);
+    double (*Q)[n] = new_doubles("Q", m * n);
+    double (*R)[n] = new_doubles("R", n * n);
 
     timer_start();
     kernel_gramschmidt(m, n, A, Q, R);

@@ -29,8 +29,8 @@ static void kernel_heat_3d(int n, int turns, double A[n][n][n], double B[n][n][n
 static void run(const int *size)
 {
     int n = size[0], turns = size[1];
-    double(*A)[n][n] = new_doubles("A", n * n * n);
-    double(*B)[n][n] = new_doubles("B", n * n * n);
+    double (*A)[n][n] = new_doubles("A", n * n * n);
+    double (*B)[n][n] = new_doubles("B", n * n * n);
 
     timer_start();
     kernel_heat_3d(n, turns, A, B);

@@ -14,7 +14,7 @@ static void kernel_jacobi_1d(int n, int steps, double u[2][n])
 static void run(const int *size)
 {
     int n = size[0], steps = size[1];
-    double(*u)[n] = new_doubles("u", 2 * n);
+    double (*u)[n] = new_doubles("u", 2 * n);
 
     timer_start();
     kernel_jacobi_1d(n, steps, u);

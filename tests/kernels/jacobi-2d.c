@@ -21,8 +21,8 @@ static void kernel_jacobi_2d(int n, int steps, double now[n][n], double next[n][
 static void run(const int *size)
 {
     int n = size[0], steps = size[1];
-    double(*now)[n] = new_doubles("now", n * n);
-    double(*next)[n] = new_doubles("next", n * n);
+    double (*now)[n] = new_doubles("now", n * n);
+    double (*next)[n] = new_doubles("next", n * n);
 
     timer_start();
     kernel_jacobi_2d(n, steps, now, next);

@@ -38,7 +38,7 @@ static void kernel_ludcmp(int n, double A[n][n], double b[n], double x[n], doubl
 static void run(const int *size)
 {
     int n = size[0];
-    double(*A)[n] = new_positive_definite("A", n);
+    double (*A)[n] = new_positive_definite("A", n);
     double *b = new_doubles("b", n);
     double *x = new_doubles("x", n);
     double *y = new_doubles("y", n);

@@ -19,7 +19,7 @@ static void kernel_mvt(int n, float A[n][n], float x[n], float y[n], float z[n],
 static void run(const int *size)
 {
     int n = size[0];
-    float(*A)[n] = new_floats("A", n * n);
+    float (*A)[n] = new_floats("A", n * n);
     float *x = new_floats("x", n);
     float *y = new_floats("y", n);
     float *z = new_floats("z", n);

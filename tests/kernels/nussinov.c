@@ -24,7 +24,7 @@ static void run(const int *size)
 {
     int n = size[0];
     int *base = new_ints("base", n, 4);
-    int(*pairs)[n] = new_ints("pairs", n * n, 10);
+    int (*pairs)[n] = new_ints("pairs", n * n, 10);
 
     timer_start();
     kernel_nussinov(n, base, pairs);

@@ -17,7 +17,7 @@ static void kernel_seidel_2d(int n, int steps, double u[n][n])
 static void run(const int *size)
 {
     int n = size[0], steps = size[1];
-    double(*u)[n] = new_doubles("u", n * n);
+    double (*u)[n] = new_doubles("u", n * n);
 
     timer_start();
     kernel_seidel_2d(n, steps, u);

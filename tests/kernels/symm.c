@@ -23,9 +23,9 @@ static void kernel_symm(int m, int n, double alpha, double beta, double A[m][m],
 static void run(const int *size)
 {
     int m = size[0], n = size[1];
-    double(*A)[m] = new_doubles("A", m * m);
-    double(*B)[n] = new_doubles("B", m * n);
-    double(*C)[n] = new_doubles("C", m * n);
+    double (*A)[m] = new_doubles("A", m * m);
+    double (*B)[n] = new_doubles("B", m * n);
+    double (*C)[n] = new_doubles("C", m * n);
 
     timer_start();
     kernel_symm(m, n, 1.5, 1.2, A, B, C);

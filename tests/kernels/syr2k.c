@@ -18,9 +18,9 @@ static void kernel_syr2k(int n, int m, double alpha, double beta, double C[n][n]
 static void run(const int *size)
 {
     int n = size[0], m = size[1];
-    double(*A)[m] = new_doubles("A", n * m);
-    double(*B)[m] = new_doubles("B", n * m);
-    double(*C)[n] = new_doubles("C", n * n);
+    double (*A)[m] = new_doubles("A", n * m);
+    double (*B)[m] = new_doubles("B", n * m);
+    double (*C)[n] = new_doubles("C", n * n);
 
     timer_start();
     kernel_syr2k(n, m, 1.5, 1.2, C, A, B);

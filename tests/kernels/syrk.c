@@ -20,8 +20,8 @@ static void kernel_syrk(int n, int m, double alpha, double beta, double C[restri
 static void run(const int *size)
 {
     int n = size[0], m = size[1];
-    double(*A)[m] = new_doubles("A", n * m);
-    double(*C)[n] = new_doubles("C", n * n);
+    double (*A)[m] = new_doubles("A", n * m);
+    double (*C)[n] = new_doubles("C", n * n);
 
     timer_start();
     kernel_syrk(n, m, 1.5, 1.2, C, A);

@@ -16,7 +16,7 @@ static void kernel_trisolv(int n, double L[n][n], const double b[n], double x[n]
 static void run(const int *size)
 {
     int n = size[0];
-    double(*L)[n] = new_positive_definite("L", n);
+    double (*L)[n] = new_positive_definite("L", n);
     double *b = new_doubles("b", n);
     double *x = new_doubles("x", n);
 

@@ -17,8 +17,8 @@ static void kernel_trmm(int m, int n, double alpha, double U[m][m], double B[m][
 static void run(const int *size)
 {
     int m = size[0], n = size[1];
-    double(*U)[m] = new_doubles("U", m * m);
-    double(*B)[n] = new_doubles("B", m * n);
+    double (*U)[m] = new_doubles("U", m * m);
+    double (*B)[n] = new_doubles("B", m * n);
 
     timer_start();
     kernel_trmm(m, n, 1.5, U, B);
