@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
+
+from polybuild.scop.model import Array
 
 
 class BodyPrinter(CGenerator):  # type: ignore[misc]
@@ -43,3 +45,20 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """A member access; the member's name is never a loop counter."""
         return f"{self._parenthesize_unless_simple(node.name)}{node.type}{node.field.name}"
+
+
+def c_text(node: c_ast.Node) -> str:
+    """A tree as C text, nothing replaced."""
+    return BodyPrinter({}, lambda _name: None).visit(node)
+
+
+def element(array: Array, subscripts: Sequence[str]) -> str:
+    """The C expression of one element of ``array``.
+
+    A variable of the region is declared anew under the array's own name.
+    """
+    text = array.name if array.local else c_text(array.expression)
+    suffixes = array.suffixes or ("",) * len(subscripts)
+    return text + "".join(
+        f"[{subscript}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
+    )

@@ -67,9 +67,9 @@ class ExpressionPrinter:
         text, precedence = self._print(expression)
         return f"({text})" if precedence < binding else text
 
-    def subscripts(self, access: isl.AstExpr) -> str:
-        """The ``[x][y]`` part of an access expression; empty for a scalar."""
-        return "".join(f"[{self.text(access.op_get_arg(i))}]" for i in range(1, access.op_get_n_arg()))
+    def subscripts(self, access: isl.AstExpr) -> list[str]:
+        """The subscripts of an access expression, outermost first; none for a scalar."""
+        return [self.text(access.op_get_arg(i)) for i in range(1, access.op_get_n_arg())]
 
     def _print(self, expression: isl.AstExpr) -> tuple[str, int]:
         kind = isl.ast_expr_type(expression.get_type())

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polybuild.emit.bodies import BodyPrinter
+from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.expressions import UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.source.types import Integer
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import GeneratedAst, Instance
-    from polybuild.scop.model import Array, Statement
+    from polybuild.scop.model import Statement
 
 _INDENT = "  "
 _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
@@ -124,7 +124,7 @@ class LoopPrinter:
     def _body(self, instance: Instance) -> str:
         expressions = self._expression()
         accesses = {
-            id(access.node): _base(access.array) + expressions.subscripts(subscript)
+            id(access.node): element(access.array, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
         statement = instance.statement
@@ -143,10 +143,3 @@ class LoopPrinter:
 def _type_name(statement: Statement, position: int) -> str:
     declared = statement.iterators[position].type
     return declared.name if isinstance(declared, Integer) else COUNTER_TYPE
-
-
-def _base(array: Array) -> str:
-    """What to subscript: the user's expression, or the region's own variable, declared anew."""
-    if array.local:
-        return array.name
-    return BodyPrinter({}, lambda _name: None).visit(array.expression)

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Footprint, Overlap
 from polybuild.emit.ast import build_ast
-from polybuild.emit.bodies import BodyPrinter
+from polybuild.emit.bodies import c_text, element
 from polybuild.emit.expressions import AND, ExpressionPrinter
 from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
@@ -100,14 +100,10 @@ def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
 def _parameter_declarations(scop: Scop, names: Mapping[str, str], used: set[str]) -> list[str]:
     """One wide copy of each parameter: no expression of the generated loops can overflow."""
     return [
-        f"const {COUNTER_TYPE} {names[parameter.name]} = {_c(parameter.expression)};"
+        f"const {COUNTER_TYPE} {names[parameter.name]} = {c_text(parameter.expression)};"
         for parameter in scop.parameters
         if names[parameter.name] in used
     ]
-
-
-def _c(node: c_ast.Node) -> str:
-    return BodyPrinter({}, lambda _name: None).visit(node)
 
 
 def _local(array: Array) -> str:
@@ -123,14 +119,14 @@ def _local(array: Array) -> str:
     inner.declname = array.name
     inner.quals = [each for each in inner.quals if each != "const"]
     declaration.name = array.name
-    return f"{_c(declaration)};"
+    return f"{c_text(declaration)};"
 
 
 def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
     """Give a counter declared before the region the value it has after the original loops."""
     defined = value.value.domain()
     text = printer.text(build.expr_from_pw_aff(value.value.coalesce()))
-    assignment = f"{_c(value.expression)} = {text};"
+    assignment = f"{c_text(value.expression)} = {text};"
     if scop.context.is_subset(defined):
         return [assignment]
     return [f"if ({printer.text(build.expr_from_set(defined.gist(scop.context)))})", f"  {assignment}"]
@@ -149,8 +145,7 @@ def _disjoint(overlap: Overlap, build: isl.AstBuild, printer: ExpressionPrinter)
     first, second = overlap.first, overlap.second
 
     def address(footprint: Footprint, corner: Sequence[isl.PwAff]) -> str:
-        subscripts = "".join(f"[{printer.text(build.expr_from_pw_aff(each))}]" for each in corner)
-        return f"&{_c(footprint.array.expression)}{subscripts}"
+        return f"&{element(footprint.array, [printer.text(build.expr_from_pw_aff(each)) for each in corner])}"
 
     def before(one: Footprint, other: Footprint) -> str:
         return (

@@ -44,6 +44,25 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
     _check(schedule.get_root(), dependences.validity, ranges)
 
 
+def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
+    """Whether the subtree at ``node`` orders what the tree above it leaves to it."""
+    prefix = node.get_prefix_schedule_multi_union_pw_aff()
+    here = node.get_domain()
+
+    def left(relation: isl.UnionMap) -> isl.UnionMap:
+        relation = relation.intersect_domain(here).intersect_range(here)
+        return relation.eq_at_multi_union_pw_aff(prefix) if prefix.dim(isl.dim_type.out) else relation
+
+    ranges = tuple(
+        _LiveRanges(each.array.name, left(each.flow), left(each.order)) for each in dependences.private
+    )
+    try:
+        _check(node, left(dependences.validity), ranges)
+    except IllegalSchedule:
+        return False
+    return True
+
+
 def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     if active.is_empty() and all(each.order.is_empty() for each in ranges):
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.strides import Reference, Stride
 
@@ -32,23 +31,12 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, active: isl.Uni
     return bool(active.subtract(same).is_empty())
 
 
-def vector_member(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> int | None:
-    """The member to run innermost for the vector unit, None if there is none.
-
-    It must carry no dependence within its innermost loop and be cheaper than
-    scalar code: mostly unit strides.
-    """
-    partial = band.band_get_partial_schedule()
-    active = active_dependences(band, dependences.validity)
-    best: tuple[float, int] | None = None
-    # later members first: at equal cost the order isl chose stays
-    for position in reversed(range(band.band_n_member())):
-        cost = member_cost(accesses, position)
-        if cost is None or (best is not None and cost >= best[0]):
-            continue
-        if carries_nothing(partial, position, active):
-            best = (cost, position)
-    return None if best is None else best[1]
+def vector_candidates(accesses: list[Reference], members: int) -> list[int]:
+    """The members worth running innermost for the vector unit, the best first."""
+    costs = {member: member_cost(accesses, member) for member in range(members)}
+    # later members first: at equal cost the order of the scheduler stays
+    worth = [member for member in reversed(range(members)) if costs[member] is not None]
+    return sorted(worth, key=lambda member: costs[member] or 0.0)
 
 
 def member_cost(accesses: list[Reference], position: int) -> float | None:

@@ -15,9 +15,9 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
-from polybuild.schedule.legality import IllegalSchedule, check_schedule, privatised
+from polybuild.schedule.legality import is_legal_below, privatised
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.innermost import active_dependences, carries_nothing, vector_member
+from polybuild.targets.cpu.innermost import active_dependences, carries_nothing, vector_candidates
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import has_reuse, tile_sizes
 from polybuild.transform.bands import coincident_members, is_band, permute, tile
@@ -71,81 +71,99 @@ class _Mapper:
 
     def _band(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
         depth = node.get_tree_depth()
-        members = node.band_n_member()
         accesses = references(self._scop, node)
         innermost = _is_innermost(node)
-        vector = vector_member(node, accesses, self._dependences) if innermost else None
-        if self._tilable(node, accesses, tiled=tiled):
-            sizes = tile_sizes(accesses, members, vector, self._options)
-            self.tile_sizes.append(sizes)
-            node = tile(node, sizes)
-            node, in_parallel = self._parallelise(node, in_parallel=in_parallel, tile_loops=True)
+        candidates = vector_candidates(accesses, node.band_n_member()) if innermost else []
+        if not tiled and self._is_worth_tiling(node, accesses):
+            node, in_parallel = self._tile(node, accesses, candidates, in_parallel=in_parallel)
             tiled = True
-            while not (is_band(node) and node.get_schedule_depth() >= self._depth_of(depth, node) + members):
-                node = node.child(0)
+        elif not in_parallel and (coincident := coincident_members(node)):
+            node, candidates = self._parallelise_plain(node, coincident[0], candidates, split=innermost)
+            in_parallel = True
+        if innermost:
+            node = self._points(node, candidates)
         else:
-            before = node.get_tree_depth()
-            if members > 1 and vector is not None and vector != members - 1 and node.band_get_permutable():
-                node = permute(node, _last(members, vector))
-                vector = members - 1
-            node, in_parallel = self._parallelise(node, in_parallel=in_parallel, tile_loops=False)
-            if node.get_tree_depth() == before and node_kind(node) == isl.schedule_node_type.mark:
-                node = node.child(0)
-        node = self._points(node, vector) if innermost else self._below(node, in_parallel, tiled)
+            node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
 
     @staticmethod
-    def _depth_of(depth: int, node: isl.ScheduleNode) -> int:
-        while node.get_tree_depth() > depth:
-            node = node.parent()
-        return int(node.get_schedule_depth())
+    def _is_worth_tiling(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
+        members = node.band_n_member()
+        return bool(node.band_get_permutable()) and members > 1 and has_reuse(accesses, members)
 
-    def _below(self, node: isl.ScheduleNode, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
-        return self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
-
-    def _tilable(self, node: isl.ScheduleNode, accesses: list[Reference], *, tiled: bool) -> bool:
-        return (
-            not tiled
-            and bool(node.band_get_permutable())
-            and node.band_n_member() > 1
-            and has_reuse(accesses, node.band_n_member())
-        )
-
-    def _parallelise(
-        self, node: isl.ScheduleNode, *, in_parallel: bool, tile_loops: bool
+    def _tile(
+        self,
+        node: isl.ScheduleNode,
+        accesses: list[Reference],
+        candidates: list[int],
+        *,
+        in_parallel: bool,
     ) -> tuple[isl.ScheduleNode, bool]:
-        """Give the band's outermost coincident member to the threads."""
-        if in_parallel:
-            return node, True
-        candidates = coincident_members(node)
-        if not candidates:
-            if not (tile_loops and node.band_n_member() > 1):
-                return node, False
-            node = wavefront(node).child(0)
-        elif candidates[0] != 0:
-            if not node.band_get_permutable():
-                return node, False
-            order = [candidates[0], *(k for k in range(node.band_n_member()) if k != candidates[0])]
-            node = permute(node, order)
+        """Tile a band and give its tiles to the threads; returns the band over the points of a tile."""
+        members = node.band_n_member()
+        sizes = tile_sizes(accesses, members, candidates[0] if candidates else None, self._options)
+        self.tile_sizes.append(sizes)
+        depth = node.get_schedule_depth() + members
+        node = tile(node, sizes)
+        if not in_parallel:
+            coincident = coincident_members(node)
+            node = permute(node, _first(members, coincident[0])) if coincident else wavefront(node).child(0)
+            node = self._mark_parallel(node)
+        while node.get_schedule_depth() < depth or not is_band(node):
+            node = node.child(0)
+        return node, True
+
+    def _parallelise_plain(
+        self, node: isl.ScheduleNode, position: int, candidates: list[int], *, split: bool
+    ) -> tuple[isl.ScheduleNode, list[int]]:
+        """Give one member of an untiled band to the threads.
+
+        Returns the band of the other members if ``split`` and there are others,
+        with ``candidates`` as positions in it.
+        """
+        members = node.band_n_member()
+        if position and not node.band_get_permutable():
+            return node, candidates
+        order = _first(members, position)
+        node = self._mark_parallel(permute(node, order)).child(0)
+        candidates = [order.index(each) for each in candidates]
+        if split and members > 1:
+            return node.band_split(1).child(0), [each - 1 for each in candidates if each]
+        return node, candidates
+
+    def _mark_parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark the first member of a band as the loop of the threads; returns the mark."""
         private = privatised(node, self._dependences.private)
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
         clause = _private_clause([each.array.name for each in private])
         self.loop_lines[name] = f"POLYBUILD_OMP(parallel for{clause})"
-        return node.insert_mark(isl.Id(name)), True
+        return node.insert_mark(isl.Id(name))
 
-    def _points(self, node: isl.ScheduleNode, vector: int | None) -> isl.ScheduleNode:
-        """Order the loops of an innermost band and mark the one for the vector unit."""
+    def _points(self, node: isl.ScheduleNode, candidates: list[int]) -> isl.ScheduleNode:
+        """Order the loops of an innermost band, the one for the vector unit last."""
         members = node.band_n_member()
-        if vector is not None and members > 1:
-            node = permute(node, _last(members, vector))
-        if members > 1:
-            node = node.band_split(members - 1).child(0)
-        if vector is None:
-            return self._distribute(node)
-        return self._mark_simd(node)
+        active = active_dependences(node, self._dependences.validity)
+        partial = node.band_get_partial_schedule()
+        statements = _statements_in_order(node)
+        for member in candidates:
+            if carries_nothing(partial, member, active):
+                return self._mark_simd(_innermost(node, member))
+            if len(statements) > 1 and all(
+                carries_nothing(partial, member, active.intersect_domain(each).intersect_range(each))
+                for each in statements
+            ):
+                inner = _innermost(node, member).insert_sequence(_list(statements))
+                if is_legal_below(inner, self._dependences):
+                    for index in range(len(statements)):
+                        loop = inner.child(index).child(0)
+                        loop = self._mark_simd(loop)
+                        inner = loop.ancestor(loop.get_tree_depth() - inner.get_tree_depth())
+                    return inner
+        return _innermost(node, members - 1)
 
     def _mark_simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark a loop that carries no dependence."""
         if not self._options.simd:
             return node
         private = privatised(node, self._dependences.private)
@@ -160,28 +178,26 @@ class _Mapper:
         self.loop_lines[name] = f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD"
         return node.insert_mark(isl.Id(name))
 
-    def _distribute(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Give each statement of a fused innermost loop its own, where that frees it of dependences."""
-        child = node.child(0)
-        if node_kind(child) not in {isl.schedule_node_type.sequence, isl.schedule_node_type.leaf}:
-            return node
-        filters = _statements_in_order(node)
-        if len(filters) < 2:
-            return node
-        partial = node.band_get_partial_schedule()
-        active = active_dependences(node, self._dependences.validity)
-        for chosen in filters:
-            inside = active.intersect_domain(chosen).intersect_range(chosen)
-            if not carries_nothing(partial, 0, inside):
-                return node
-        candidate = node
-        for chosen in reversed(filters[:-1]):
-            candidate = candidate.order_before(chosen)
-        try:
-            check_schedule(candidate.get_schedule(), self._dependences, self._scop.domain)
-        except IllegalSchedule:
-            return node
-        return candidate
+
+def _innermost(node: isl.ScheduleNode, member: int) -> isl.ScheduleNode:
+    """Move one member of a band to its end and into a band of its own, which is returned."""
+    members = node.band_n_member()
+    if members == 1:
+        return node
+    node = permute(node, [*(each for each in range(members) if each != member), member])
+    return node.band_split(members - 1).child(0)
+
+
+def _first(members: int, position: int) -> list[int]:
+    """The order of a band's members that puts ``position`` in front."""
+    return [position, *(each for each in range(members) if each != position)]
+
+
+def _list(sets: list[isl.UnionSet]) -> isl.UnionSetList:
+    result = isl.UnionSetList.alloc(sets[0].get_ctx(), len(sets))
+    for each in sets:
+        result = result.add(each)
+    return result
 
 
 def _statements_in_order(node: isl.ScheduleNode) -> list[isl.UnionSet]:
@@ -198,10 +214,6 @@ def _statements_in_order(node: isl.ScheduleNode) -> list[isl.UnionSet]:
 def _is_innermost(node: isl.ScheduleNode) -> bool:
     """Whether there is no other band below ``node``."""
     return bool(node.child(0).every_descendant(lambda each: not is_band(each)))
-
-
-def _last(members: int, position: int) -> list[int]:
-    return [*(k for k in range(members) if k != position), position]
 
 
 def _private_clause(names: list[str]) -> str:
