@@ -52,7 +52,9 @@ class Array:
     ``local`` is true for a variable declared inside the region; ``declared`` is
     its declaration then. ``by_pointer`` is true when other arrays reached by
     pointers may overlap it (function parameters, pointers), ``restrict`` if the
-    program promised otherwise.
+    program promised otherwise. ``suffixes`` has one entry per dimension: the member
+    accesses written after that subscript (``a[i].x`` is ``a`` with the suffix ``.x``).
+    Extents are as declared; C does not bind a function's array parameter to its outermost one.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Array:
     by_pointer: bool = False
     restrict: bool = False
     address_taken: bool = False
+    suffixes: tuple[str, ...] = ()
 
     @property
     def is_scalar(self) -> bool:
@@ -139,7 +142,12 @@ class FinalValue:
 
 @dataclass(frozen=True, slots=True)
 class Scop:
-    """A region as a polyhedral program; ``schedule`` is the original order."""
+    """A region as a polyhedral program; ``schedule`` is the original order.
+
+    ``context`` holds what the types say of the parameters (unsigned values are
+    not negative) and the conditions of the assumptions, as the transformed code
+    runs only where they hold; bounds of 32 bits and more stay out of it.
+    """
 
     context: isl.Set
     parameters: tuple[Parameter, ...]

@@ -1,0 +1,126 @@
+"""Variables as arrays: what a C reference like ``p->a[i].x`` names, its subscripts and extents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop import spaces
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.expressions import Expressions
+from polybuild.scop.facts import Facts
+from polybuild.scop.model import Array
+from polybuild.scop.names import Variable
+from polybuild.scop.nodes import location, walk
+from polybuild.scop.parameters import IslNames
+from polybuild.scop.place import Place
+from polybuild.scop.references import Reference
+
+
+class Arrays:
+    """The arrays met so far, one for each variable and member path."""
+
+    def __init__(
+        self, facts: Facts, assumptions: Assumptions, is_stale: Callable[[Variable, Variable], bool]
+    ) -> None:
+        self._facts = facts
+        self._assumptions = assumptions
+        self._is_stale = is_stale
+        self._names = IslNames()
+        self._known: dict[tuple[Variable, tuple[str, ...]], Array] = {}
+
+    def all(self) -> tuple[Array, ...]:
+        """The arrays, in the order in which they were met."""
+        return tuple(self._known.values())
+
+    def of(self, reference: Reference, node: c_ast.Node) -> Array:
+        """The array that ``reference`` touches an element of."""
+        key = reference.variable, reference.members
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._new(reference, node)
+        elif known.suffixes != reference.suffixes:
+            raise Unsupported(
+                "mixed-access",
+                f"'{reference.variable.name}' is accessed both with and without a subscript",
+                location(node),
+                "write the same form everywhere",
+            )
+        return known
+
+    def _new(self, reference: Reference, node: c_ast.Node) -> Array:
+        variable = reference.variable
+        return Array(
+            name=self._names.unique("_".join((variable.name, *reference.members))),
+            expression=reference.expression,
+            element=reference.type,
+            extents=tuple(
+                self._extent(reference, position, node) for position in range(len(reference.extents))
+            ),
+            storage=variable.storage,
+            location=variable.location,
+            local=variable.local,
+            declared=variable.declaration if variable.local else None,
+            by_pointer=reference.by_pointer,
+            restrict=reference.restrict,
+            address_taken=variable.address_taken,
+            suffixes=reference.suffixes,
+        )
+
+    def _extent(self, reference: Reference, position: int, node: c_ast.Node) -> isl.PwAff | None:
+        extent = reference.extents[position]
+        inner = position > 0
+        name = reference.variable.name
+        if extent is None:
+            if inner:
+                raise Unsupported(
+                    "array-extent", f"an inner extent of '{name}' is not known", location(node), ""
+                )
+            return None
+        try:
+            value = self._evaluate(extent, reference.variable)
+        except Unsupported as error:
+            if inner or reference.variable.local:
+                raise Unsupported(
+                    "array-extent",
+                    f"the extents of '{name}' are not affine: {error.diagnostic.message}",
+                    location(node),
+                    "declare the array with extents that are constants or parameters",
+                ) from None
+            return None
+        if inner and spaces.constant_value(value) is None:
+            reached = spaces.universe(0)
+            self._assumptions.require(
+                Violation(
+                    value.neg().nonneg_set(),
+                    reached,
+                    "array-extent",
+                    f"the extents of '{name}' must be positive",
+                    location(node),
+                    "declare the array with positive extents",
+                )
+            )
+        return value
+
+    def _evaluate(self, extent: c_ast.Node, variable: Variable) -> isl.PwAff:
+        """The extent as a parameter expression, if its value is still what it was at the declaration."""
+        if not variable.local:
+            for each in walk(extent):
+                outer = self._facts.names.outer.get(each.name) if isinstance(each, c_ast.ID) else None
+                if outer is not None and (
+                    self._is_stale(variable, outer) or outer in self._facts.names.written
+                ):
+                    raise Unsupported(
+                        "array-extent",
+                        f"'{outer.name}' may have changed since the declaration",
+                        location(variable.declaration),
+                        "",
+                    )
+        violations: list[Violation] = []
+        value = Expressions(self._facts, "extent", violations).value(extent, Place())
+        for violation in violations:
+            self._assumptions.require(violation)
+        return value

@@ -1,0 +1,116 @@
+"""What must hold for the model to be exact, as conditions on the parameters.
+
+While a region is walked, passes report *violations*: sets of instances at which
+the model would differ from C (an unsigned value would wrap, an inner subscript
+would leave its extent, a loop would not end). A violation that cannot happen is
+forgotten; any other becomes an assumption that is checked at run time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.diagnostics import Location, Unsupported
+from polybuild.scop import spaces
+from polybuild.scop.model import Assumption
+from polybuild.scop.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Instances that must not exist: those of ``outside`` that are ``reached``.
+
+    ``wide`` marks bounds of 32 bits and more, which stay out of the context.
+    ``code`` and ``hint`` are used if the region cannot run without violation.
+    """
+
+    outside: isl.Set
+    reached: isl.Set
+    code: str
+    reason: str
+    location: Location
+    hint: str
+    wide: bool = False
+
+    @property
+    def instances(self) -> isl.Set:
+        """The instances that violate."""
+        return self.outside.intersect(self.reached)
+
+
+class Assumptions:
+    """The assumptions made so far."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._conditions = spaces.all_parameters()
+        self._exact = spaces.all_parameters()
+        self._wide = spaces.all_parameters()
+        self._made: list[Assumption] = []
+
+    def all(self) -> tuple[Assumption, ...]:
+        """The assumptions, in the order in which they were made.
+
+        They include that unsigned 64-bit parameters fit the signed integers
+        that generated loops compute with, on which every wide proof relies.
+        """
+        return (*self._made, *self._parameters.unsigned_limits())
+
+    @property
+    def known(self) -> isl.Set:
+        """Parameter values that types and assumptions allow, wide bounds left out."""
+        return self._conditions.intersect(self._parameters.facts)
+
+    def require(self, violation: Violation) -> None:
+        """Assume that no instance of ``violation`` exists.
+
+        Raises Unsupported if then nothing of the place could run at all.
+        """
+        known = self._exact.intersect(self._parameters.facts)
+        if violation.wide:
+            known = known.intersect(self._wide).intersect(self._parameters.ranges)
+        bad = violation.instances.intersect_params(known)
+        if bad.is_empty():
+            return
+        reached = violation.reached.intersect_params(known)
+        condition = _excluding(bad, reached, known)
+        if not _is_simple(condition):
+            hull = isl.Set.from_basic_set(reached.remove_divs().simple_hull())
+            shorter = _excluding(violation.outside.intersect(hull).intersect_params(known), reached, known)
+            if _is_simple(shorter) and not shorter.intersect(reached.params()).is_empty():
+                condition = shorter
+        if condition.intersect(reached.params()).is_empty():
+            raise Unsupported(
+                violation.code, f"this always fails: {violation.reason}", violation.location, violation.hint
+            )
+        self._made.append(Assumption(condition, violation.reason, violation.location))
+        if violation.wide:
+            self._wide = self._wide.intersect(condition)
+        else:
+            self._exact = self._exact.intersect(condition)
+            self._conditions = self._conditions.intersect(_convex(condition))
+
+
+def _excluding(bad: isl.Set, reached: isl.Set, known: isl.Set) -> isl.Set:
+    """Parameter values for which ``bad`` is empty, given ``known``.
+
+    Where the place is not reached at all the condition may say anything,
+    which leaves the short ``m <= p`` of ``n <= 0 or m <= p``.
+    """
+    condition = bad.params().gist(reached.params()).complement()
+    if condition.n_basic_set() > 1:
+        condition = condition.intersect(known).coalesce().gist(known)
+    return condition
+
+
+def _is_simple(condition: isl.Set) -> bool:
+    return condition.n_basic_set() <= 2 and not condition.involves_locals()
+
+
+def _convex(condition: isl.Set) -> isl.Set:
+    """``condition`` if it is one basic set, else a single basic set that contains it."""
+    if condition.n_basic_set() <= 1:
+        return condition
+    return isl.Set.from_basic_set(condition.simple_hull())

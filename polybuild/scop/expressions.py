@@ -1,0 +1,355 @@
+"""C integer expressions as piecewise affine expressions, C conditions as sets.
+
+Values carry their C type. Signed arithmetic is taken not to overflow (that is
+undefined in C). Unsigned arithmetic and conversions that may change a value are
+*pending*: the piecewise affine expression is right modulo ``2**width``, and only
+when the value is used (compared, divided, converted to a wider type, taken as
+a bound or a subscript) must it be shown, or assumed, to lie in the range of its
+type. So ``i + n - 1`` of unsigned values asks nothing of ``n - 1`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop import spaces
+from polybuild.scop.assumptions import Violation
+from polybuild.scop.facts import Facts
+from polybuild.scop.integers import WIDE, common, holds, limits, literal, promoted
+from polybuild.scop.nodes import location
+from polybuild.scop.place import Place
+from polybuild.scop.references import resolve_reference
+from polybuild.source.constants import size_of
+from polybuild.source.declarations import INT
+from polybuild.source.types import Integer
+from polybuild.source.typing import type_of, type_of_name
+
+_COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
+    "<": isl.PwAff.lt_set,
+    "<=": isl.PwAff.le_set,
+    ">": isl.PwAff.gt_set,
+    ">=": isl.PwAff.ge_set,
+    "==": isl.PwAff.eq_set,
+    "!=": isl.PwAff.ne_set,
+}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_LOGICAL = {"&&", "||"}
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A C value: ``value`` on the space of its place, its type, and whether it is pending (see above)."""
+
+    value: isl.PwAff
+    type: Integer
+    pending: bool = False
+
+
+class Expressions:
+    """Reads the expressions of one construct.
+
+    ``role`` names the construct in messages (``bound``, ``condition``,
+    ``subscript``, ``extent``, ``stride``). Violations found on the way are
+    appended to ``violations``; the caller decides what to do with them.
+    """
+
+    def __init__(self, facts: Facts, role: str, violations: list[Violation]) -> None:
+        self._facts = facts
+        self._role = role
+        self._violations = violations
+
+    # Uses of a value
+
+    def value(self, node: c_ast.Node, place: Place, to: Integer | None = None) -> isl.PwAff:
+        """The exact value of ``node``, converted to ``to`` if given."""
+        affine = self.affine(node, place)
+        if to is not None:
+            affine = self.convert(affine, to, node, place)
+        return self.settled(affine, node, place).value
+
+    def subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff:
+        """The value of a subscript; address arithmetic itself wraps at 64 bits."""
+        affine = self.affine(node, place)
+        return affine.value if affine.type.width == 64 else self.settled(affine, node, place).value
+
+    def settled(self, affine: Affine, node: c_ast.Node, place: Place) -> Affine:
+        """``affine`` with its value in the range of its type, by proof or as a violation to exclude."""
+        if not affine.pending:
+            return affine
+        value = affine.value
+        low, high = limits(affine.type)
+        for bound, outside in (
+            (low, value.lt_set(spaces.constant(place.depth, low))),
+            (high, value.gt_set(spaces.constant(place.depth, high))),
+        ):
+            self._violations.append(
+                Violation(
+                    outside,
+                    place.domain,
+                    "integer-wrap",
+                    f"the {self._role} must stay within '{affine.type.name}'",
+                    location(node),
+                    "use a signed type, or write the expression so that it does not wrap",
+                    wide=abs(bound) >= WIDE - 1,
+                )
+            )
+        return Affine(value, affine.type)
+
+    def convert(self, affine: Affine, to: Integer, node: c_ast.Node, place: Place) -> Affine:
+        """``affine`` converted to the type ``to``."""
+        if to.width == 1:
+            affine = self.settled(affine, node, place)
+            return Affine(affine.value.non_zero_set().indicator_function(), to)
+        if to.width > affine.type.width:
+            affine = self.settled(affine, node, place)
+        fits = holds(to, affine.type) and not affine.pending
+        number = spaces.constant_value(affine.value)
+        if number is not None and limits(to)[0] <= number <= limits(to)[1]:
+            fits = True
+        return Affine(affine.value, to, pending=not fits)
+
+    def _operands(
+        self, node: c_ast.BinaryOp, place: Place, *, exact: bool
+    ) -> tuple[isl.PwAff, isl.PwAff, Integer]:
+        """Both operands in their common type; ``exact`` settles them, as signed arithmetic always does."""
+        left, right = self.affine(node.left, place), self.affine(node.right, place)
+        kind = common(left.type, right.type, self._facts.region.scope)
+        operands = []
+        for operand, source in ((left, node.left), (right, node.right)):
+            converted = self.convert(operand, kind, source, place)
+            if exact or kind.signed:
+                converted = self.settled(converted, source, place)
+            operands.append(converted.value)
+        return operands[0], operands[1], kind
+
+    # Values
+
+    def affine(self, node: c_ast.Node, place: Place) -> Affine:
+        """The value of a C expression as a piecewise affine expression.
+
+        Raises Unsupported if it is not affine or not known before the region.
+        """
+        if isinstance(node, c_ast.Constant):
+            number = literal(node, self._facts.region.scope)
+            if number is None:
+                raise self._refusal("non-affine", f"'{node.value}' is not an integer", node)
+            return Affine(spaces.constant(place.depth, number[0]), number[1])
+        if isinstance(node, c_ast.ID):
+            return self._identifier(node, place)
+        if isinstance(node, c_ast.BinaryOp):
+            return self._binary(node, place)
+        if isinstance(node, c_ast.UnaryOp):
+            return self._unary(node, place)
+        if isinstance(node, c_ast.TernaryOp):
+            return self._ternary(node, place)
+        if isinstance(node, c_ast.Cast):
+            to = type_of_name(node.to_type, self._facts.region)
+            if not isinstance(to, Integer):
+                raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
+            return self.convert(self.affine(node.expr, place), to, node, place)
+        if isinstance(node, c_ast.StructRef):
+            return self._member(node, place)
+        raise self._refusal_of(node)
+
+    def _identifier(self, node: c_ast.ID, place: Place) -> Affine:
+        variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
+        if variable is None:
+            number = self._facts.region.enumerators.get(node.name)
+            if number is None:
+                raise self._refusal("non-affine", f"'{node.name}' is not a variable", node)
+            return Affine(spaces.constant(place.depth, number), INT)
+        kind = variable.type
+        if not isinstance(kind, Integer):
+            raise self._refusal("data-dependent", f"'{node.name}' is not an integer", node)
+        if variable in place.counters:
+            position = len(place.counters) - 1 - place.counters[::-1].index(variable)
+            return Affine(spaces.dimension(place.depth, position), kind)
+        left = place.values.get(variable)
+        if left is not None and place.domain.is_subset(left.domain()):
+            return Affine(left, kind)
+        if variable in self._facts.names.iterators.values():
+            raise Unsupported(
+                "iterator-used-outside-loop",
+                f"'{node.name}' counts a loop of the region and is read where that loop is not running",
+                location(node),
+                "use a variable of its own for the loop",
+            )
+        if variable.volatile:
+            raise Unsupported(
+                "volatile", f"'{node.name}' is volatile", location(node), "copy it before the region"
+            )
+        if variable.local or variable in self._facts.names.written:
+            raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
+        return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
+
+    def _member(self, node: c_ast.StructRef, place: Place) -> Affine:
+        names = self._facts.names
+        try:
+            reference = resolve_reference(node, names)
+        except Unsupported as error:
+            raise self._refusal("data-dependent", error.diagnostic.message, node) from None
+        variable, members, kind = reference.variable, reference.members, reference.type
+        if reference.subscripts or not isinstance(kind, Integer):
+            raise self._refusal("data-dependent", "it reads an array or a value that is no integer", node)
+        changed = variable in names.written or (variable, members) in names.written_members
+        if changed or variable.local:
+            raise self._refusal("data-dependent", f"'{'.'.join(members)}' may change in the region", node)
+        return Affine(self._facts.parameters.value(variable, members, node, kind, place.depth), kind)
+
+    def _unary(self, node: c_ast.UnaryOp, place: Place) -> Affine:
+        if node.op == "sizeof":
+            return self._sizeof(node, place)
+        if node.op == "!":
+            return self._truth(node, place)
+        if node.op not in {"-", "+", "~"}:
+            raise self._refusal_of(node)
+        operand = self.affine(node.expr, place)
+        operand = self.convert(operand, promoted(operand.type), node, place)
+        if node.op == "+":
+            return operand
+        if operand.type.signed:
+            operand = self.settled(operand, node, place)
+        value = operand.value.neg()
+        if node.op == "~":
+            value = value.sub(spaces.constant(place.depth, 1))
+        return Affine(value, operand.type, pending=not operand.type.signed)
+
+    def _sizeof(self, node: c_ast.UnaryOp, place: Place) -> Affine:
+        region = self._facts.region
+        symbols = {each.name: each.type for each in self._facts.names.variables_in(node.expr)}
+        size = size_of(type_of(node.expr, symbols, region), region.scope)
+        kind = type_of(node, symbols, region)
+        if size is None or not isinstance(kind, Integer):
+            raise self._refusal("non-affine", "the size of this type is not known here", node)
+        return Affine(spaces.constant(place.depth, size), kind)
+
+    def _ternary(self, node: c_ast.TernaryOp, place: Place) -> Affine:
+        chosen = self.condition(node.cond, place)
+        yes_place, no_place = place.within(chosen), place.without(chosen)
+        yes, no = self.affine(node.iftrue, yes_place), self.affine(node.iffalse, no_place)
+        kind = common(yes.type, no.type, self._facts.region.scope)
+        yes = self.convert(yes, kind, node.iftrue, yes_place)
+        no = self.convert(no, kind, node.iffalse, no_place)
+        value = yes.value.intersect_domain(chosen).union_add(no.value.subtract_domain(chosen))
+        return Affine(value, kind, yes.pending or no.pending)
+
+    def _truth(self, node: c_ast.Node, place: Place) -> Affine:
+        return Affine(self.condition(node, place).indicator_function(), INT)
+
+    def _binary(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+        op = node.op
+        if op in _COMPARISONS or op in _LOGICAL:
+            return self._truth(node, place)
+        if op in {"+", "-"}:
+            left, right, kind = self._operands(node, place, exact=False)
+            return Affine(left.add(right) if op == "+" else left.sub(right), kind, not kind.signed)
+        if op == "*":
+            left, right, kind = self._operands(node, place, exact=False)
+            return Affine(self._product(left, right, node), kind, not kind.signed)
+        if op in {"/", "%"}:
+            return self._division(node, place)
+        if op in {"<<", ">>", "&"}:
+            return self._bitwise(node, place)
+        raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
+
+    def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
+        for factor, other in ((left, right), (right, left)):
+            number = spaces.constant_value(factor)
+            if number is not None:
+                return other.scale_val(isl.Val(number))
+        raise self._refusal("non-affine", "it multiplies two values that are not constant", node)
+
+    def _division(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+        left, right, kind = self._operands(node, place, exact=True)
+        number = spaces.constant_value(right)
+        if not number:
+            reason = "it divides by a value that is not constant" if number is None else "it divides by zero"
+            raise self._refusal("non-affine", reason, node.right)
+        size = isl.Val(abs(number))
+        if not kind.signed or self._never_negative(left, place):
+            quotient, rest = left.scale_down_val(size).floor(), left.mod_val(size)
+        else:
+            # C rounds towards zero: one piece for each sign
+            divisor = spaces.constant(place.depth, abs(number))
+            quotient, rest = left.tdiv_q(divisor), left.tdiv_r(divisor)
+        if node.op == "%":
+            return Affine(rest, kind)
+        return Affine(quotient.neg() if number < 0 else quotient, kind)
+
+    def _never_negative(self, value: isl.PwAff, place: Place) -> bool:
+        below = value.neg().pos_set().intersect(place.domain).intersect_params(self._facts.known())
+        return bool(below.is_empty())
+
+    def _bitwise(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+        """Shifts by constants, and masks of low bits: floor division and modulus in two's complement."""
+        left, right = self.affine(node.left, place), self.affine(node.right, place)
+        if node.op == "&":
+            if spaces.constant_value(right.value) is None:
+                left, right = right, left
+            mask = spaces.constant_value(right.value)
+            if mask is None or mask < 0 or mask & (mask + 1):
+                raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
+            kind = common(left.type, right.type, self._facts.region.scope)
+            return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
+        kind = promoted(left.type)
+        count = spaces.constant_value(right.value)
+        if count is None or not 0 <= count < kind.width:
+            raise self._refusal("non-affine", "it shifts by a value that is not constant", node)
+        power = isl.Val(1 << count)
+        if node.op == "<<":
+            value = self.convert(left, kind, node, place).value
+            return Affine(value.scale_val(power), kind, pending=not kind.signed)
+        value = self.settled(left, node, place).value
+        return Affine(value.scale_down_val(power).floor(), kind)
+
+    # Conditions
+
+    def condition(self, node: c_ast.Node, place: Place, *, negated: bool = False) -> isl.Set:
+        """Where in the space of ``place`` the C condition is true (false if ``negated``)."""
+        if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+            return self.condition(node.expr, place, negated=not negated)
+        if isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL:
+            # what stands on the right is evaluated only where the left does not decide
+            left = self.condition(node.left, place, negated=negated)
+            both = (node.op == "&&") != negated
+            rest = place.within(left) if both else place.without(left)
+            right = self.condition(node.right, rest, negated=negated)
+            return left.intersect(right) if both else left.union(right).coalesce()
+        if isinstance(node, c_ast.BinaryOp) and node.op in _COMPARISONS:
+            lhs, rhs, _ = self._operands(node, place, exact=True)
+            return _COMPARISONS[_NEGATED[node.op] if negated else node.op](lhs, rhs)
+        value = self.value(node, place)
+        return value.zero_set() if negated else value.non_zero_set()
+
+    # Refusals
+
+    def _refusal(self, kind: str, reason: str, node: c_ast.Node) -> Unsupported:
+        hints = {
+            "data-dependent": "use values that do not change inside the region",
+            "non-affine": "use sums of loop counters, parameters and constants",
+        }
+        return Unsupported(
+            f"{kind}-{self._role}",
+            f"the {self._role} is not affine in loop counters and parameters: {reason}",
+            location(node),
+            hints[kind],
+        )
+
+    def _refusal_of(self, node: c_ast.Node) -> Unsupported:
+        if isinstance(node, c_ast.FuncCall):
+            return self._refusal("data-dependent", "it calls a function", node)
+        if isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+            return self._refusal("data-dependent", "it reads memory that the region may change", node)
+        if isinstance(node, c_ast.Assignment | c_ast.UnaryOp | c_ast.ExprList):
+            return self._refusal("non-affine", "it has a side effect", node)
+        return self._refusal("non-affine", "it is not an arithmetic expression", node)
+
+
+def is_affinity_refusal(error: Unsupported) -> bool:
+    """Whether ``error`` was raised because an expression is not affine, and not for another defect."""
+    return error.diagnostic.code.startswith(("data-dependent-", "non-affine-"))

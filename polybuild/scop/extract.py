@@ -1,0 +1,332 @@
+"""From a region to its model: the walk over statements, and the assembly of the result."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop import order
+from polybuild.scop.accesses import AccessDraft, AccessReader
+from polybuild.scop.aliasing import check_parameters
+from polybuild.scop.arrays import Arrays
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.expressions import Expressions
+from polybuild.scop.facts import Facts
+from polybuild.scop.history import History
+from polybuild.scop.loops import first_value, read_loop
+from polybuild.scop.model import Access, Array, FinalValue, Iterator, Scop, Statement
+from polybuild.scop.names import Names, Variable, resolve
+from polybuild.scop.nodes import last_line, location, used_after, walk
+from polybuild.scop.parameters import Parameters
+from polybuild.scop.place import Place, later_values
+from polybuild.source import types
+from polybuild.source.model import Region, Storage
+
+_dim = isl.dim_type
+
+# Statements that are not modelled: code, what to call it, hint.
+_REFUSED: dict[type, tuple[str, str, str]] = {
+    c_ast.While: ("while", "a while loop", "write it as a for loop with affine bounds"),
+    c_ast.DoWhile: ("do-while", "a do loop", "write it as a for loop with affine bounds"),
+    c_ast.Switch: ("switch", "a switch", "write it as if and else with affine conditions"),
+    c_ast.Goto: ("goto", "a goto", "use structured loops and conditions"),
+    c_ast.Label: ("label", "a label", "use structured loops and conditions"),
+    c_ast.Return: ("return", "a return", "end the region before it"),
+    c_ast.Break: ("break", "a break", "put the condition into the loop's bounds"),
+    c_ast.Continue: ("continue", "a continue", "put the rest of the body under an if"),
+    c_ast.Typedef: ("declaration", "a typedef", "move it before the region"),
+    c_ast.StaticAssert: ("declaration", "a static assertion", "move it before the region"),
+}
+
+# Pragmas that say nothing about meaning: what they ask for is decided anew.
+_DROPPED_PRAGMAS = (
+    "ivdep", "GCC ivdep", "GCC unroll", "unroll", "nounroll", "vector", "novector", "simd", "clang loop",
+    "omp simd", "omp parallel for", "polybuild",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a piece of the region contributes: its order, and the values its loops leave in counters."""
+
+    tree: order.Tree | None = None
+    values: Mapping[Variable, isl.PwAff] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A statement before all parameters are known."""
+
+    place: Place
+    loops: tuple[c_ast.For, ...]
+    body: c_ast.Node
+    source: c_ast.Node
+    accesses: tuple[AccessDraft, ...]
+
+
+def extract_scop(region: Region) -> Scop:
+    """The polyhedral model of ``region``.
+
+    Raises Unsupported, naming the construct, if the region is outside the model.
+    """
+    return _Extractor(region).run()
+
+
+class _Extractor:
+    """One extraction: the tables that grow while the region is walked."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._names: Names = resolve(region)
+        self._parameters = Parameters()
+        self._assumptions = Assumptions(self._parameters)
+        self._facts = Facts(region, self._names, self._parameters, lambda: self._assumptions.known)
+        self._arrays = Arrays(self._facts, self._assumptions, self._is_stale)
+        self._used_after = used_after(region.function, region.index)
+        self._tracked = frozenset(
+            variable for variable in self._names.iterators.values() if self._is_tracked(variable)
+        )
+        self._drafts: list[_Draft] = []
+        self._loops: list[c_ast.For] = []
+
+    def run(self) -> Scop:
+        """Walk the region and assemble its scop."""
+        for statement in self._region.statements:
+            if isinstance(statement, c_ast.Decl) and statement.name in self._used_after:
+                raise Unsupported(
+                    "declaration",
+                    f"'{statement.name}' is declared inside the region and used after it",
+                    location(statement),
+                    "move the declaration before the region",
+                )
+        part = self._sequence(self._region.statements, Place())
+        if part.tree is None:
+            raise Unsupported(
+                "empty-region",
+                "the region has no statement that runs",
+                self._region.begin,
+                "remove the pragmas",
+            )
+        check_parameters(self._parameters, [each for draft in self._drafts for each in draft.accesses])
+        return self._assemble(part.tree, part.values)
+
+    # Facts about names
+
+    @functools.cached_property
+    def _history(self) -> History:
+        return History(self._region.function)
+
+    def _is_stale(self, array: Variable, extent: Variable) -> bool:
+        return self._history.changed_since(array, extent)
+
+    def _is_tracked(self, variable: Variable) -> bool:
+        """Whether the value of this loop counter after its loops is needed."""
+        return variable in self._names.escaping or self._is_live(variable)
+
+    def _is_live(self, variable: Variable) -> bool:
+        outlives = variable.storage in {Storage.GLOBAL, Storage.STATIC} or variable.name in self._used_after
+        return not variable.local and outlives
+
+    def _require(self, violations: Iterable[Violation]) -> None:
+        for violation in violations:
+            self._assumptions.require(violation)
+
+    # The walk
+
+    def _sequence(self, nodes: Sequence[c_ast.Node], place: Place) -> _Part:
+        trees: list[order.Tree | None] = []
+        values: dict[Variable, isl.PwAff] = {}
+        for node in nodes:
+            part = self._statement(node, place)
+            trees.append(part.tree)
+            if part.values:
+                values = later_values(values, part.values)
+                place = place.after(part.values)
+        return _Part(order.block(trees), values)
+
+    def _statement(self, node: c_ast.Node, place: Place) -> _Part:
+        if isinstance(node, c_ast.Compound):
+            return self._sequence(node.block_items or (), place)
+        if isinstance(node, c_ast.For):
+            return self._for(node, place)
+        if isinstance(node, c_ast.If):
+            return self._if(node, place)
+        if isinstance(node, c_ast.EmptyStatement):
+            return _Part()
+        if isinstance(node, c_ast.Pragma):
+            return self._pragma(node)
+        if isinstance(node, c_ast.Decl):
+            return self._declaration(node, place)
+        if type(node) in _REFUSED:
+            code, what, hint = _REFUSED[type(node)]
+            raise Unsupported(code, f"{what} is not modelled", location(node), hint)
+        return self._expression(node, node, place)
+
+    def _for(self, node: c_ast.For, place: Place) -> _Part:
+        violations: list[Violation] = []
+        counter = self._names.iterators.get(node)
+        loop = read_loop(node, place, self._facts, violations, want_final=counter in self._tracked)
+        self._require(violations)
+        self._loops.append(node)
+        body = self._statement(node.stmt, self._forget(place, node.stmt).inside(loop.counter, loop.domain))
+        self._loops.pop()
+
+        values: dict[Variable, isl.PwAff] = {
+            variable: _last_value(value, loop.step) for variable, value in body.values.items()
+        }
+        if loop.final is not None:
+            values = later_values(values, {loop.counter: loop.final})
+        if body.tree is None:
+            return _Part(None, values)
+        return _Part(order.Band(place.depth, loop.step < 0, body.tree), values)
+
+    def _forget(self, place: Place, body: c_ast.Node) -> Place:
+        """``place`` without the values of counters that an earlier iteration of ``body`` may have changed."""
+        if not place.values:
+            return place
+        changed = {self._names.iterators.get(each) for each in walk(body) if isinstance(each, c_ast.For)}
+        kept = {variable: value for variable, value in place.values.items() if variable not in changed}
+        return dataclasses.replace(place, values=kept)
+
+    def _if(self, node: c_ast.If, place: Place) -> _Part:
+        violations: list[Violation] = []
+        chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+        self._require(violations)
+        yes = self._statement(node.iftrue, place.within(chosen))
+        no = self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else _Part()
+        values = dict(yes.values)
+        for variable, value in no.values.items():
+            values[variable] = value.union_add(values[variable]) if variable in values else value
+        return _Part(order.block([yes.tree, no.tree]), values)
+
+    def _pragma(self, node: c_ast.Pragma) -> _Part:
+        text = " ".join((node.string or "").split())
+        if not text.startswith(_DROPPED_PRAGMAS):
+            raise Unsupported(
+                "pragma",
+                f"'#pragma {text}' inside the region is not understood",
+                location(node),
+                "remove it, or end the region before it",
+            )
+        return _Part()
+
+    def _declaration(self, node: c_ast.Decl, place: Place) -> _Part:
+        if node.name is None or node not in self._names.variables:
+            raise Unsupported(
+                "declaration",
+                "a type or function is declared here",
+                location(node),
+                "move it before the region",
+            )
+        variable = self._names.variables[node]
+        if not isinstance(_element(variable.type), types.Integer | types.Floating):
+            raise Unsupported(
+                "declaration",
+                f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",
+                location(node),
+                "move the declaration before the region",
+            )
+        if node.init is None:
+            return _Part()
+        target = c_ast.ID(node.name, node.coord)
+        self._names.variables[target] = variable
+        return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, place)
+
+    def _expression(self, body: c_ast.Node, source: c_ast.Node, place: Place) -> _Part:
+        if place.domain.is_empty():
+            return _Part()
+        reader = AccessReader(self._facts, self._arrays, self._assumptions)
+        reader.read(body, place)
+        accesses = tuple(each for each in reader.found if not each.relation.is_empty())
+        self._drafts.append(_Draft(place, tuple(self._loops), body, source, accesses))
+        return _Part(order.Leaf(len(self._drafts) - 1))
+
+    # Assembly
+
+    def _assemble(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> Scop:
+        space = self._space()
+        context = self._assumptions.known.align_params(space)
+        arrays = {array.name: _aligned(array, space) for array in self._arrays.all()}
+        statements = [self._finish(index, draft, arrays, space) for index, draft in enumerate(self._drafts)]
+        finals = [
+            FinalValue(variable.name, c_ast.ID(variable.name), variable.type, value.align_params(space))
+            for variable, value in values.items()
+            if self._is_live(variable)
+        ]
+        return Scop(
+            context=context,
+            parameters=self._parameters.all(),
+            arrays=tuple(arrays.values()),
+            statements=tuple(statements),
+            schedule=order.build_schedule(tree, [each.domain for each in statements]),
+            assumptions=tuple(
+                type(each)(each.condition.align_params(space), each.reason, each.location)
+                for each in self._assumptions.all()
+            ),
+            final_values=tuple(finals),
+            location=self._region.begin,
+        )
+
+    def _space(self) -> isl.Space:
+        """The parameter space of the scop, parameters in the order in which they were met."""
+        names = [each.name for each in self._parameters.all()]
+        space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(names))
+        for position, name in enumerate(names):
+            space = space.set_dim_id(_dim.param, position, isl.Id(name))
+        return space
+
+    def _finish(self, index: int, draft: _Draft, arrays: Mapping[str, Array], space: isl.Space) -> Statement:
+        name = f"S{index}"
+        counters = draft.place.counters
+
+        def named(relation: isl.Map) -> isl.Map:
+            relation = relation.align_params(space).set_tuple_name(_dim.in_, name)
+            for position, counter in enumerate(counters):
+                relation = relation.set_dim_name(_dim.in_, position, counter.name)
+            return relation
+
+        domain = draft.place.domain.coalesce().align_params(space).set_tuple_name(name)
+        for position, counter in enumerate(counters):
+            domain = domain.set_dim_name(_dim.set, position, counter.name)
+        return Statement(
+            name=name,
+            domain=domain,
+            iterators=tuple(
+                Iterator(counter.name, counter.type, location(loop))
+                for counter, loop in zip(counters, draft.loops, strict=True)
+            ),
+            body=draft.body,
+            accesses=tuple(
+                Access(arrays[each.array.name], named(each.relation), each.kind, each.node)
+                for each in draft.accesses
+            ),
+            location=location(draft.source),
+            end_line=last_line(draft.source),
+        )
+
+
+def _last_value(value: isl.PwAff, step: int) -> isl.PwAff:
+    """``value`` (of a loop's body) in the last iteration for which it is defined."""
+    domain = value.domain()
+    depth = int(domain.dim(_dim.set))
+    last = first_value(domain, -step)
+    outer = isl.PwMultiAff.identity_on_domain_space(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth - 1))
+    whole = outer.flat_range_product(isl.PwMultiAff.from_pw_aff(last))
+    return value.pullback_pw_multi_aff(whole).coalesce()
+
+
+def _aligned(array: Array, space: isl.Space) -> Array:
+    extents = tuple(None if each is None else each.align_params(space) for each in array.extents)
+    return dataclasses.replace(array, extents=extents)
+
+
+def _element(kind: types.Type) -> types.Type:
+    while isinstance(kind, types.Array):
+        kind = kind.element
+    return kind

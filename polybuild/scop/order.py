@@ -1,0 +1,75 @@
+"""The original order of a region as an isl schedule tree, built from the bottom up.
+
+Each loop is a band with one member, the counter (negated if it counts down);
+blocks are sequences.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A statement, by its index."""
+
+    statement: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Parts that run one after the other."""
+
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A loop: dimension ``position`` of the statements below, counted up or down."""
+
+    position: int
+    descending: bool
+    body: Tree
+
+
+Tree = Leaf | Block | Band
+
+
+def block(parts: Sequence[Tree | None]) -> Tree | None:
+    """The parts in order; None where there is nothing."""
+    present = [part for part in parts if part is not None]
+    if len(present) <= 1:
+        return present[0] if present else None
+    return Block(tuple(present))
+
+
+def build_schedule(tree: Tree, domains: Sequence[isl.Set]) -> isl.Schedule:
+    """The schedule of ``tree``, whose leaves index the named statement domains."""
+    if isinstance(tree, Leaf):
+        return isl.Schedule.from_domain(isl.UnionSet.from_set(domains[tree.statement]))
+    if isinstance(tree, Block):
+        parts = [build_schedule(part, domains) for part in tree.parts]
+        return functools.reduce(lambda first, then: first.sequence(then), parts)
+    values = [_counter(domains[each], tree) for each in _statements(tree)]
+    union = functools.reduce(lambda left, right: left.union_add(right), values)
+    schedule = build_schedule(tree.body, domains)
+    return schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(union))
+
+
+def _counter(domain: isl.Set, band: Band) -> isl.UnionPwAff:
+    """``{ S[i0, ...] -> [(i_position)] }``, negated for a descending loop."""
+    space = isl.LocalSpace.from_space(domain.get_space())
+    value = isl.PwAff.var_on_domain(space, isl.dim_type.set, band.position)
+    return isl.UnionPwAff.from_pw_aff(value.neg() if band.descending else value)
+
+
+def _statements(tree: Tree) -> list[int]:
+    if isinstance(tree, Leaf):
+        return [tree.statement]
+    if isinstance(tree, Band):
+        return _statements(tree.body)
+    return [each for part in tree.parts for each in _statements(part)]

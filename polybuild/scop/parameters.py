@@ -1,0 +1,106 @@
+"""The parameters of a scop: values that stay the same while the region runs."""
+
+from __future__ import annotations
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.scop import spaces
+from polybuild.scop.integers import WIDE, limits
+from polybuild.scop.model import Assumption, Parameter
+from polybuild.scop.names import Variable
+from polybuild.scop.nodes import location
+from polybuild.source.types import Integer
+
+# Words with a meaning in isl's notation; a dimension or tuple must not be called so.
+_RESERVED = {
+    "and", "or", "not", "mod", "exists", "floor", "floord", "ceil", "ceild", "min", "max", "implies",
+    "infty", "nan", "rat", "true", "false", "div", "sum", "intdiv",
+}  # fmt: skip
+
+
+class IslNames:
+    """Hands out isl identifiers: the C name where it is free, else with a number behind it."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def unique(self, name: str) -> str:
+        """``name``, or the first of ``name_1``, ``name_2``, ... that is free."""
+        candidate, count = name, 0
+        while candidate in self._taken or candidate.lower() in _RESERVED or _is_statement_name(candidate):
+            count += 1
+            candidate = f"{name}_{count}"
+        self._taken.add(candidate)
+        return candidate
+
+
+def _is_statement_name(name: str) -> bool:
+    return name[:1] == "S" and name[1:].isdigit()
+
+
+class Parameters:
+    """The parameters met so far and what their types say about them.
+
+    ``facts`` is what the context may say (non-negative, ranges of narrow types);
+    ``ranges`` has the bounds of wide types as well, for proofs only.
+    """
+
+    def __init__(self) -> None:
+        self._names = IslNames()
+        self._known: dict[tuple[Variable, tuple[str, ...]], Parameter] = {}
+        self.facts = spaces.all_parameters()
+        self.ranges = spaces.all_parameters()
+
+    def value(
+        self,
+        variable: Variable,
+        members: tuple[str, ...],
+        expression: c_ast.Node,
+        integer: Integer,
+        depth: int,
+    ) -> isl.PwAff:
+        """The parameter for ``variable`` (and the path of ``members`` below it) on a space of ``depth``."""
+        key = variable, members
+        if key not in self._known:
+            name = self._names.unique("_".join((variable.name, *members)))
+            self._known[key] = Parameter(name, expression, integer)
+            self._add_range(name, integer)
+        return spaces.parameter(depth, self._known[key].name)
+
+    def all(self) -> tuple[Parameter, ...]:
+        """The parameters, in the order in which they were met."""
+        return tuple(self._known.values())
+
+    def unsigned_limits(self) -> tuple[Assumption, ...]:
+        """That each unsigned 64-bit parameter is less than 2^63."""
+        return tuple(
+            Assumption(
+                _at_most(parameter.name, limits(parameter.type)[1]),
+                f"'{parameter.name}' must fit a signed 64-bit loop counter",
+                location(parameter.expression),
+            )
+            for parameter in self._known.values()
+            if isinstance(parameter.type, Integer)
+            and not parameter.type.signed
+            and parameter.type.width == 64
+        )
+
+    def roots(self) -> dict[Parameter, tuple[Variable, tuple[str, ...]]]:
+        """Where each parameter is stored: a variable and the members below it."""
+        return {parameter: key for key, parameter in self._known.items()}
+
+    def _add_range(self, name: str, integer: Integer) -> None:
+        value = spaces.parameter(0, name)
+        low, high = limits(integer)
+        above = value.ge_set(spaces.constant(0, low)).params()
+        below = _at_most(name, high)
+        if abs(low) < WIDE:
+            self.facts = self.facts.intersect(above)
+        if high < WIDE - 1:
+            self.facts = self.facts.intersect(below)
+        self.ranges = self.ranges.intersect(above).intersect(below)
+
+
+def _at_most(name: str, bound: int) -> isl.Set:
+    return spaces.parameter(0, name).le_set(spaces.constant(0, bound)).params()

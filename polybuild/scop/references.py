@@ -1,0 +1,179 @@
+"""References: which object a C lvalue like ``p->a[i].x`` names, with which subscripts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.names import Names, Variable
+from polybuild.scop.nodes import location
+from polybuild.source import types
+from polybuild.source.model import Storage
+from polybuild.source.typing import field_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference as written: the object, the subscripts, and the type reached so far.
+
+    ``expression`` is the part before the first subscript; ``suffixes`` has per
+    subscript the member accesses that follow it. ``extents`` are C expressions,
+    None where C knows none.
+    """
+
+    variable: Variable
+    members: tuple[str, ...]
+    expression: c_ast.Node
+    type: types.Type
+    subscripts: tuple[c_ast.Node, ...] = ()
+    extents: tuple[c_ast.Node | None, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    by_pointer: bool = False
+    restrict: bool = False
+
+
+_ZERO = c_ast.Constant("int", "0")
+
+
+def read_reference(node: c_ast.Node, names: Names) -> Reference:
+    """What ``node`` refers to: a scalar, or an element, of arithmetic type; raises Unsupported otherwise."""
+    reference = resolve_reference(node, names)
+    kind = reference.type
+    if isinstance(kind, types.Integer | types.Floating):
+        return reference
+    name = reference.variable.name
+    if isinstance(kind, types.Array):
+        message = f"'{name}' has more dimensions than subscripts here"
+        raise Unsupported("partial-subscript", message, location(node), "write all subscripts")
+    if isinstance(kind, types.Record):
+        message = f"'{name}' is read or written as a whole structure"
+        raise Unsupported("struct-copy", message, location(node), "copy the members one by one")
+    if isinstance(kind, types.Pointer):
+        message = f"the pointer '{name}' is used as a value"
+        raise Unsupported("pointer-value", message, location(node), "use subscripts instead of pointers")
+    raise Unsupported("unknown-type", f"the type of '{name}' is not modelled", location(node), "")
+
+
+def resolve_reference(node: c_ast.Node, names: Names) -> Reference:
+    """What ``node`` refers to, of whatever type. Raises Unsupported if its path is not modelled."""
+    if isinstance(node, c_ast.ID):
+        return _root(node, names)
+    if isinstance(node, c_ast.ArrayRef):
+        return _subscripted(resolve_reference(node.name, names), node.subscript, node, names)
+    if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+        return _subscripted(resolve_reference(node.expr, names), _ZERO, node, names)
+    if isinstance(node, c_ast.StructRef):
+        base = resolve_reference(node.name, names)
+        if node.type == "->":
+            base = _through_pointer(base, node, names)
+        return _member(base, node)
+    raise Unsupported(
+        "pointer-arithmetic",
+        "memory is reached by a cast or by pointer arithmetic",
+        location(node),
+        "use subscripts of a declared array or pointer",
+    )
+
+
+def _root(node: c_ast.ID, names: Names) -> Reference:
+    variable = names.variables.get(node)
+    if variable is None:
+        raise Unsupported("unknown-name", f"'{node.name}' is not a known variable", location(node), "")
+    if variable.volatile:
+        raise Unsupported(
+            "volatile", f"'{node.name}' is volatile", location(node), "keep volatile objects out of regions"
+        )
+    if variable.thread_local:
+        message = f"each thread has its own '{node.name}'"
+        raise Unsupported(
+            "thread-local", message, location(node), "copy it to a local variable before the region"
+        )
+    return Reference(variable, (), node, variable.type)
+
+
+def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
+    """Refuse to follow a pointer that is an element itself, or that the region changes."""
+    if base.subscripts:
+        raise Unsupported(
+            "pointer-indirection",
+            f"'{base.variable.name}' is an array of pointers",
+            location(node),
+            "use one array with all dimensions",
+        )
+    if base.variable in names.written or base.variable.local:
+        raise Unsupported(
+            "pointer-reassigned",
+            f"the pointer '{base.variable.name}' is set inside the region",
+            location(node),
+            "set the pointer before the region",
+        )
+
+
+def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names: Names) -> Reference:
+    kind = base.type
+    extent: c_ast.Node | None = None
+    by_pointer, restrict = base.by_pointer, base.restrict
+    if isinstance(kind, types.Pointer):
+        _check_pointer(base, node, names)
+        element: types.Type = kind.target
+        by_pointer, restrict = True, kind.restrict
+    elif isinstance(kind, types.Array):
+        element, extent = kind.element, kind.extent
+        is_parameter = base.variable.storage is Storage.PARAMETER and not base.members
+        if is_parameter and not base.subscripts:
+            _check_pointer(base, node, names)
+            by_pointer = True
+            restrict = base.variable.restrict
+    else:
+        raise Unsupported(
+            "pointer-arithmetic", "a subscript of something that is not an array", location(node), ""
+        )
+    return dataclasses.replace(
+        base,
+        type=element,
+        subscripts=(*base.subscripts, subscript),
+        extents=(*base.extents, extent),
+        suffixes=(*base.suffixes, ""),
+        by_pointer=by_pointer,
+        restrict=restrict,
+    )
+
+
+def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Reference:
+    """The object a pointer points at, for ``->``."""
+    if not isinstance(base.type, types.Pointer):
+        return _subscripted(base, _ZERO, node, names)
+    _check_pointer(base, node, names)
+    return dataclasses.replace(base, type=base.type.target, by_pointer=True, restrict=base.type.restrict)
+
+
+def _member(base: Reference, node: c_ast.StructRef) -> Reference:
+    record = base.type
+    name = node.field.name
+    if not isinstance(record, types.Record) or record.fields is None:
+        raise Unsupported("unknown-type", f"the structure with '{name}' is not known", location(node), "")
+    if record.kind == "union":
+        raise Unsupported("union", f"'{name}' is a member of a union", location(node), "use a structure")
+    found = field_of(record, name)
+    if found is not None and not any(each.name == name for each in record.fields):
+        message = f"'{name}' is a member of an unnamed structure or union"
+        raise Unsupported("anonymous-member", message, location(node), "give the inner structure a name")
+    if found is None:
+        raise Unsupported("unknown-type", f"the member '{name}' is not known", location(node), "")
+    if found.bits is not None:
+        raise Unsupported("bit-field", f"'{name}' is a bit-field", location(node), "use a plain member")
+    if found.volatile:
+        raise Unsupported("volatile", f"the member '{name}' is volatile", location(node), "")
+    suffixes = base.suffixes
+    if suffixes:
+        suffixes = (*suffixes[:-1], f"{suffixes[-1]}.{name}")
+    return dataclasses.replace(
+        base,
+        members=(*base.members, name),
+        type=found.type,
+        expression=base.expression if base.subscripts else node,
+        suffixes=suffixes,
+    )

@@ -1,0 +1,63 @@
+"""Constructors for the spaces of the model.
+
+While a region is walked, instances live in the unnamed set space ``[i0, ..., in]``
+of the loops around the current place, and expressions are ``isl.PwAff`` on it.
+Parameters are added as they are met; isl aligns them.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+_dim = isl.dim_type
+
+
+def universe(depth: int) -> isl.Set:
+    """All of the unnamed space with ``depth`` dimensions and no parameters."""
+    return isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth))
+
+
+def all_parameters() -> isl.Set:
+    """The parameter set without constraints."""
+    return isl.Set.universe(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
+
+
+def constant(depth: int, value: int) -> isl.PwAff:
+    """``{ [i0, ...] -> [value] }``."""
+    return isl.PwAff.val_on_domain(universe(depth), isl.Val(value))
+
+
+def dimension(depth: int, position: int) -> isl.PwAff:
+    """``{ [i0, ...] -> [i_position] }``."""
+    space = isl.LocalSpace.from_space(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth))
+    return isl.PwAff.var_on_domain(space, _dim.set, position)
+
+
+def parameter(depth: int, name: str) -> isl.PwAff:
+    """``[name] -> { [i0, ...] -> [name] }``."""
+    return isl.PwAff.param_on_domain_id(universe(depth), isl.Id(name))
+
+
+def deepen_set(domain: isl.Set) -> isl.Set:
+    """``domain`` with one unconstrained dimension more, innermost."""
+    return domain.add_dims(_dim.set, 1)
+
+
+def deepen(value: isl.PwAff, by: int = 1) -> isl.PwAff:
+    """``value`` on a space with ``by`` dimensions more, innermost."""
+    return value.add_dims(_dim.in_, by) if by else value
+
+
+def innermost_map(domain: isl.Set) -> isl.Map:
+    """``{ [i0, ..., in] : c }`` as ``{ [i0, ...] -> [in] : c }``."""
+    depth = int(domain.dim(_dim.set))
+    return isl.Map.from_range(domain).move_dims(_dim.in_, 0, _dim.out, 0, depth - 1)
+
+
+def constant_value(value: isl.PwAff) -> int | None:
+    """The number that ``value`` is everywhere, None if it is not one number."""
+    if value.n_piece() != 1 or not value.is_cst():
+        return None
+    (_, piece), *_ = value.get_pieces()
+    number = piece.get_constant_val()
+    return number.to_python() if number.is_int() else None
