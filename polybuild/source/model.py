@@ -13,6 +13,7 @@ from enum import Enum
 from pycparser import c_ast
 
 from polybuild.diagnostics import Diagnostic, Location
+from polybuild.source.declarations import Scope
 from polybuild.source.types import Type
 
 
@@ -30,7 +31,14 @@ class Symbol:
     """A name visible where a region starts.
 
     ``declaration`` is the pycparser node; ``address_taken`` is true if ``&name``
-    (or the decay of an array into a pointer variable) occurs in the function.
+    (or the decay of an array into a pointer, as a call's argument too) occurs in
+    the function; ``volatile`` if that qualifier is anywhere in its type.
+
+    A parameter declared ``double A[n][m]`` keeps its ``Array`` type, outermost
+    extent included, although C adjusts it to a pointer; it may overlap other
+    arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
+    expressions of the declaration; a variable in one may have changed since.
+    ``thread_local`` objects differ from thread to thread.
     """
 
     name: str
@@ -39,6 +47,8 @@ class Symbol:
     declaration: c_ast.Node
     address_taken: bool = False
     volatile: bool = False
+    restrict: bool = False
+    thread_local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,12 @@ class Region:
     ``polybuild begin <index>`` and ``polybuild end <index>``. ``symbols`` holds
     the names visible at the start of the region (innermost scope wins);
     ``functions`` maps the names of the functions whose declaration was seen to
-    their types; ``enumerators`` gives the values of enumeration constants.
+    their types; ``enumerators`` gives the values of enumeration constants, and
+    ``scope`` knows the typedef names and tags visible at the start.
+
+    ``span`` starts and ends inside a line where a marker (``_Pragma``) shares its
+    line with code. Code that cannot be represented (statement expressions,
+    inline assembly) appears as a call of ``neutral.OPAQUE``.
     """
 
     index: int
@@ -74,6 +89,7 @@ class Region:
     symbols: Mapping[str, Symbol]
     functions: Mapping[str, Type] = field(default_factory=dict)
     enumerators: Mapping[str, int] = field(default_factory=dict)
+    scope: Scope = field(default_factory=Scope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Pointer:
 
     target: Type
     restrict: bool = False
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,16 +49,24 @@ class Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A member of a structure or union."""
+    """A member of a structure or union.
+
+    ``name`` is empty for an anonymous structure or union, whose members count as
+    the parent's; ``bits`` is the width of a bit-field, None for other members.
+    """
 
     name: str
     type: Type
     volatile: bool = False
+    bits: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A structure or union; ``fields`` is None while it is incomplete."""
+    """A structure or union; ``fields`` is None while it is incomplete.
+
+    One object per declaration: two records are the same type if they are the same object.
+    """
 
     kind: str  # "struct" or "union"
     tag: str

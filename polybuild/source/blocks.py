@@ -1,0 +1,138 @@
+"""Find a region in the syntax tree of its function, and check that it can become one block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.source.nesting import Context
+
+
+def begin_pragma(index: int) -> str:
+    """The string of the pragma node before region ``index``."""
+    return f"polybuild begin {index}"
+
+
+def end_pragma(index: int) -> str:
+    """The string of the pragma node after region ``index``."""
+    return f"polybuild end {index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a region is: its ancestors (outermost first), its statements, what follows in its block."""
+
+    ancestors: tuple[c_ast.Node, ...]
+    statements: tuple[c_ast.Node, ...]
+    following: tuple[c_ast.Node, ...]
+
+
+def place_region(function: c_ast.FuncDef, index: int) -> Placement | None:
+    """Find region ``index``; None if its pragmas are not items of the same block."""
+    for ancestors, items in _item_lists(function.body, ()):
+        names = [item.string if isinstance(item, c_ast.Pragma) else None for item in items]
+        if begin_pragma(index) in names:
+            start = names.index(begin_pragma(index))
+            if end_pragma(index) not in names[start:]:
+                return None
+            end = names.index(end_pragma(index), start)
+            return Placement(ancestors, tuple(items[start + 1 : end]), tuple(items[end + 1 :]))
+    return None
+
+
+def _item_lists(
+    node: c_ast.Node, ancestors: tuple[c_ast.Node, ...]
+) -> Iterator[tuple[tuple[c_ast.Node, ...], Sequence[c_ast.Node]]]:
+    """Each list of block items below ``node``, with the nodes around it."""
+    inside = (*ancestors, node)
+    if isinstance(node, c_ast.Compound):
+        yield inside, node.block_items or ()
+    elif isinstance(node, c_ast.Case | c_ast.Default):
+        yield inside, node.stmts or ()
+    for _, child in node.children():
+        yield from _item_lists(child, inside)
+
+
+def check_block(placement: Placement, context: Context, end: Context, begin: Location) -> Diagnostic | None:
+    """Why the region cannot be replaced by one compound statement, None if it can."""
+    statements = placement.statements
+    controlled = context.controlled or (context.labelled and not _label_in_block(placement))
+    if controlled:
+        single = len(statements) == 1 and not isinstance(statements[0], c_ast.Decl | c_ast.Typedef)
+        if not single or (end.following == "else" and _ends_in_open_if(statements[0])):
+            return _warning(
+                "unbraced-region",
+                "the region is the body of an 'if' or a loop without braces and is not one statement",
+                begin,
+                "put braces around the region",
+            )
+    for name, node in _declared(statements):
+        if any(_mentions(item, name) for item in placement.following):
+            place = Location(node.coord.file, node.coord.line) if node.coord else begin
+            message = f"'{name}' is declared inside the region and used after it"
+            return _warning("declaration-escapes", message, place, "move the declaration before the region")
+    return None
+
+
+def _label_in_block(placement: Placement) -> bool:
+    """Whether the label before the region labels a statement of a block (not a controlled one)."""
+    # The innermost ancestor is the block that was put around the region.
+    for ancestor in reversed(placement.ancestors[:-1]):
+        if not isinstance(ancestor, c_ast.Label | c_ast.Case | c_ast.Default):
+            return isinstance(ancestor, c_ast.Compound)
+    return False
+
+
+def _ends_in_open_if(statement: c_ast.Node) -> bool:
+    """Whether an ``else`` after ``statement`` would belong to an ``if`` inside it."""
+    while True:
+        match statement:
+            case c_ast.If():
+                if statement.iffalse is None:
+                    return True
+                statement = statement.iffalse
+            case c_ast.For() | c_ast.While() | c_ast.Label():
+                statement = statement.stmt
+            case _:
+                return False
+
+
+def _declared(statements: Sequence[c_ast.Node]) -> Iterator[tuple[str, c_ast.Node]]:
+    """The names that the statements declare in their own block: variables, types, tags, enumerators."""
+    for statement in statements:
+        if isinstance(statement, c_ast.Decl | c_ast.Typedef):
+            if statement.name:
+                yield statement.name, statement
+            yield from _tags(statement.type)
+
+
+def _tags(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node]]:
+    if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls and node.name:
+        yield node.name, node
+    elif isinstance(node, c_ast.Enum) and node.values is not None:
+        if node.name:
+            yield node.name, node
+        for enumerator in node.values.enumerators:
+            if isinstance(enumerator, c_ast.Enumerator):
+                yield enumerator.name, enumerator
+    for _, child in node.children():
+        yield from _tags(child)
+
+
+def _mentions(node: c_ast.Node, name: str) -> bool:
+    match node:
+        case c_ast.ID() | c_ast.Struct() | c_ast.Union() | c_ast.Enum():
+            if node.name == name:
+                return True
+        case c_ast.IdentifierType():
+            return name in node.names
+        case c_ast.StructRef():
+            return _mentions(node.name, name)
+    return any(_mentions(child, name) for _, child in node.children())
+
+
+def _warning(code: str, message: str, location: Location, hint: str) -> Diagnostic:
+    return Diagnostic(Severity.WARNING, code, message, location, hint)

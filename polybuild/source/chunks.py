@@ -1,0 +1,213 @@
+"""Cut preprocessed text into top-level chunks and find which of them a function needs.
+
+Nothing is parsed here: a chunk that no region needs costs one pass of a regular
+expression, whatever it contains.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+
+from polybuild.source.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
+
+_TOP = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
+_BODY = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)
+_FLAT_BODY = re.compile(r"\{[^{}\"'#]*\}")
+_BLANK = re.compile(r"(?:[ \t\f\v\r\n]|\#[^\n]*(?:\n|\Z))*")
+_CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
+_DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_DOUBTFUL_HEAD = re.compile(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
+_ATTRIBUTE = re.compile(
+    r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A declaration or a function definition: ``text[start:end]``.
+
+    ``body`` is the offset of a function definition's opening brace, None for
+    every other chunk.
+    """
+
+    start: int
+    end: int
+    body: int | None
+
+
+def cut(text: str) -> list[Chunk]:
+    """The top-level chunks of preprocessed ``text``, in order, in linear time."""
+    chunks: list[Chunk] = []
+    start, position = _blank_end(text, 0), 0
+    while match := _TOP.search(text, position):
+        position = match.end()
+        mark = text[match.start()]
+        if mark == "{":
+            opening = match.start()
+            position = _body_end(text, opening)
+            if not _opens_function(text[start:opening]):
+                continue
+            chunks.append(Chunk(start, position, opening))
+        elif mark == ";":
+            chunks.append(Chunk(start, position, None))
+        elif mark != "}":  # a stray closing brace ends what came before it
+            continue
+        start = _blank_end(text, position)
+        position = max(position, start)
+    if start < len(text):
+        chunks.append(Chunk(start, len(text), None))
+    return chunks
+
+
+def _blank_end(text: str, position: int) -> int:
+    """The offset of the first code after ``position``."""
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
+
+
+def _body_end(text: str, opening: int) -> int:
+    """The offset after the brace that closes the one at ``opening``, or the end of the text."""
+    if match := _FLAT_BODY.match(text, opening):
+        return match.end()
+    depth = 0
+    for match in _BODY.finditer(text, opening):
+        mark = text[match.start()]
+        if mark == "{":
+            depth += 1
+        elif mark == "}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return len(text)
+
+
+def _opens_function(head: str) -> bool:
+    """Whether a brace after ``head`` opens a function body, not a record, enumeration or initialiser."""
+    head = head.rstrip()
+    if "#" in head:
+        head = _DIRECTIVE.sub("", head).rstrip()
+    if not head:
+        return True  # after the parameter declarations of an old-style definition
+    if not head.endswith((")", "]")):
+        return False
+    if _DOUBTFUL_HEAD.search(head):
+        head = without_attributes(head).rstrip()
+        return head.endswith((")", "]")) and "=" not in _without_groups(head)
+    return True
+
+
+def without_attributes(text: str) -> str:
+    """``text`` with attribute groups removed."""
+    parts: list[str] = []
+    position = 0
+    while match := _ATTRIBUTE.search(text, position):
+        end = matching_bracket(text, match.end())
+        if end is None:
+            break
+        parts.append(text[position : match.start()])
+        position = end
+    return "".join(parts) + text[position:]
+
+
+def _without_groups(text: str) -> str:
+    """``text`` without what stands in parentheses and brackets."""
+    kept: list[str] = []
+    depth = 0
+    for mark in token_texts(text):
+        if mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
+        elif depth == 0:
+            kept.append(mark)
+    return " ".join(kept)
+
+
+class ChunkIndex:
+    """The chunks of a preprocessed text and, for each name, the chunks that declare it."""
+
+    def __init__(self, text: str) -> None:
+        """Cut ``text`` and index it."""
+        self.text = text
+        self.chunks = cut(text)
+        self._starts = [chunk.start for chunk in self.chunks]
+        self._declaring: dict[str, list[int]] = {}
+        for number, chunk in enumerate(self.chunks):
+            for name in self._names(chunk):
+                self._declaring.setdefault(name, []).append(number)
+
+    def _names(self, chunk: Chunk) -> set[str]:
+        if chunk.body is None:
+            return declared_names(self.text[chunk.start : chunk.end])
+        return set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
+
+    def at(self, offset: int) -> int | None:
+        """The number of the chunk that contains ``offset``, None between chunks."""
+        number = bisect.bisect_right(self._starts, offset) - 1
+        return number if number >= 0 and offset < self.chunks[number].end else None
+
+    def head(self, number: int) -> str:
+        """A chunk's text; of a function definition what stands before its body."""
+        chunk = self.chunks[number]
+        return self.text[chunk.start : chunk.end if chunk.body is None else chunk.body]
+
+    def needed_by(self, function: int) -> list[int]:
+        """The chunks before ``function`` that declare what it mentions, transitively, in order.
+
+        An over-approximation: a name stands for every chunk that declares it,
+        be it an object, a type, a tag or an enumerator.
+        """
+        chunk = self.chunks[function]
+        pending = identifiers(self.text[chunk.start : chunk.end])
+        seen: set[str] = set()
+        needed: set[int] = set()
+        while pending:
+            name = pending.pop()
+            seen.add(name)
+            for number in self._declaring.get(name, ()):
+                if number < function and number not in needed:
+                    needed.add(number)
+                    pending |= identifiers(without_attributes(self.head(number))) - seen
+        return sorted(needed)
+
+
+_AFTER_NAME = frozenset([*";,[(=:", "__attribute__", "__attribute", "__asm__", "__asm", "asm"])
+
+
+def declared_names(text: str) -> set[str]:
+    """The names a declaration declares: objects, functions, types, tags and enumerators.
+
+    A few more are harmless (parameters of function pointers).
+    """
+    words = [word for word in token_texts(without_attributes(text)) if word[0] not in "#\"'"]
+    names: set[str] = set()
+    braces: list[str] = []  # what each open brace belongs to
+    owner, depth = "", 0
+    for previous, word, following in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if word == "{":
+            braces.append(owner)
+        elif word == "}":
+            owner = ""
+            if braces:
+                braces.pop()
+        elif word in {"struct", "union", "enum"}:
+            owner = word
+        elif word == "=":
+            owner = ""
+        elif word == "(":
+            depth += 1
+        elif word == ")":
+            depth -= 1
+        elif (word[0].isalpha() or word[0] in "_$") and word not in KEYWORDS:
+            if braces:
+                enumerator = braces[-1] == "enum" and previous in {"{", ","}
+                declared = enumerator or following == "{"
+            elif depth == 0:
+                declared = following == "{" or following in _AFTER_NAME
+            else:
+                declared = previous in {"*", "("} and following in {")", "[", "("}
+            if declared:
+                names.add(word)
+    return names

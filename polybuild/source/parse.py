@@ -1,0 +1,241 @@
+"""Parse one function and the declarations it needs, whatever else the file contains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast
+from pycparser.c_lexer import CLexer
+from pycparser.c_parser import CParser, ParseError
+
+from polybuild.source.chunks import ChunkIndex, declared_names
+from polybuild.source.exotic import Unreadable, without_exotic_statement
+from polybuild.source.lines import LineTable, Place
+from polybuild.source.neutral import UNKNOWN_TAG, built_in_typedefs, changes_types, neutralise
+from polybuild.source.tokens import identifiers
+
+_UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
+_LONG_DECLARATION = 4000  # characters; beyond, initialisers are not worth parsing
+_MOST_ATTEMPTS = 60
+_PARSE_ERROR = re.compile(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
+_PRAGMA_LINE = re.compile(r"[ \t]*#")
+
+
+class FunctionSyntaxError(Exception):
+    """The function that holds a region cannot be parsed."""
+
+    def __init__(self, message: str, place: Place, token: str) -> None:
+        super().__init__(message)
+        self.place = place
+        self.token = token
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parsed declaration; ``unknown`` if an attribute made its type one we cannot represent."""
+
+    node: c_ast.Node
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFunction:
+    """A function definition and the file-scope declarations before it that it needs, in order."""
+
+    function: c_ast.FuncDef
+    declarations: tuple[Declared, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A chunk in the C that pycparser reads: its text and where each line comes from."""
+
+    text: str
+    places: tuple[Place, ...]
+    essential: bool = False
+    typedefs: frozenset[str] = frozenset()
+    unknown: bool = False
+
+
+class _TrackingLexer(CLexer):  # type: ignore[misc] # pycparser has no types
+    """A lexer that remembers the last token it gave, for errors that carry no place."""
+
+    last: tuple[int, int] = (1, 1)
+
+    def token(self) -> object:
+        token = super().token()
+        if token is not None:
+            self.last = (token.lineno, token.column)
+        return token
+
+
+def parse_function(
+    chunks: ChunkIndex, lines: LineTable, number: int, pragmas: Mapping[int, tuple[str, ...]]
+) -> ParsedFunction:
+    """Parse chunk ``number``, a function definition, with what it needs.
+
+    ``pragmas`` gives, for the offset of a pragma line in the preprocessed text,
+    the lines to put in its place; other pragmas vanish. Every node's coordinate
+    is a file and line of the user's. Raises FunctionSyntaxError.
+    """
+    units = _units(chunks, lines, number, pragmas)
+    for _ in range(_MOST_ATTEMPTS):
+        parser = CParser(lexer=_TrackingLexer)
+        text = "\n".join(unit.text for unit in units)
+        try:
+            tree = parser.parse(text, _UNPLACED)
+        except RecursionError:
+            raise FunctionSyntaxError("the function is nested too deeply", units[-1].places[0], "") from None
+        # The parser also fails with these on input it does not foresee.
+        except (
+            ParseError,
+            AssertionError,
+            AttributeError,
+            IndexError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ) as error:
+            units = _repaired(units, error, parser.clex.last)
+            continue
+        return _result(tree, units)
+    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].places[0], "")
+
+
+def _units(
+    chunks: ChunkIndex, lines: LineTable, number: int, pragmas: Mapping[int, tuple[str, ...]]
+) -> list[_Unit]:
+    needed = chunks.needed_by(number)
+    heads = {index: chunks.head(index) for index in needed}
+    typedefs: set[str] = set()
+    for head in heads.values():
+        if head.startswith("typedef") or re.match(r"__extension__\s+typedef", head):
+            typedefs |= declared_names(head)
+    units: list[_Unit] = []
+    words: set[str] = set()
+    for index in [*needed, number]:
+        chunk = chunks.chunks[index]
+        essential = index == number
+        end = chunk.end if essential or chunk.body is None else chunk.body
+        raw, places = _extract(lines, chunk.start, end, pragmas if essential else {})
+        words |= identifiers(raw)
+        if not essential and chunk.body is not None:
+            raw += ";"
+        elif not essential and len(raw) > _LONG_DECLARATION:
+            raw = _without_initialisers(raw)
+        unknown = not essential and changes_types(raw)
+        units.append(_Unit(neutralise(raw, typedefs), places, essential, frozenset(typedefs), unknown))
+    start = lines.user_place(lines.place(chunks.chunks[number].start))
+    known = [_Unit(typedef, (start,)) for name, typedef in built_in_typedefs(words) if name not in typedefs]
+    return known + units
+
+
+def _extract(
+    lines: LineTable, start: int, end: int, pragmas: Mapping[int, tuple[str, ...]]
+) -> tuple[str, tuple[Place, ...]]:
+    """The lines of a chunk without line markers, and the user's place of each."""
+    texts: list[str] = []
+    places: list[Place] = []
+    # The first line keeps its columns.
+    column = start - (lines.text.rfind("\n", 0, start) + 1)
+    for offset, line, place in lines.lines(start, end):
+        user_place = lines.user_place(place)
+        if offset in pragmas:
+            texts += pragmas[offset]
+            places += [user_place] * len(pragmas[offset])
+            continue
+        text = "" if _PRAGMA_LINE.match(line) else line
+        texts.append(" " * column + text if offset == start else text)
+        places.append(user_place)
+    return "\n".join(texts), tuple(places)
+
+
+def _without_initialisers(text: str) -> str:
+    """A long declaration without the initialisers of its variables, lines kept."""
+    kept: list[str] = []
+    depth, skipping = 0, False
+    for piece in re.split(r"(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[(){}\[\];,=])", text):
+        if piece in {"(", "[", "{"}:
+            depth += 1
+        elif piece in {")", "]", "}"}:
+            depth -= 1
+        elif depth == 0 and piece == "=":
+            skipping = True
+        elif depth == 0 and piece in {",", ";"}:
+            skipping = False
+        kept.append("\n" * piece.count("\n") if skipping else piece)
+    return "".join(kept)
+
+
+def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int]) -> list[_Unit]:
+    """``units`` without what caused ``error``; raises FunctionSyntaxError if that is the function."""
+    match = _PARSE_ERROR.fullmatch(str(error)) if isinstance(error, ParseError) else None
+    line, column = (int(match[1]), int(match[2])) if match else last
+    message = match[3] if match else ""
+    index, line = _unit_at(units, line)
+    unit = units[index]
+    if not unit.essential:
+        repaired = replace(unit, text=_stand_in(unit.text))
+        if repaired.text == unit.text:
+            return units[:index] + units[index + 1 :]
+        return [*units[:index], repaired, *units[index + 1 :]]
+    token = message.removeprefix("before: ") if message.startswith("before: ") else ""
+    try:
+        text = without_exotic_statement(unit.text, line, column, unit.typedefs)
+    except Unreadable:
+        place = unit.places[min(line, len(unit.places)) - 1]
+        text_of_message = f"syntax error before '{token}'" if token else "syntax error"
+        raise FunctionSyntaxError(text_of_message, place, token) from None
+    return [*units[:index], replace(unit, text=text), *units[index + 1 :]]
+
+
+def _unit_at(units: list[_Unit], line: int) -> tuple[int, int]:
+    """The unit that holds a line of the joined text, and the line's number in it."""
+    for index, unit in enumerate(units):
+        if line <= len(unit.places):
+            return index, line
+        line -= len(unit.places)
+    return len(units) - 1, len(units[-1].places)
+
+
+def _stand_in(text: str) -> str:
+    """What replaces a declaration that cannot be read: typedef names stay types, the rest vanishes."""
+    names: Collection[str] = declared_names(text) if text.lstrip().startswith("typedef") else ()
+    typedefs = " ".join(f"typedef struct {UNKNOWN_TAG} {name};" for name in sorted(names))
+    return typedefs + "\n" * text.count("\n")
+
+
+def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
+    places = [place for unit in units for place in unit.places]
+    unknown = [unit.unknown for unit in units for _ in unit.places]
+    declarations: list[Declared] = []
+    function: c_ast.FuncDef | None = None
+    for node in tree.ext:
+        first = node.coord.line if node.coord is not None else 1
+        declarations.append(Declared(node, unknown[first - 1]))
+        _place_nodes(node, places)
+        if isinstance(node, c_ast.FuncDef):
+            function = node
+    if function is None:
+        raise FunctionSyntaxError("this is not a function definition", units[-1].places[0], "")
+    return ParsedFunction(function, tuple(declarations[:-1]))
+
+
+def _place_nodes(root: c_ast.Node, places: list[Place]) -> None:
+    """Turn line numbers of the parser's input into the user's files and lines."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        coord = node.coord
+        if coord is not None and coord.file == _UNPLACED:
+            place = places[min(coord.line, len(places)) - 1]
+            coord.file, coord.line = place.file, place.line
+        if (
+            isinstance(node, c_ast.FuncCall)
+            and isinstance(node.name, c_ast.ID)
+            and node.name.name == "offsetof"
+        ):
+            node.name.name = "__builtin_offsetof"  # as the user's headers spelled it
+        pending.extend(child for _, child in node.children())

@@ -1,0 +1,144 @@
+"""Run the preprocessor of the build's own compiler, with the build's own flags."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+
+_TIMEOUT_SECONDS = 120
+
+# Flags that choose an output, a phase or a dump; what stays decides what the text means.
+_DROPPED = re.compile(
+    r"-c|-S|-E|-M|-MM|-MD|-MMD|-MP|-MG|-MV|-P|-C|-CC|-H|-v|-\#\#\#|--verbose|-d[DIMNU]|-fdirectives-only"
+    r"|-save-temps(=.*)?|--save-temps(=.*)?|-f(no-)?syntax-only|-Wp,-M.*|-fdump-.*|-time(=.*)?|-ftime-report"
+    r"|-fdiagnostics-format=.*|-o.+|-M[FTQJ].+|-Werror(=.*)?|-pedantic-errors|--coverage|-###"
+)
+_DROPPED_WITH_VALUE = frozenset({"-o", "-MF", "-MT", "-MQ", "-MJ", "--output", "-dumpdir", "-dumpbase"})
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COMPILER_ERROR = re.compile(
+    r"^(?P<file>.*?):(?P<line>\d+):(?:(?P<column>\d+):)?\s*(?:fatal )?error:\s*(?P<text>.*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """The preprocessor's output (with line markers) and the files it read."""
+
+    text: str
+    dependencies: tuple[str, ...]
+
+
+def preprocess(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Preprocessed:
+    """Preprocess ``path`` as the build would; no macro is added or removed.
+
+    Raises SourceError with code ``compiler-not-found`` or ``preprocess-failed``.
+    """
+    with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
+        depfile = Path(folder) / "dependencies.d"
+        command = [*compiler, *preprocessing_flags(path, flags)]
+        # A later -g0 undoes a -g3, which would print every macro definition.
+        command += ["-E", "-w", "-g0", "-MD", "-MF", str(depfile), "-MT", "polybuild"]
+        if not path.endswith(".c"):
+            command += ["-x", "c"]
+        command.append(path if not path.startswith("-") else f"./{path}")
+        output = _run(command, path)
+        try:
+            rules = depfile.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            rules = ""
+    return Preprocessed(output, parse_depfile(rules))
+
+
+def preprocessing_flags(path: str, flags: Sequence[str]) -> list[str]:
+    """``flags`` without those about outputs and phases, and without the input file itself."""
+    kept: list[str] = []
+    words = _expanded(flags)
+    for flag in words:
+        if flag in _DROPPED_WITH_VALUE:
+            next(words, None)
+        elif flag in {
+            "-Xclang",
+            "-Xpreprocessor",
+            "-include",
+            "-imacros",
+            "-isystem",
+            "-iquote",
+            "-D",
+            "-U",
+            "-I",
+        }:
+            kept += [flag, *[value for value in [next(words, None)] if value is not None]]
+        elif flag != path and not _DROPPED.fullmatch(flag):
+            kept.append(flag)
+    return kept
+
+
+def _expanded(flags: Sequence[str], depth: int = 0) -> Iterator[str]:
+    """``flags`` with response files (``@file``) replaced by what they contain."""
+    for flag in flags:
+        if flag.startswith("@") and depth < 8:  # response files may name each other
+            try:
+                content = Path(flag[1:]).read_text(encoding="utf-8", errors="surrogateescape")
+                yield from _expanded(shlex.split(content), depth + 1)
+            except (OSError, ValueError):
+                yield flag
+        else:
+            yield flag
+
+
+def _run(command: list[str], path: str) -> str:
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        message = f"'{command[0]}' did not finish preprocessing in {_TIMEOUT_SECONDS} s"
+        raise _failure("preprocess-failed", message, Location(path, 1)) from None
+    except OSError as error:
+        message = f"cannot run the compiler '{command[0]}': {error.strerror or error}"
+        hint = "name the build's C compiler with --compiler, or put it on PATH"
+        raise _failure("compiler-not-found", message, Location(path, 1), hint) from None
+    if done.returncode != 0:
+        errors = done.stderr.decode("utf-8", "surrogateescape")
+        message, location = _first_error(errors, path)
+        raise _failure("preprocess-failed", message, location)
+    return done.stdout.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
+def _first_error(errors: str, path: str) -> tuple[str, Location]:
+    """The compiler's own first error as message and place."""
+    lines = [_ESCAPE_SEQUENCE.sub("", line).strip() for line in errors.splitlines()]
+    for line in lines:
+        if match := _COMPILER_ERROR.match(line):
+            place = Location(match["file"], int(match["line"]), int(match["column"] or 0))
+            return f"the preprocessor failed: {match['text']}", place
+    telling = [line for line in lines if "error:" in line] or [line for line in lines if line]
+    return f"the preprocessor failed: {telling[0] if telling else 'no message'}", Location(path, 1)
+
+
+def _failure(code: str, message: str, location: Location, hint: str = "") -> SourceError:
+    return SourceError(Diagnostic(Severity.ERROR, code, message, location, hint))
+
+
+def parse_depfile(rules: str) -> tuple[str, ...]:
+    r"""The prerequisites of a make rule, in order, without duplicates; ``\ ``, ``\#`` and ``$$`` undone."""
+    text = re.sub(r"\\\r?\n", " ", rules)
+    _, _, prerequisites = text.partition(":")
+    prerequisites = prerequisites.split("\n", 1)[0]
+    names = re.findall(r"(?:\\[ \t#]|\$\$|\S)+", prerequisites)
+    plain = (re.sub(r"\\([ \t#])", r"\1", name).replace("$$", "$") for name in names)
+    return tuple(dict.fromkeys(plain))

@@ -1,0 +1,200 @@
+"""The first room: a C file becomes a Source, its marked regions read, everything else untouched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+from polybuild.source import blocks
+from polybuild.source.chunks import ChunkIndex
+from polybuild.source.columns import locate_token
+from polybuild.source.declarations import Target
+from polybuild.source.lines import LineTable
+from polybuild.source.markers import Layout
+from polybuild.source.model import Region, RejectedRegion, Source
+from polybuild.source.nesting import Context, contexts
+from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
+from polybuild.source.preprocess import preprocess, preprocessing_flags
+from polybuild.source.regions import Candidate, Finder
+from polybuild.source.symbols import Visible, file_scope, threadprivate_names, visible_at
+
+_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)", re.IGNORECASE)
+
+
+def read_source(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Source:
+    """Read the file at ``path``, compiled by the command ``compiler`` with ``flags``.
+
+    A file without a region marker is neither preprocessed nor parsed. Raises
+    SourceError if the file cannot be read (``unreadable-file``), is no C text
+    (``not-c-source``) or cannot be preprocessed (``compiler-not-found``,
+    ``preprocess-failed``). A region that cannot be read becomes a RejectedRegion.
+    """
+    text = _text_of(path)
+    if not _MAY_HOLD_REGIONS.search(text):
+        return Source(path, text, (), (path,))
+    preprocessed = preprocess(path, compiler, flags)
+    layout = Layout(text, path)
+    lines = LineTable(preprocessed.text, layout, path)
+    chunks = ChunkIndex(preprocessed.text)
+    finder = Finder(layout, lines, chunks)
+    finder.find()
+    reading = _Reading(text, path, Target.from_flags(preprocessing_flags(path, flags)), lines, chunks)
+    regions = reading.read(finder.candidates)
+    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
+    return Source(path, text, regions, dependencies, tuple(finder.diagnostics))
+
+
+def _text_of(path: str) -> str:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        message = f"cannot read the file: {error.strerror or error}"
+        raise SourceError(Diagnostic(Severity.ERROR, "unreadable-file", message, Location(path, 0))) from None
+    if b"\0" in data:
+        message = "the file holds NUL bytes, so it is not C text"
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise SourceError(Diagnostic(Severity.ERROR, "not-c-source", message, Location(path, line)))
+    return data.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Turns candidates into regions, one function at a time."""
+
+    text: str
+    path: str
+    target: Target
+    lines: LineTable
+    chunks: ChunkIndex
+
+    def read(self, candidates: Sequence[Candidate]) -> tuple[Region | RejectedRegion, ...]:
+        """One result per candidate, in order."""
+        for candidate in candidates:
+            if candidate.problem is None and candidate.chunk is not None:
+                chunk = self.chunks.chunks[candidate.chunk]
+                if chunk.start == chunk.body:
+                    message = "regions in functions with old-style parameter declarations are not supported"
+                    self._reject(
+                        candidate, "old-style-function", message, "declare the parameters in the parentheses"
+                    )
+        results: dict[int, Region] = {}
+        for number in sorted(
+            {each.chunk for each in candidates if each.chunk is not None and each.problem is None}
+        ):
+            inside = [each for each in candidates if each.chunk == number and each.problem is None]
+            results |= self._read_function(number, inside)
+        return tuple(results.get(each.index) or _rejected(each) for each in candidates)
+
+    def _read_function(self, number: int, candidates: Sequence[Candidate]) -> dict[int, Region]:
+        chunk = self.chunks.chunks[number]
+        offsets = [offset for each in candidates for offset in _offsets(each)]
+        places = contexts(self.lines.text, chunk.start, chunk.end, offsets)
+        balanced = [each for each in candidates if self._check_nesting(each, places)]
+        pragmas: dict[int, tuple[str, ...]] = {}
+        for each in balanced:
+            begin, end = _offsets(each)
+            braced = places[begin].controlled or places[begin].labelled
+            opening, closing = (("{",), ("}",)) if braced else ((), ())
+            pragmas[begin] = (*opening, f"#pragma {blocks.begin_pragma(each.index)}")
+            pragmas[end] = (f"#pragma {blocks.end_pragma(each.index)}", *closing)
+        if not balanced:
+            return {}
+        try:
+            parsed = parse_function(self.chunks, self.lines, number, pragmas)
+        except FunctionSyntaxError as error:
+            for each in balanced:
+                each.problem = self._syntax_problem(error)
+            return {}
+        if parsed.function.param_decls:
+            for each in balanced:
+                message = "regions in functions with old-style parameter declarations are not supported"
+                self._reject(each, "old-style-function", message, "declare the parameters in the parentheses")
+            return {}
+        file = file_scope(parsed.declarations, self.target, threadprivate_names(self.lines.text))
+        regions = [self._region(each, parsed, file, places) for each in balanced]
+        return {region.index: region for region in regions if region is not None}
+
+    def _check_nesting(self, candidate: Candidate, places: dict[int, Context]) -> bool:
+        begin, end = (places[offset] for offset in _offsets(candidate))
+        if begin.bracket != "{" or begin.block != end.block or end.controlled or end.labelled:
+            message = "the region does not begin and end in the same block"
+        elif begin.previous not in {"{", "}", ";"} and not begin.controlled and not begin.labelled:
+            message = "the region begins in the middle of a statement"
+        elif end.previous not in {"{", "}", ";"} and not _is_empty(candidate, self.lines.text):
+            message = "the region ends in the middle of a statement"
+        else:
+            return True
+        self._reject(
+            candidate, "unbalanced-region", message, "put both pragmas around whole statements of one block"
+        )
+        return False
+
+    def _region(
+        self, candidate: Candidate, parsed: ParsedFunction, file: Visible, places: dict[int, Context]
+    ) -> Region | None:
+        placement = blocks.place_region(parsed.function, candidate.index)
+        if placement is None:
+            message = "the region does not begin and end in the same block"
+            self._reject(
+                candidate,
+                "unbalanced-region",
+                message,
+                "put both pragmas around whole statements of one block",
+            )
+            return None
+        begin, end = (places[offset] for offset in _offsets(candidate))
+        candidate.problem = blocks.check_block(placement, begin, end, candidate.location)
+        if candidate.problem is not None:
+            return None
+        visible = visible_at(file, parsed, placement.ancestors, candidate.index)
+        return Region(
+            index=candidate.index,
+            span=candidate.span,
+            body=candidate.body,
+            begin=candidate.location,
+            end=candidate.end_location,
+            clauses=candidate.begin.clauses,
+            statements=placement.statements,
+            function=parsed.function,
+            symbols=visible.symbols,
+            functions=visible.functions,
+            enumerators=visible.scope.enumerators,
+            scope=visible.scope,
+        )
+
+    def _syntax_problem(self, error: FunctionSyntaxError) -> Diagnostic:
+        place = error.place
+        location = Location(place.file, place.line)
+        if place.file == self.path:
+            location = locate_token(self.text, self.path, place.line, error.token)
+        return Diagnostic(Severity.WARNING, "syntax-error", str(error), location)
+
+    @staticmethod
+    def _reject(candidate: Candidate, code: str, message: str, hint: str) -> None:
+        candidate.problem = Diagnostic(Severity.WARNING, code, message, candidate.location, hint)
+
+
+def _offsets(candidate: Candidate) -> tuple[int, int]:
+    """Where the markers are in the preprocessed text, as the lexer counts (at the ``#``)."""
+    if candidate.end is None:
+        raise ValueError("a region without end has no place to read")
+    return candidate.begin.start, candidate.end.start
+
+
+def _is_empty(candidate: Candidate, text: str) -> bool:
+    begin, end = candidate.begin, candidate.end
+    between = text[begin.end : end.start] if end is not None else ""
+    return not re.sub(r"^[ \t]*#.*$", "", between, flags=re.MULTILINE).strip()
+
+
+def _rejected(candidate: Candidate) -> RejectedRegion:
+    problem = candidate.problem
+    if problem is None:
+        message = "the region could not be read"
+        problem = Diagnostic(Severity.WARNING, "syntax-error", message, candidate.location)
+    return RejectedRegion(
+        candidate.index, candidate.span, candidate.location, candidate.end_location, problem
+    )

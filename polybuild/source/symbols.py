@@ -1,0 +1,231 @@
+"""The names visible at the start of a region, and what the function does with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pycparser import c_ast
+
+from polybuild.source.blocks import begin_pragma
+from polybuild.source.declarations import Scope, Target
+from polybuild.source.model import Storage, Symbol
+from polybuild.source.parse import Declared, ParsedFunction
+from polybuild.source.types import Array, Function, Pointer, Record, Type, Unknown
+from polybuild.source.typing import field_of
+
+_THREADPRIVATE = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)]*)\)", re.MULTILINE
+)
+
+
+@dataclass(slots=True)
+class Visible:
+    """What is visible at some point of a function."""
+
+    scope: Scope
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    functions: dict[str, Type] = field(default_factory=dict)
+
+
+def threadprivate_names(text: str) -> frozenset[str]:
+    """The variables OpenMP gives to each thread its own copy of."""
+    return frozenset(name.strip() for match in _THREADPRIVATE.finditer(text) for name in match[1].split(","))
+
+
+def file_scope(declarations: Iterable[Declared], target: Target, threadprivate: Collection[str]) -> Visible:
+    """What the file declares before the function."""
+    visible = Visible(Scope(target))
+    for declared in declarations:
+        _declare(visible, declared.node, Storage.GLOBAL, threadprivate, unknown=declared.unknown)
+    return visible
+
+
+def visible_at(file: Visible, parsed: ParsedFunction, ancestors: Sequence[c_ast.Node], index: int) -> Visible:
+    """What is visible at the start of region ``index``, which lies inside ``ancestors``."""
+    function = parsed.function
+    visible = Visible(file.scope.inner(), dict(file.symbols), dict(file.functions))
+    _declare(visible, function.decl, Storage.GLOBAL, ())
+    declarator = function.decl.type
+    for parameter in declarator.args.params if declarator.args is not None else ():
+        if isinstance(parameter, c_ast.Decl):
+            _declare(visible, parameter, Storage.PARAMETER, ())
+    for ancestor in ancestors:
+        if isinstance(ancestor, c_ast.For) and isinstance(ancestor.init, c_ast.DeclList):
+            _declare_all(visible, ancestor.init.decls)
+        elif isinstance(ancestor, c_ast.Compound):
+            _declare_block(visible, ancestor, ancestors, index)
+        elif isinstance(ancestor, c_ast.Case | c_ast.Default):
+            _declare_until(visible, ancestor.stmts or (), ancestors, index)
+    uses = _Uses(function.body)
+    symbols = {name: _with_uses(symbol, uses) for name, symbol in visible.symbols.items()}
+    return Visible(visible.scope, symbols, visible.functions)
+
+
+def _declare_block(
+    visible: Visible, block: c_ast.Compound, ancestors: Sequence[c_ast.Node], index: int
+) -> None:
+    for item in block.block_items or ():
+        if _is_target(item, ancestors, index):
+            return
+        if isinstance(item, c_ast.Case | c_ast.Default):  # the parser moved a switch's statements there
+            _declare_until(visible, item.stmts or (), ancestors, index)
+        else:
+            _declare_all(visible, [item])
+
+
+def _declare_until(
+    visible: Visible, items: Sequence[c_ast.Node], ancestors: Sequence[c_ast.Node], index: int
+) -> None:
+    for item in items:
+        if _is_target(item, ancestors, index):
+            return
+        _declare_all(visible, [item])
+
+
+def _is_target(item: c_ast.Node, ancestors: Sequence[c_ast.Node], index: int) -> bool:
+    """Whether ``item`` is, or contains, the start of the region."""
+    if isinstance(item, c_ast.Pragma):
+        return bool(item.string == begin_pragma(index))
+    return any(item is ancestor for ancestor in ancestors)
+
+
+def _declare_all(visible: Visible, nodes: Iterable[c_ast.Node]) -> None:
+    for node in nodes:
+        _declare(visible, node, Storage.LOCAL, ())
+
+
+def _declare(
+    visible: Visible,
+    node: c_ast.Node,
+    storage: Storage,
+    threadprivate: Collection[str],
+    *,
+    unknown: bool = False,
+) -> None:
+    """Add what one declaration declares."""
+    scope = visible.scope
+    if isinstance(node, c_ast.FuncDef):
+        node = node.decl
+    if isinstance(node, c_ast.Typedef):
+        scope.add_typedef(node, unknown=unknown)
+        visible.symbols.pop(node.name, None)
+        return
+    if not isinstance(node, c_ast.Decl):
+        return
+    kind: Type = scope.resolve(node.type)
+    if node.name is None:
+        return
+    scope.hide(node.name)
+    if isinstance(kind, Function) and storage is not Storage.PARAMETER:
+        visible.symbols.pop(node.name, None)
+        visible.functions.setdefault(node.name, kind)
+        return
+    if unknown:
+        kind = Unknown(node.name)
+    elif isinstance(kind, Function):
+        kind = Pointer(kind)
+    if storage is Storage.LOCAL and "extern" in node.storage:
+        storage = Storage.GLOBAL
+    elif storage is Storage.LOCAL and "static" in node.storage:
+        storage = Storage.STATIC
+    known = visible.symbols.get(node.name)
+    if storage is Storage.GLOBAL and known is not None and _says_more(known.type, kind):
+        return
+    visible.symbols[node.name] = Symbol(
+        name=node.name,
+        type=kind,
+        storage=storage,
+        declaration=node,
+        volatile=_any_volatile(node.type, scope),
+        restrict=_restrict(node.type, kind),
+        thread_local="_Thread_local" in node.storage or node.name in threadprivate,
+    )
+
+
+def _says_more(known: Type, new: Type) -> bool:
+    """Whether an earlier declaration of an array had the extent that a later one leaves out."""
+    return (
+        isinstance(known, Array)
+        and isinstance(new, Array)
+        and new.extent is None
+        and known.extent is not None
+    )
+
+
+def _restrict(node: c_ast.Node, kind: Type) -> bool:
+    """Whether the object is a ``restrict`` pointer, or an array with ``restrict`` in its brackets."""
+    if isinstance(kind, Pointer):
+        return kind.restrict
+    return isinstance(node, c_ast.ArrayDecl) and "restrict" in (node.dim_quals or ())
+
+
+def _any_volatile(node: c_ast.Node | None, scope: Scope) -> bool:
+    """Whether ``volatile`` occurs anywhere in a declarator."""
+    while isinstance(node, c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.FuncDecl):
+        if scope.is_volatile(node):
+            return True
+        node = node.type
+    return node is not None and scope.is_volatile(node)
+
+
+class _Uses:
+    """How the body of a function uses names: whose address it takes, what it uses bare."""
+
+    def __init__(self, body: c_ast.Node) -> None:
+        self.addressed: set[str] = set()
+        self.values: dict[str, list[c_ast.Node]] = {}  # maximal lvalues by the name they start from
+        self._visit(body)
+
+    def _visit(self, node: c_ast.Node) -> None:
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            if (root := _root(node.expr)) is not None:
+                self.addressed.add(root)
+            self._below(node.expr)
+            return
+        if isinstance(node, c_ast.UnaryOp) and node.op in {"sizeof", "_Alignof"}:
+            return
+        if isinstance(node, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef):
+            if (root := _root(node)) is not None:
+                self.values.setdefault(root, []).append(node)
+            self._below(node)
+            return
+        for _, child in node.children():
+            self._visit(child)
+
+    def _below(self, node: c_ast.Node) -> None:
+        """Visit subscripts and what an lvalue starts from, but not its inner lvalues."""
+        while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+            if isinstance(node, c_ast.ArrayRef):
+                self._visit(node.subscript)
+            node = node.name
+        if not isinstance(node, c_ast.ID):
+            self._visit(node)
+
+
+def _root(node: c_ast.Node) -> str | None:
+    """The name an lvalue starts from, None if it goes through a pointer's target by ``*``."""
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        node = node.name
+    return str(node.name) if isinstance(node, c_ast.ID) else None
+
+
+def _with_uses(symbol: Symbol, uses: _Uses) -> Symbol:
+    taken = symbol.name in uses.addressed or any(
+        isinstance(_lvalue_type(node, symbol.type), Array) for node in uses.values.get(symbol.name, ())
+    )
+    return replace(symbol, address_taken=taken) if taken else symbol
+
+
+def _lvalue_type(node: c_ast.Node, root: Type) -> Type:
+    """The type of an lvalue that starts from an object of type ``root``."""
+    if isinstance(node, c_ast.ArrayRef):
+        base = _lvalue_type(node.name, root)
+        return base.element if isinstance(base, Array) else base.target if isinstance(base, Pointer) else base
+    if isinstance(node, c_ast.StructRef):
+        base = _lvalue_type(node.name, root)
+        record = base.target if isinstance(base, Pointer) else base
+        member = field_of(record, node.field.name) if isinstance(record, Record) else None
+        return member.type if member else Unknown(node.field.name)
+    return root
