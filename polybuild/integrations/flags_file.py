@@ -29,7 +29,7 @@ def expand(arguments: Iterable[str]) -> list[str]:
 def _expand(arguments: Iterable[str], inside: tuple[str, ...]) -> Iterator[str]:
     for argument in arguments:
         name = argument[1:]
-        if not argument.startswith("@") or not Path(name).exists():
+        if not argument.startswith("@") or not Path(name).is_file():
             yield argument
         elif name in inside:
             raise UsageError(f"the flags file '{name}' names itself")

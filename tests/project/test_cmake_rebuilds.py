@@ -15,9 +15,7 @@ pytestmark = [pytest.mark.cmake, pytest.mark.network]
 
 def result(factor: int = 2, shift: int = 1, offset: int = 0, n: int = 50) -> str:
     """What the program of the project ``app`` prints."""
-    return str(
-        sum((i + 3 * j) * (factor * (i + 2 * j) + shift + offset) for i in range(n) for j in range(n))
-    )
+    return str(sum((i + 3 * j) * (factor * (i + 2 * j) + shift + offset) for i in range(n) for j in range(n)))
 
 
 def transformed(log: str) -> set[str]:
@@ -83,10 +81,8 @@ def test_option_edit(app: Project) -> None:
     assert app.run("app") == result()
 
 
-@pytest.mark.parametrize("name", ["path with spaces", "it's 5$ (a+b)"])
+@pytest.mark.parametrize("name", ["path with spaces", "wärme (a+b)"])
 def test_awkward_path(tmp_path: Path, generator: str, polybuild_settings: list[str], name: str) -> None:
-    if generator == "Unix Makefiles" and "$" in name:
-        name = name.replace("$", "")  # CMake's own depfile handling for Make does not survive it
     (tmp_path / name).mkdir()
     app = copy_of("app", tmp_path / name, generator, polybuild_settings)
     app.build()

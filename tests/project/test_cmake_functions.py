@@ -1,0 +1,184 @@
+"""The CMake functions: every way to have sources transformed, and the ways to have them left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cmake_project import Project
+from conftest import GENERATORS, ROOT, copy_of, run_or_fail, subdirectory_settings
+
+from polybuild.options import Options
+
+pytestmark = pytest.mark.cmake
+
+GENERATOR = "Ninja"
+
+
+def result(factor: int = 2, n: int = 200) -> str:
+    """What the programs of the project ``kinds`` print."""
+    return str(sum((i + 3 * j) % 7 * factor * (i + 2 * j) for i in range(n) for j in range(n)))
+
+
+@pytest.fixture(scope="module", params=GENERATORS)
+def kinds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project ``kinds``, built; tests only look at it."""
+    project = copy_of("kinds", tmp_path_factory.mktemp("kinds"), request.param, subdirectory_settings())
+    project.build()
+    return project
+
+
+def transformed_sources(project: Project, owner: str) -> set[str]:
+    """The files of a target (or output variable) with a transformed region, by name."""
+    folders = [folder for folder in project.build_directory.rglob(f"polybuild/{owner}") if folder.is_dir()]
+    return {
+        Path(region["file"]).name
+        for folder in folders
+        for report in folder.rglob("*.json")
+        for region in json.loads(report.read_text())["regions"]
+        if region["status"] == "transformed"
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "owner", "expected"),
+    [
+        ("from_static", "fill_static", result()),
+        ("from_shared", "fill_shared", result()),
+        ("from_object", "fill_object", result()),
+        ("existing", "existing", result()),
+        ("elsewhere/elsewhere", "elsewhere", result()),
+        ("transpiled", "files", result(factor=5)),
+        ("mixed", "mixed", str(int(result()) + 1)),
+        ("generated", "generated", result(factor=3)),
+        ("awkward", "awkward", f'{result()}\nit\'s "5 $" x 1'),
+    ],
+)
+def test_way_to_transform(kinds: Project, program: str, owner: str, expected: str) -> None:
+    assert kinds.run(program) == expected
+    assert transformed_sources(kinds, owner) == {"fill.c"}
+
+
+def test_source_shared_with_a_plain_target(kinds: Project) -> None:
+    assert kinds.run("plain") == result()
+    assert not list(kinds.build_directory.rglob("polybuild/plain"))
+    objects = [path for path in kinds.build_directory.rglob("fill.c.o") if "plain.dir" in path.parts]
+    assert len(objects) == 1
+
+
+def test_only_the_named_source(kinds: Project) -> None:
+    (folder,) = kinds.build_directory.rglob("polybuild/existing")
+    assert {path.name for path in folder.rglob("*.c")} == {"fill.c"}
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_header_that_the_build_makes(tmp_path: Path, generator: str) -> None:
+    kinds = copy_of("kinds", tmp_path, generator, subdirectory_settings())
+    kinds.build("--target", "generated")
+    assert kinds.run("generated") == result(factor=3)
+    kinds.edit("made.txt", "3", "4")
+    assert "Transforming fill.c" in kinds.build("--target", "generated")
+    assert kinds.run("generated") == result(factor=4)
+
+
+@pytest.mark.parametrize("way", ["variable", "environment"])
+def test_disabled(tmp_path: Path, way: str) -> None:
+    kinds = copy_of("kinds", tmp_path, GENERATOR, subdirectory_settings())
+    if way == "variable":
+        kinds.configure("-DPOLYBUILD_DISABLE=ON")
+    else:
+        kinds.configure(env={"POLYBUILD_DISABLE": "1"})
+    assert "Transforming" not in kinds.build()
+    assert not list(kinds.build_directory.rglob("polybuild/*/*.json"))
+    assert kinds.run("from_static") == result()
+    assert kinds.run("transpiled") == result(factor=5)
+    kinds.configure("-DPOLYBUILD_DISABLE=OFF")
+    kinds.build()
+    assert transformed_sources(kinds, "fill_static") == {"fill.c"}
+
+
+def test_without_openmp(tmp_path: Path) -> None:
+    settings = [*subdirectory_settings(), "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON"]
+    app = copy_of("app", tmp_path, GENERATOR, settings)
+    assert "one thread" in app.configure()
+    app.build()
+    before = app.run("app")
+    app.configure("-DPOLYBUILD_DISABLE=ON")
+    app.build()
+    assert app.run("app") == before
+
+
+def test_region_that_is_kept(tmp_path: Path) -> None:
+    app = copy_of("app", tmp_path, GENERATOR, subdirectory_settings())
+    app.edit("src/kernels.c", "#pragma endscop", "  goto end;\nend:;\n#pragma endscop")
+    log = app.build()
+    assert re.search(r"kernels\.c:\d+(:\d+)?: warning: .*\[-Wpolybuild-", log), log
+    assert app.run("app")
+    app.edit("CMakeLists.txt", "MIN_WORK 0", "MIN_WORK 0 ON_UNSUPPORTED error")
+    log = app.build(check=False)
+    assert re.search(r"kernels\.c:\d+(:\d+)?: error: ", log), log
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("polybuild_add_executable(app src/main.c FUSION)", "option FUSION needs a value"),
+        ("add_executable(app src/main.c)\npolybuild_target(app nonsense)", "'nonsense' is not an option"),
+        ("add_executable(app src/main.c)\npolybuild_target(app SOURCES none.c)", "is not a C source of"),
+        ("polybuild_target(nothing)", "there is no target 'nothing'"),
+        ("add_library(i INTERFACE)\npolybuild_target(i)", "compiles nothing"),
+        ("polybuild_transpile(src/main.c)", "OUTPUT_VARIABLE"),
+    ],
+)
+def test_wrong_use(tmp_path: Path, call: str, message: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.21)\nproject(wrong C)\nadd_subdirectory({ROOT} tool)\n{call}\n"
+    )
+    project = Project(tmp_path, tmp_path / "build", GENERATOR)
+    log = project.configure(*subdirectory_settings(), check=False)
+    assert message in " ".join(log.split())
+
+
+@pytest.mark.network
+def test_dependencies_are_installed_into_the_build_tree(tmp_path: Path) -> None:
+    """A subdirectory build whose Python has nothing but the standard library."""
+    bare = tmp_path / "bare"
+    run_or_fail(sys.executable, "-m", "venv", "--without-pip", bare)
+    settings = [f"-DPOLYBUILD_TREE={ROOT}", f"-DPython3_EXECUTABLE={bare / 'bin' / 'python'}"]
+    app = copy_of("app", tmp_path, GENERATOR, settings)
+    app.build()
+    assert "#pragma omp" in app.generated("kernels.c").read_text()
+
+
+@pytest.mark.network
+def test_installation_knows_its_cmake_files(installation: Path) -> None:
+    def ask(question: str) -> Path:
+        command = [installation / "bin" / "polybuild", question]
+        return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+
+    assert ask("--cmakedir") == installation / "share" / "cmake" / "polybuild"
+    shipped = {path.name for path in ask("--cmakedir").iterdir()}
+    assert shipped == {"polybuildConfig.cmake", "polybuildConfigVersion.cmake", "PolybuildFunctions.cmake"}
+    assert (ask("--includedir") / "polybuild.h").is_file()
+
+
+@pytest.mark.network
+def test_found_without_being_told_when_the_environment_is_active(tmp_path: Path, installation: Path) -> None:
+    path = f"{installation / 'bin'}:/usr/local/bin:/usr/bin:/bin"
+    project = Project(ROOT / "tests" / "projects" / "app", tmp_path / "build", "Unix Makefiles")
+    project.configure(env={"PATH": path})
+    cache = (tmp_path / "build" / "CMakeCache.txt").read_text()
+    assert f"polybuild_DIR:PATH={installation}/share/cmake/polybuild" in cache
+
+
+def test_every_option_has_a_keyword() -> None:
+    text = (ROOT / "cmake" / "PolybuildFunctions.cmake").read_text()
+    match = re.search(r"POLYBUILD_KNOBS\s+([A-Z0-9_\s]+)\)", text)
+    assert match
+    assert [word.lower() for word in match[1].split()] == list(Options.__dataclass_fields__)
