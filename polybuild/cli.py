@@ -2,8 +2,8 @@
 
 Most files of a build have no region, so their whole cost is start-up. ``run``
 therefore tries the plain form of ``compile`` first, with nothing imported, and
-leaves everything else, errors included, to ``polybuild.commands``. Both copy a
-file without regions with the same function, ``output.copy_unmarked``.
+leaves everything else, errors included, to ``polybuild.commands``. Both write
+with the same function, ``output.write_all``.
 """
 
 import os
@@ -57,19 +57,19 @@ def run(words: list[str]) -> int:
 
 def _copied(words: list[str]) -> bool:
     """Whether this was the plain ``compile`` of a file without regions, and is done."""
-    files = plain_compile(words)
-    if files is None or output.clash(files[0], files[1:]):
+    request = plain_compile(words)
+    if request is None or output.clash(*request):
         return False
     try:
-        return output.copy_unmarked(*files)
+        return output.copy_unmarked(*request)
     except OSError:
         return False  # the long way meets the same error, and explains it
 
 
-def plain_compile(words: list[str]) -> tuple[str, str, str, str] | None:
-    """Source, output, depfile and report of a ``compile`` whose words are all plainly right.
+def plain_compile(words: list[str]) -> tuple[str, output.Files] | None:
+    """The source and the files to write of a ``compile`` whose words are all plainly right.
 
-    A name that was not given is empty. None if anything needs a closer look;
+    None if anything needs a closer look;
     what this function accepts, ``polybuild.arguments`` understands the same.
     """
     if words[:1] != ["compile"]:
@@ -96,7 +96,7 @@ def plain_compile(words: list[str]) -> tuple[str, str, str, str] | None:
             return None
     if len(sources) != 1 or not sources[0] or not files[0]:
         return None
-    return (sources[0], files[0], files[1], files[2])
+    return sources[0], (files[0], files[1], files[2])
 
 
 def _plain_setting(name: str, value: str) -> bool:

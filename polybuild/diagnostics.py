@@ -25,13 +25,18 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a file the user wrote; lines and columns count from 1, column 0 is unknown."""
+    """A place in a file the user wrote; lines and columns count from 1.
+
+    Column 0 is unknown; line 0 means the file as a whole.
+    """
 
     file: str
     line: int
     column: int = 0
 
     def __str__(self) -> str:
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
@@ -59,11 +64,16 @@ class UsageError(PolybuildError):
 
 
 class SourceError(PolybuildError):
-    """The user's file cannot be read, preprocessed or written (exit code 1)."""
+    """The user's file cannot be read, preprocessed or written (exit code 1).
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
+    ``dependencies`` are the files that were read before it failed: a change of
+    one of them may mend it.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, dependencies: tuple[str, ...] = ()) -> None:
         super().__init__(f"{diagnostic.location}: {diagnostic.message}")
         self.diagnostic = diagnostic
+        self.dependencies = dependencies
 
 
 class Unsupported(PolybuildError):

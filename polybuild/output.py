@@ -15,6 +15,9 @@ EMPTY_REPORT = b'{\n  "regions": []\n}\n'
 
 STANDARD_OUTPUT = "-"
 
+Files = tuple[str, str, str]
+"""The names of the target, the depfile and the report; those not asked for are empty."""
+
 
 def read(path: str) -> bytes:
     """The bytes of the file at ``path``; OSError if it cannot be read."""
@@ -23,21 +26,26 @@ def read(path: str) -> bytes:
 
 
 def write(path: str, data: bytes) -> None:
-    """Replace the file at ``path`` by ``data``, whole or not at all; OSError if that fails.
+    """Replace the file at ``path`` by ``data``, whole or not at all.
 
+    OSError, with ``path`` as its file name, if that fails.
     ``-`` is standard output; what is not a regular file (a device, a pipe) is
     written directly. A symbolic link keeps pointing where it did. The file is
     new even if the bytes are the same, so a build system sees that it was made.
     """
-    if path == STANDARD_OUTPUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    elif os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 -- start-up
-        with open(path, "wb") as file:  # noqa: PTH123 -- start-up
-            file.write(data)
-    else:
-        _replace(os.path.realpath(path), data)
+    try:
+        if path == STANDARD_OUTPUT:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 -- start-up
+            with open(path, "wb") as file:  # noqa: PTH123 -- start-up
+                file.write(data)
+        else:
+            _replace(os.path.realpath(path), data)
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
 
 
 def _replace(path: str, data: bytes) -> None:
@@ -78,12 +86,12 @@ def _escape(path: str) -> str:
     return escaped
 
 
-def clash(source: str, outputs: tuple[str, ...]) -> str:
-    """What speaks against writing these outputs (empty ones are not asked for); nothing: ``""``."""
+def clash(source: str, files: Files) -> str:
+    """What speaks against writing ``files`` when ``source`` is the input; empty if nothing does."""
     seen = {_identity(source): "the input"}
-    for path in filter(None, outputs):
+    for path in filter(None, files):
         identity = _identity(path)
-        if identity in seen:
+        if identity and identity in seen:
             name = "standard output" if path == STANDARD_OUTPUT else f"'{path}'"
             return f"{name} would overwrite {seen[identity]}"
         seen[identity] = "another output"
@@ -91,41 +99,33 @@ def clash(source: str, outputs: tuple[str, ...]) -> str:
 
 
 def _identity(path: str) -> tuple[int, int] | str:
+    """What two names of one file have in common; empty for a device, which several outputs may share."""
     if path == STANDARD_OUTPUT:
         return path
     try:
         status = os.stat(path)  # noqa: PTH116 -- start-up
     except OSError:
         return os.path.realpath(path)
-    # Several outputs may go to one device, such as /dev/null.
-    regular = os.path.isfile(path)  # noqa: PTH113 -- start-up
-    return (status.st_dev, status.st_ino) if regular else object.__repr__(status)
+    return (status.st_dev, status.st_ino) if os.path.isfile(path) else ""  # noqa: PTH113 -- start-up
 
 
-def copy_unmarked(source: str, target: str, dependency_file: str, report: str) -> bool:
-    """Copy a file without regions to ``target``; False, and nothing done, if it may have some.
+def copy_unmarked(source: str, files: Files) -> bool:
+    """Copy a file without regions; False, and nothing done, if it may have some.
 
-    The depfile and the report are written unless their names are empty.
     OSError if something cannot be read or written.
     """
     data = read(source)
     if MARK in data:
         return False
-    write_all(target, data, dependency_file, (source,), report, EMPTY_REPORT)
+    write_all(files, data, (source,), EMPTY_REPORT)
     return True
 
 
-def write_all(
-    target: str,
-    data: bytes,
-    dependency_file: str,
-    prerequisites: tuple[str, ...],
-    report: str,
-    record: bytes,
-) -> None:
+def write_all(files: Files, data: bytes, prerequisites: tuple[str, ...], report: bytes) -> None:
     """Write what was asked for, the target last: if it is there, all is there."""
+    target, dependency_file, report_file = files
     if dependency_file:
         write(dependency_file, depfile(target, prerequisites))
-    if report:
-        write(report, record)
+    if report_file:
+        write(report_file, report)
     write(target, data)

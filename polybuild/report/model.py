@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polybuild.diagnostics import Diagnostic
+
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
@@ -29,3 +31,8 @@ class RegionReport:
     compile_seconds: float = 0.0
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    def covers(self, diagnostic: Diagnostic) -> bool:
+        """Whether ``diagnostic`` is about a line of this region."""
+        location = diagnostic.location
+        return location.file == self.file and self.line <= location.line <= self.end_line

@@ -1,0 +1,202 @@
+"""The commands: each takes the words of its command line and gives an exit code.
+
+0: done; 1: the user's file stands against it; 2: the command line is wrong;
+3: polybuild itself failed. What a command does not need is not imported.
+"""
+# ruff: noqa: PLC0415 -- see above
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import polybuild
+from polybuild import output
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
+
+_HELP = """\
+usage: polybuild COMMAND ...
+
+Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
+
+  compile FILE.c -o OUT.c   rewrite the regions between '#pragma scop' and '#pragma endscop'
+  explain FILE.c            tell what is done with each region, or what stops it
+  doctor                    check that this machine has what a build needs
+
+  --version                 print the version
+  --cmakedir                print the folder of polybuildConfig.cmake
+  --includedir              print the folder of the C headers
+  --help                    print this; 'polybuild COMMAND --help' tells more
+"""
+
+
+def run(words: Sequence[str]) -> int:
+    """Carry out the command line ``words``; messages go to standard error."""
+    try:
+        return _dispatch(words)
+    except UsageError as error:
+        _say(f"error: {error}")
+        return 2
+    except SourceError as error:
+        _print_diagnostics([error.diagnostic], "auto")
+        return 1
+    except SystemExit as end:  # argparse has printed its help
+        return int(end.code or 0)
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- the last resort: a line, not a traceback
+        from polybuild.report.failure import DEBUG_VARIABLE, describe
+
+        _say(f"internal error: {describe(error)} ({DEBUG_VARIABLE}=1 prints the traceback)")
+        return 3
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    if not words:
+        raise UsageError("a command is missing: compile, explain or doctor (see 'polybuild --help')")
+    command, rest = words[0], words[1:]
+    if command not in _COMMANDS:
+        kind = "option" if command.startswith("-") else "command"
+        raise UsageError(f"unknown {kind} '{command}' (see 'polybuild --help')")
+    if command.startswith("-") and rest:
+        raise UsageError(f"unexpected '{rest[0]}' after {command}")
+    return _COMMANDS[command](rest)
+
+
+def _compile(words: Sequence[str]) -> int:
+    from polybuild import arguments
+
+    request = arguments.parse("compile", words)
+    data = _read(request.source)
+    if output.MARK not in data:
+        _guard(lambda: output.write_all(request.files, data, (request.source,), output.EMPTY_REPORT))
+        return 0
+
+    from polybuild.report import explanation, record
+    from polybuild.translate import translate
+
+    outcome = translate(request, data)
+    _print_diagnostics(outcome.diagnostics, request.colour)
+    if request.verbose:
+        transformed = [region for region in outcome.regions if region.status == "transformed"]
+        _print_diagnostics([explanation.remark(region) for region in transformed], request.colour)
+    report = record.as_json(outcome.regions) if request.report else b""
+    if outcome.code:
+        # The output is not written, so the step stays to be done. What stopped it is worth having.
+        if request.report:
+            _guard(lambda: output.write(request.report, report))
+        return outcome.code
+    prerequisites = (request.source, *outcome.dependencies)
+    _guard(lambda: output.write_all(request.files, outcome.data, prerequisites, report))
+    return 0
+
+
+def _explain(words: Sequence[str]) -> int:
+    from polybuild import arguments
+    from polybuild.report import explanation, terminal
+
+    request = arguments.parse("explain", words)
+    style = terminal.style_for(sys.stdout, request.colour)
+    if output.MARK not in _read(request.source):
+        terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
+        return 0
+
+    from polybuild.pipeline import compile_source
+    from polybuild.translate import options_for
+
+    options, _ = options_for(request)
+    try:
+        result = compile_source(request.source, options, request.compiler, request.expanded_flags())
+    except SourceError as error:
+        _print_diagnostics([error.diagnostic], request.colour)
+        return 1
+    text = explanation.explain(request.source, result.regions, result.diagnostics, style)
+    terminal.write(sys.stdout, text)
+    kept = any(region.status != "transformed" for region in result.regions)
+    return 1 if kept and options.on_unsupported == "error" else 0
+
+
+def _doctor(words: Sequence[str]) -> int:
+    from polybuild import arguments, doctor
+    from polybuild.report import terminal
+
+    parser = arguments.command_parser("doctor", "Check that this machine has what a build needs.")
+    values = parser.parse(words)
+    compiler, _ = arguments.choose_compiler(values.cc, ())
+    checks = doctor.examine(compiler)
+    terminal.write(sys.stdout, doctor.describe(checks, terminal.style_for(sys.stdout, values.color)))
+    return 0 if doctor.can_build(checks) else 1
+
+
+def _version(_: Sequence[str]) -> int:
+    print(f"polybuild {polybuild.__version__}")  # noqa: T201 -- this is the command's result
+    return 0
+
+
+def _cmake_dir(_: Sequence[str]) -> int:
+    from polybuild.integrations import locations
+
+    try:
+        print(locations.cmake_dir())  # noqa: T201 -- this is the command's result
+    except FileNotFoundError as error:
+        raise _failure("not-installed", str(error), polybuild.__path__[0]) from None
+    return 0
+
+
+def _include_dir(_: Sequence[str]) -> int:
+    from polybuild.integrations import locations
+
+    print(locations.include_dir())  # noqa: T201 -- this is the command's result
+    return 0
+
+
+def _help(_: Sequence[str]) -> int:
+    print(_HELP, end="")  # noqa: T201 -- this is the command's result
+    return 0
+
+
+_COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
+    "compile": _compile,
+    "explain": _explain,
+    "doctor": _doctor,
+    "--version": _version,
+    "--cmakedir": _cmake_dir,
+    "--includedir": _include_dir,
+    "--help": _help,
+    "-h": _help,
+}
+
+
+def _read(path: str) -> bytes:
+    try:
+        return output.read(path)
+    except OSError as error:
+        raise _failure("unreadable", f"cannot read the file: {error.strerror}", path) from None
+
+
+def _guard(write: Callable[[], object]) -> None:
+    """Do ``write``; a file that cannot be written becomes a SourceError."""
+    try:
+        write()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failure("unwritable", f"cannot write the file: {error.strerror}", error.filename) from None
+
+
+def _failure(code: str, message: str, path: str) -> SourceError:
+    return SourceError(Diagnostic(Severity.ERROR, code, message, Location(path, 0)))
+
+
+def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str) -> None:
+    from polybuild.report import terminal
+
+    style = terminal.style_for(sys.stderr, colour)
+    for diagnostic in diagnostics:
+        terminal.write(sys.stderr, terminal.render(diagnostic, style))
+
+
+def _say(text: str) -> None:
+    from polybuild.report import terminal
+
+    terminal.write(sys.stderr, f"polybuild: {text}\n")
