@@ -102,8 +102,7 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
 
 
 def _depends_on(schedule: isl.Map, position: int) -> bool:
-    value = isl.PwMultiAff.from_map(schedule.gist_domain(schedule.domain()))
-    return bool(value.involves_dims(isl.dim_type.in_, position, 1))
+    return bool(schedule.gist_domain(schedule.domain()).involves_dims(isl.dim_type.in_, position, 1))
 
 
 def _is_exact(schedule: isl.Map, position: int) -> bool:

@@ -11,6 +11,7 @@ from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.expressions import UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.source.types import Integer
+from polybuild.targets.model import LoopLine
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import GeneratedAst, Instance
@@ -37,7 +38,7 @@ class LoopPrinter:
         ast: GeneratedAst,
         names: Mapping[str, str],
         taken: frozenset[str],
-        loop_lines: Mapping[str, str],
+        loop_lines: Mapping[str, LoopLine],
         helpers: set[str],
     ) -> None:
         self._ast = ast
@@ -52,8 +53,8 @@ class LoopPrinter:
         self._file = file
         return self._node(self._ast.root, "", None)
 
-    def _node(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
-        """Lines of ``node``; ``before`` goes in front of each first loop in it."""
+    def _node(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
+        """Lines of ``node``; ``before`` waits for its loop, which is among the first ones in it."""
         kind = isl.ast_node_type(node.get_type())
         if kind == _FOR:
             return self._for(node, indent, before)
@@ -73,7 +74,7 @@ class LoopPrinter:
             ]
         raise NotImplementedError(f"isl AST node {kind}")
 
-    def _for(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
+    def _for(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
         counter = self._counter(hint.get_name() if hint is not None else "")
@@ -88,7 +89,8 @@ class LoopPrinter:
             condition = self._expression().text(node.for_get_cond())
             step = self._expression().text(node.for_get_inc())
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-            head = [f"{indent}{before}"] if before else []
+            # isl names the counter of schedule dimension d "c<d>"
+            head = [f"{indent}{before.text}"] if before and identifier == f"c{before.depth}" else []
             head.append(f"{indent}for ({COUNTER_TYPE} {counter} = {start}; {condition}; {advance}) {{")
         if outer is None:
             del self._names[identifier]
@@ -108,7 +110,7 @@ class LoopPrinter:
             wanted = PREFIX + wanted
         return fresh(wanted, self._taken.union(self._names.values()))
 
-    def _if(self, node: isl.AstNode, indent: str, before: str | None) -> list[str]:
+    def _if(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
         lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
         lines += self._node(node.if_get_then_node(), indent + _INDENT, before)
         if node.if_has_else_node():

@@ -18,6 +18,7 @@ from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
 from polybuild.source.model import Region
+from polybuild.targets.model import LoopLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Plan:
     """
 
     schedule: isl.Schedule
-    loop_lines: Mapping[str, str]
+    loop_lines: Mapping[str, LoopLine]
     overlaps: tuple[Overlap, ...]
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int

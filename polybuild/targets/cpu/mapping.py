@@ -20,6 +20,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences, carries_nothing, vector_candidates
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import has_reuse, tile_sizes
+from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, permute, tile
 from polybuild.transform.wavefront import wavefront
 
@@ -29,7 +30,7 @@ class CpuMapping:
     """A tree whose marks name the loops that ``loop_lines`` annotates."""
 
     schedule: isl.Schedule
-    loop_lines: dict[str, str]
+    loop_lines: dict[str, LoopLine]
     parallel_loops: int
     tile_sizes: tuple[tuple[int, ...], ...]
     simd_loops: int
@@ -56,7 +57,7 @@ class _Mapper:
         self._scop = scop
         self._dependences = dependences
         self._options = options
-        self.loop_lines: dict[str, str] = {}
+        self.loop_lines: dict[str, LoopLine] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
@@ -137,7 +138,7 @@ class _Mapper:
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
         clause = _private_clause([each.array.name for each in private])
-        self.loop_lines[name] = f"POLYBUILD_OMP(parallel for{clause})"
+        self._announce(name, f"POLYBUILD_OMP(parallel for{clause})", node)
         return node.insert_mark(isl.Id(name))
 
     def _points(self, node: isl.ScheduleNode, candidates: list[int]) -> isl.ScheduleNode:
@@ -172,11 +173,14 @@ class _Mapper:
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
             outer = above.mark_get_id().get_name()
-            self.loop_lines[outer] = f"POLYBUILD_OMP(parallel for simd{clause})"
+            self._announce(outer, f"POLYBUILD_OMP(parallel for simd{clause})", node)
             return node
         name = f"simd{self.simd_loops}"
-        self.loop_lines[name] = f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD"
+        self._announce(name, f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD", node)
         return node.insert_mark(isl.Id(name))
+
+    def _announce(self, mark: str, text: str, band: isl.ScheduleNode) -> None:
+        self.loop_lines[mark] = LoopLine(text, band.get_schedule_depth())
 
 
 def _innermost(node: isl.ScheduleNode, member: int) -> isl.ScheduleNode:

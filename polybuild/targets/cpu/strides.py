@@ -66,7 +66,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
         date = dates.get(statement.name)
         if date is None:
             continue
-        instance = isl.PwMultiAff.from_map(date.reverse())
+        instance = isl.PwMultiAff.from_map(date.intersect_domain(statement.domain).reverse())
         for access in statement.accesses:
             if access.relation.is_single_valued():
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
