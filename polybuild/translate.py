@@ -65,12 +65,12 @@ def translate(request: Arguments, data: bytes) -> Outcome:
         )
         return Outcome(data, (), (diagnostic,), inputs, 3 if strict else 0)
 
-    diagnostics = result.diagnostics
+    diagnostics = tuple(sorted(result.diagnostics, key=lambda diagnostic: diagnostic.location))
     failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
     if strict:
         diagnostics = tuple(promoted(diagnostic, result.regions) for diagnostic in diagnostics)
+        failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
         failed = failed or any(region.status != "transformed" for region in result.regions)
-        failed = failed or diagnostics != result.diagnostics
     return Outcome(
         result.text.encode("utf-8", "surrogateescape"),
         result.regions,

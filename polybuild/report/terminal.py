@@ -50,13 +50,18 @@ def style_for(stream: TextIO, colour: str) -> Style:
 
 
 def render(diagnostic: Diagnostic, style: Style) -> str:
-    """``diagnostic`` with its source line, a caret and the hint; ends in a newline."""
+    """``diagnostic`` with its source line, a caret and the hint; ends in a newline.
+
+    A remark is one line.
+    """
     severity = diagnostic.severity
     text = f"{style.bold(f'{diagnostic.location}:')} {style.severity(severity, f'{severity.value}:')} "
     text += style.bold(diagnostic.message)
     if diagnostic.code:
         text += " [" + style.severity(severity, f"-Wpolybuild-{diagnostic.code}") + "]"
-    lines = [text, *_excerpt(diagnostic.location, style)]
+    lines = [text]
+    if severity is not Severity.REMARK:
+        lines += _excerpt(diagnostic.location, style)
     if diagnostic.hint:
         lines.append(style.bold("hint:") + f" {diagnostic.hint}")
     return "\n".join(lines) + "\n"

@@ -102,6 +102,14 @@ def test_a_kept_region_warns_and_the_build_goes_on(folder, pipeline, capsys):
     )
 
 
+def test_diagnostics_come_in_the_order_of_the_file(pipeline, capsys):
+    stray = Diagnostic(Severity.WARNING, "stray-endscop", "stray", Location("marked.c", 4))
+    pipeline(result(KEPT, diagnostics=(stray, REFUSAL)))
+    assert cli.run(["compile", "marked.c", "-o", "out.c"]) == 0
+    said = capsys.readouterr().err
+    assert said.index("no bound") < said.index("stray")
+
+
 @pytest.mark.parametrize(
     ("outcome", "code", "said"),
     [

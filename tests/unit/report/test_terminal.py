@@ -38,6 +38,11 @@ def test_the_shape_of_a_diagnostic(source):
     )
 
 
+def test_a_remark_is_one_line(source):
+    diagnostic = Diagnostic(Severity.REMARK, "", "region transformed", Location(str(source("x\n")), 1, 1))
+    assert len(lines_of(diagnostic)) == 1
+
+
 @pytest.mark.parametrize("severity", list(Severity))
 def test_every_severity_has_its_word(source, severity):
     diagnostic = Diagnostic(severity, "", "said", Location(str(source("x\n")), 1))
