@@ -81,8 +81,16 @@ def make(build: Build) -> None:
     if not package:
         sys.exit(f"This example needs polybuild: run '{sys.executable} -m pip install .' in its source tree.")
     print(f"== building {build.title}: {build.directory}", flush=True)
-    configure = ["cmake", "-S", HERE, "-B", build.directory, f"-Dpolybuild_DIR={package}", *build.settings]
-    for command in (configure, ["cmake", "--build", build.directory, "--config", "Release"]):
+    configure = [
+        "cmake",
+        "-S",
+        str(HERE),
+        "-B",
+        str(build.directory),
+        f"-Dpolybuild_DIR={package}",
+        *build.settings,
+    ]
+    for command in (configure, ["cmake", "--build", str(build.directory), "--config", "Release"]):
         finished = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
@@ -90,7 +98,7 @@ def make(build: Build) -> None:
         shown = finished.stdout if finished.returncode else re.sub(r"(?m)^-- .*\n?", "", finished.stdout)
         print(shown, end="", flush=True)
         if finished.returncode:
-            sys.exit(f"'{' '.join(map(str, command))}' failed")
+            sys.exit(f"'{' '.join(command)}' failed")
 
 
 def print_regions(build: Build) -> int:

@@ -71,7 +71,7 @@ def test_source_shared_with_a_plain_target(kinds: Project) -> None:
 
 
 def test_only_the_named_source(kinds: Project) -> None:
-    (folder,) = kinds.build_directory.rglob("polybuild/existing")
+    folder = kinds.build_directory / "polybuild" / "existing"
     assert {path.name for path in folder.rglob("*.c")} == {"fill.c"}
 
 
@@ -153,7 +153,7 @@ def test_dependencies_are_installed_into_the_build_tree(tmp_path: Path) -> None:
     settings = [f"-DPOLYBUILD_TREE={ROOT}", f"-DPython3_EXECUTABLE={bare / 'bin' / 'python'}"]
     app = copy_of("app", tmp_path, GENERATOR, settings)
     app.build()
-    assert "#pragma omp" in app.generated("kernels.c").read_text()
+    assert transformed_sources(app, "app") == {"kernels.c"}
 
 
 @pytest.mark.network

@@ -1,1 +1,1 @@
-void fill(int n, long a[n][n]);
+void fill(int n, long a[n][n], long b[n]);
