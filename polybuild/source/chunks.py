@@ -19,6 +19,9 @@ _BLANK = re.compile(r"(?:[ \t\f\v\r\n]|\#[^\n]*(?:\n|\Z))*")
 _CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _DOUBTFUL_HEAD = re.compile(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
+_OLD_STYLE_HEAD = re.compile(r"\)\s*[A-Za-z_]")
+_LONG_DECLARATION = 4000  # characters
+_TABLE = re.compile(r"=\s*\{")
 _ATTRIBUTE = re.compile(
     r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)"
 )
@@ -36,6 +39,10 @@ class Chunk:
     end: int
     body: int | None
 
+    def is_old_style(self, text: str) -> bool:
+        """Whether this defines a function whose parameters are declared after the parentheses."""
+        return self.body is not None and text[self.start : self.body].rstrip()[-1:] in {";", ""}
+
 
 def cut(text: str) -> list[Chunk]:
     """The top-level chunks of preprocessed ``text``, in order, in linear time."""
@@ -49,6 +56,8 @@ def cut(text: str) -> list[Chunk]:
             position = _body_end(text, opening)
             if not _opens_function(text[start:opening]):
                 continue
+            if start == opening:  # after the parameter declarations of an old-style definition
+                start = _old_style_start(text, chunks, start)
             chunks.append(Chunk(start, position, opening))
         elif mark == ";":
             chunks.append(Chunk(start, position, None))
@@ -89,7 +98,7 @@ def _opens_function(head: str) -> bool:
     if "#" in head:
         head = _DIRECTIVE.sub("", head).rstrip()
     if not head:
-        return True  # after the parameter declarations of an old-style definition
+        return True
     if not head.endswith((")", "]")):
         return False
     if _DOUBTFUL_HEAD.search(head):
@@ -109,6 +118,31 @@ def without_attributes(text: str) -> str:
         parts.append(text[position : match.start()])
         position = end
     return "".join(parts) + text[position:]
+
+
+def without_tables(text: str) -> str:
+    """A long declaration without its initialisers in braces, lines kept; they say nothing of names."""
+    if len(text) < _LONG_DECLARATION:
+        return text
+    parts: list[str] = []
+    position = 0
+    while match := _TABLE.search(text, position):
+        end = _body_end(text, match.end() - 1)
+        parts += [text[position : match.start()], "\n" * text.count("\n", match.start(), end)]
+        position = end
+    return "".join(parts) + text[position:]
+
+
+def _old_style_start(text: str, chunks: list[Chunk], start: int) -> int:
+    """Where the definition starts whose parameter declarations are the last chunks; takes them away."""
+    for number in range(len(chunks) - 1, -1, -1):
+        chunk = chunks[number]
+        if chunk.body is not None:
+            break
+        if _OLD_STYLE_HEAD.search(without_attributes(text[chunk.start : chunk.end])):
+            del chunks[number:]
+            return chunk.start
+    return start
 
 
 def _without_groups(text: str) -> str:
@@ -140,7 +174,7 @@ class ChunkIndex:
 
     def _names(self, chunk: Chunk) -> set[str]:
         if chunk.body is None:
-            return declared_names(self.text[chunk.start : chunk.end])
+            return declared_names(without_tables(self.text[chunk.start : chunk.end]))
         return set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
 
     def at(self, offset: int) -> int | None:
@@ -149,9 +183,9 @@ class ChunkIndex:
         return number if number >= 0 and offset < self.chunks[number].end else None
 
     def head(self, number: int) -> str:
-        """A chunk's text; of a function definition what stands before its body."""
+        """What a chunk declares: its text without long initialisers or the body of a function."""
         chunk = self.chunks[number]
-        return self.text[chunk.start : chunk.end if chunk.body is None else chunk.body]
+        return without_tables(self.text[chunk.start : chunk.end if chunk.body is None else chunk.body])
 
     def needed_by(self, function: int) -> list[int]:
         """The chunks before ``function`` that declare what it mentions, transitively, in order.

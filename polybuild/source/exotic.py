@@ -15,6 +15,7 @@ from polybuild.source.tokens import Token, matching_bracket, tokens
 _DIALECT = re.compile(
     r"\?\s*:|\.\.\.|&&\s*[A-Za-z_]\w*\s*[;,\]})]|\b__\w+|\btypeof\b|\bgoto\s*\*|\b[0-9][\w.]*[ijIJ][fFlL]?\b|_Generic"
 )
+_NESTED_FUNCTION = re.compile(r"[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*\s*\([^;{}]*\)\s*\{")
 
 
 class Unreadable(Exception):
@@ -25,18 +26,16 @@ def without_exotic_statement(text: str, line: int, column: int, typedefs: Collec
     """``text``, a function, with the statement at the place replaced; lines are kept.
 
     ``typedefs`` are names that cannot be arguments of a call. Raises Unreadable
-    if the statement is standard C (so it is in error), or if a
-    region marker lies in it, or if it lies in a region.
+    if the statement is standard C (so it is in error), if a region marker lies
+    in it, or if it lies in a region.
     """
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     offset = starts[min(line, len(starts)) - 1] + column - 1
     start, end, replacement = _statement(text, offset)
     piece = text[start:end]
-    if (
-        not _DIALECT.search(piece)
-        or "#" in re.sub(r'"(?:[^"\\\n]|\\.)*"', "", piece)
-        or _in_region(text, start)
-    ):
+    exotic = _DIALECT.search(piece) or _NESTED_FUNCTION.match(piece)
+    marked = any(token.text[0] == "#" for token in tokens(piece))
+    if not exotic or marked or _in_region(text, start):
         raise Unreadable
     call = opaque_call(piece, typedefs)
     return text[:start] + replacement.replace("@", call, 1) + text[end:]

@@ -10,14 +10,13 @@ from pycparser import c_ast
 from pycparser.c_lexer import CLexer
 from pycparser.c_parser import CParser, ParseError
 
-from polybuild.source.chunks import ChunkIndex, declared_names
+from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.exotic import Unreadable, without_exotic_statement
 from polybuild.source.lines import LineTable, Place
 from polybuild.source.neutral import UNKNOWN_TAG, built_in_typedefs, changes_types, neutralise
 from polybuild.source.tokens import identifiers
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
-_LONG_DECLARATION = 4000  # characters; beyond, initialisers are not worth parsing
 _MOST_ATTEMPTS = 60
 _PARSE_ERROR = re.compile(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PRAGMA_LINE = re.compile(r"[ \t]*#")
@@ -26,10 +25,12 @@ _PRAGMA_LINE = re.compile(r"[ \t]*#")
 class FunctionSyntaxError(Exception):
     """The function that holds a region cannot be parsed."""
 
-    def __init__(self, message: str, place: Place, token: str) -> None:
+    def __init__(self, message: str, place: Place, token: str = "", column: int = 0) -> None:
+        """``column`` counts the preprocessed line, where ``token`` stands."""
         super().__init__(message)
         self.place = place
         self.token = token
+        self.column = column
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,12 @@ class _Unit:
 class _TrackingLexer(CLexer):  # type: ignore[misc] # pycparser has no types
     """A lexer that remembers the last token it gave, for errors that carry no place."""
 
-    last: tuple[int, int] = (1, 1)
+    last: tuple[int, int, str] = (1, 1, "")
 
     def token(self) -> object:
         token = super().token()
         if token is not None:
-            self.last = (token.lineno, token.column)
+            self.last = (token.lineno, token.column, token.value)
         return token
 
 
@@ -87,7 +88,7 @@ def parse_function(
         try:
             tree = parser.parse(text, _UNPLACED)
         except RecursionError:
-            raise FunctionSyntaxError("the function is nested too deeply", units[-1].places[0], "") from None
+            raise FunctionSyntaxError("the function is nested too deeply", units[-1].places[0]) from None
         # The parser also fails with these on input it does not foresee.
         except (
             ParseError,
@@ -101,7 +102,7 @@ def parse_function(
             units = _repaired(units, error, parser.clex.last)
             continue
         return _result(tree, units)
-    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].places[0], "")
+    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].places[0])
 
 
 def _units(
@@ -118,13 +119,13 @@ def _units(
     for index in [*needed, number]:
         chunk = chunks.chunks[index]
         essential = index == number
+        if not essential and chunk.is_old_style(lines.text):
+            continue  # it declares no types of parameters
         end = chunk.end if essential or chunk.body is None else chunk.body
         raw, places = _extract(lines, chunk.start, end, pragmas if essential else {})
+        if not essential:
+            raw = without_tables(raw) if chunk.body is None else f"{raw};"
         words |= identifiers(raw)
-        if not essential and chunk.body is not None:
-            raw += ";"
-        elif not essential and len(raw) > _LONG_DECLARATION:
-            raw = _without_initialisers(raw)
         unknown = not essential and changes_types(raw)
         units.append(_Unit(neutralise(raw, typedefs), places, essential, frozenset(typedefs), unknown))
     start = lines.user_place(lines.place(chunks.chunks[number].start))
@@ -152,28 +153,12 @@ def _extract(
     return "\n".join(texts), tuple(places)
 
 
-def _without_initialisers(text: str) -> str:
-    """A long declaration without the initialisers of its variables, lines kept."""
-    kept: list[str] = []
-    depth, skipping = 0, False
-    for piece in re.split(r"(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[(){}\[\];,=])", text):
-        if piece in {"(", "[", "{"}:
-            depth += 1
-        elif piece in {")", "]", "}"}:
-            depth -= 1
-        elif depth == 0 and piece == "=":
-            skipping = True
-        elif depth == 0 and piece in {",", ";"}:
-            skipping = False
-        kept.append("\n" * piece.count("\n") if skipping else piece)
-    return "".join(kept)
-
-
-def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int]) -> list[_Unit]:
+def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int, str]) -> list[_Unit]:
     """``units`` without what caused ``error``; raises FunctionSyntaxError if that is the function."""
     match = _PARSE_ERROR.fullmatch(str(error)) if isinstance(error, ParseError) else None
-    line, column = (int(match[1]), int(match[2])) if match else last
-    message = match[3] if match else ""
+    line, column, token = last  # the parser may have looked one token further than it understood
+    if match:
+        line, column, token = int(match[1]), int(match[2]), match[3].removeprefix("before: ")
     index, line = _unit_at(units, line)
     unit = units[index]
     if not unit.essential:
@@ -181,13 +166,11 @@ def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int]) -> li
         if repaired.text == unit.text:
             return units[:index] + units[index + 1 :]
         return [*units[:index], repaired, *units[index + 1 :]]
-    token = message.removeprefix("before: ") if message.startswith("before: ") else ""
     try:
         text = without_exotic_statement(unit.text, line, column, unit.typedefs)
     except Unreadable:
         place = unit.places[min(line, len(unit.places)) - 1]
-        text_of_message = f"syntax error before '{token}'" if token else "syntax error"
-        raise FunctionSyntaxError(text_of_message, place, token) from None
+        raise FunctionSyntaxError(f"syntax error near '{token}'", place, token, column) from None
     return [*units[:index], replace(unit, text=text), *units[index + 1 :]]
 
 
@@ -219,7 +202,7 @@ def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
         if isinstance(node, c_ast.FuncDef):
             function = node
     if function is None:
-        raise FunctionSyntaxError("this is not a function definition", units[-1].places[0], "")
+        raise FunctionSyntaxError("this is not a function definition", units[-1].places[0])
     return ParsedFunction(function, tuple(declarations[:-1]))
 
 

@@ -75,7 +75,7 @@ class _Reading:
         for candidate in candidates:
             if candidate.problem is None and candidate.chunk is not None:
                 chunk = self.chunks.chunks[candidate.chunk]
-                if chunk.start == chunk.body:
+                if chunk.is_old_style(self.lines.text):
                     message = "regions in functions with old-style parameter declarations are not supported"
                     self._reject(
                         candidate, "old-style-function", message, "declare the parameters in the parentheses"
@@ -119,11 +119,13 @@ class _Reading:
 
     def _check_nesting(self, candidate: Candidate, places: dict[int, Context]) -> bool:
         begin, end = (places[offset] for offset in _offsets(candidate))
-        if begin.bracket != "{" or begin.block != end.block or end.controlled or end.labelled:
+        empty = _is_empty(candidate, self.lines.text)
+        dangling = not empty and (end.controlled or end.labelled)
+        if begin.bracket != "{" or begin.block != end.block or dangling:
             message = "the region does not begin and end in the same block"
         elif begin.previous not in {"{", "}", ";"} and not begin.controlled and not begin.labelled:
             message = "the region begins in the middle of a statement"
-        elif end.previous not in {"{", "}", ";"} and not _is_empty(candidate, self.lines.text):
+        elif end.previous not in {"{", "}", ";"} and not empty:
             message = "the region ends in the middle of a statement"
         else:
             return True
@@ -169,7 +171,7 @@ class _Reading:
         place = error.place
         location = Location(place.file, place.line)
         if place.file == self.path:
-            location = locate_token(self.text, self.path, place.line, error.token)
+            location = locate_token(self.text, self.path, place.line, error.token, error.column)
         return Diagnostic(Severity.WARNING, "syntax-error", str(error), location)
 
     @staticmethod
