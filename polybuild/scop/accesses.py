@@ -46,6 +46,7 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
 class AccessDraft:
     """An access before its spaces are final: ``relation`` leaves the unnamed space of its place."""
 
+    base: Reference
     array: Array
     relation: isl.Map
     kind: AccessKind
@@ -197,7 +198,7 @@ class AccessReader:
         for subscript in subscripts:
             relation = relation.flat_range_product(isl.Map.from_pw_aff(subscript))
         relation = relation.intersect_domain(place.domain).coalesce().set_tuple_name(_dim.out, array.name)
-        self.found.append(AccessDraft(array, relation, kind, node))
+        self.found.append(AccessDraft(reference, array, relation, kind, node))
 
     def _require_bounds(
         self, array: Array, reference: Reference, subscripts: list[isl.PwAff], place: Place

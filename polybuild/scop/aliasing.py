@@ -1,4 +1,10 @@
-"""Parameters that live in memory which the region might write through another name."""
+"""Base pointers and loop counters in memory that the region might write through a pointer.
+
+Overlaps of arrays, and of arrays with parameters, are checked at run time from
+their addresses. What is left here are the pointers that lead to arrays and the
+counters: the model takes them as fixed, and refuses the region where C lets a
+write through a pointer change one.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +12,55 @@ from collections.abc import Iterable
 
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.accesses import AccessDraft
-from polybuild.scop.model import AccessKind, Array, Parameter
+from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
-from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Storage
-from polybuild.source.types import Integer, Pointer
+from polybuild.source.types import Integer, Pointer, Type
 
 
-def check_parameters(parameters: Parameters, accesses: Iterable[AccessDraft]) -> None:
-    """Refuse if a write through a pointer may change a parameter, as C's aliasing rules see it."""
-    written = {each.array.name: each for each in accesses if each.kind is not AccessKind.READ}
-    for parameter, (root, _) in parameters.roots().items():
-        if not _is_reachable(root):
-            continue
-        for access in written.values():
-            if _may_alias(access.array, parameter):
+def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDraft]) -> None:
+    """Refuse if a write through a pointer may change a counter or the base pointer of an array."""
+    accesses = list(accesses)
+    written = {each.array.name: each for each in accesses if _may_write_elsewhere(each)}
+    if not written:
+        return
+    fixed: dict[str, Type | None] = {}
+    for counter in counters:
+        if _is_reachable(counter):
+            fixed[counter.name] = counter.type
+    for access in accesses:
+        base = access.base
+        if access.array.by_pointer and (
+            _is_reachable(base.variable) or (base.members and isinstance(base.variable.type, Pointer))
+        ):
+            fixed[base.variable.name] = None
+    for access in written.values():
+        for name, kind in fixed.items():
+            if _may_change(access.array, kind):
+                what = f"the loop counter '{name}'" if kind is not None else f"the pointer '{name}' itself"
                 raise Unsupported(
-                    "parameter-may-change",
-                    f"the write to '{access.array.name}' may change '{parameter.name}', used in a bound",
+                    "pointer-may-change",
+                    f"C lets the write to '{access.array.name}' change {what}",
                     location(access.node),
-                    f"copy '{parameter.name}' to a local variable before the region",
+                    f"copy '{name}' to a local variable before the region, or declare the target restrict",
                 )
 
 
+def _may_write_elsewhere(access: AccessDraft) -> bool:
+    """Whether it writes through a pointer that is not known to be the only way to its target."""
+    array = access.array
+    return access.kind is not AccessKind.READ and array.by_pointer and not array.restrict
+
+
 def _is_reachable(root: Variable) -> bool:
-    """Whether a pointer of the program can point at what is stored under ``root``."""
-    shared = root.storage in {Storage.GLOBAL, Storage.STATIC} or root.address_taken
-    return shared or isinstance(root.type, Pointer)
+    """Whether a pointer of the program can point at ``root``."""
+    return root.storage in {Storage.GLOBAL, Storage.STATIC} or root.address_taken
 
 
-def _may_alias(array: Array, parameter: Parameter) -> bool:
-    """Whether an element of ``array`` may be ``parameter``: a character, or an integer of its width."""
-    if not array.by_pointer or array.restrict or not isinstance(array.element, Integer):
+def _may_change(array: Array, kind: Type | None) -> bool:
+    """Whether C lets an element of ``array`` overlap an object of type ``kind`` (None for a pointer)."""
+    element = array.element
+    if not isinstance(element, Integer):
         return False
-    return array.element.width == 8 or array.element.width == getattr(parameter.type, "width", 0)
+    return element.width == 8 or (isinstance(kind, Integer) and kind.width == element.width)

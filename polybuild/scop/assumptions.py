@@ -56,7 +56,7 @@ class Assumptions:
         They include that unsigned 64-bit parameters fit the signed integers
         that generated loops compute with, on which every wide proof relies.
         """
-        return (*self._made, *self._parameters.unsigned_limits())
+        return tuple(_needed([*self._parameters.unsigned_limits(), *self._made]))
 
     @property
     def known(self) -> isl.Set:
@@ -83,7 +83,10 @@ class Assumptions:
                 condition = shorter
         if condition.intersect(reached.params()).is_empty():
             raise Unsupported(
-                violation.code, f"this always fails: {violation.reason}", violation.location, violation.hint
+                violation.code,
+                f"{violation.reason}, which never holds where this is reached",
+                violation.location,
+                violation.hint,
             )
         self._made.append(Assumption(condition, violation.reason, violation.location))
         if violation.wide:
@@ -107,6 +110,19 @@ def _excluding(bad: isl.Set, reached: isl.Set, known: isl.Set) -> isl.Set:
 
 def _is_simple(condition: isl.Set) -> bool:
     return condition.n_basic_set() <= 2 and not condition.involves_locals()
+
+
+def _needed(made: list[Assumption]) -> list[Assumption]:
+    """``made`` without those that the others together imply."""
+    needed = list(made)
+    for each in made:
+        others = [other for other in needed if other is not each]
+        implied = spaces.all_parameters()
+        for other in others:
+            implied = implied.intersect(other.condition)
+        if implied.is_subset(each.condition):
+            needed = others
+    return needed
 
 
 def _convex(condition: isl.Set) -> isl.Set:

@@ -23,7 +23,7 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.integers import WIDE, common, holds, limits, literal, promoted
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
-from polybuild.scop.references import resolve_reference
+from polybuild.scop.references import check_object, resolve_reference
 from polybuild.source.constants import size_of
 from polybuild.source.declarations import INT
 from polybuild.source.types import Integer
@@ -179,10 +179,7 @@ class Expressions:
                 location(node),
                 "use a variable of its own for the loop",
             )
-        if variable.volatile:
-            raise Unsupported(
-                "volatile", f"'{node.name}' is volatile", location(node), "copy it before the region"
-            )
+        check_object(variable, node)
         if variable.local or variable in self._facts.names.written:
             raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
         return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
@@ -295,6 +292,8 @@ class Expressions:
             if mask is None or mask < 0 or mask & (mask + 1):
                 raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
             kind = common(left.type, right.type, self._facts.region.scope)
+            if mask.bit_length() >= left.type.width:
+                left = self.settled(left, node, place)
             return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
         kind = promoted(left.type)
         count = spaces.constant_value(right.value)

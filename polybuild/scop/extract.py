@@ -13,17 +13,17 @@ from pycparser import c_ast
 from polybuild.diagnostics import Unsupported
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
-from polybuild.scop.aliasing import check_parameters
+from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.history import History
 from polybuild.scop.loops import first_value, read_loop
-from polybuild.scop.model import Access, Array, FinalValue, Iterator, Scop, Statement
+from polybuild.scop.model import Access, Array, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.names import Names, Variable, resolve
 from polybuild.scop.nodes import last_line, location, used_after, walk
-from polybuild.scop.parameters import Parameters
+from polybuild.scop.parameters import IslNames, Parameters
 from polybuild.scop.place import Place, later_values
 from polybuild.source import types
 from polybuild.source.model import Region, Storage
@@ -75,7 +75,15 @@ def extract_scop(region: Region) -> Scop:
 
     Raises Unsupported, naming the construct, if the region is outside the model.
     """
-    return _Extractor(region).run()
+    try:
+        return _Extractor(region).run()
+    except RecursionError:
+        raise Unsupported(
+            "too-complex",
+            "the region is nested too deeply",
+            region.begin,
+            "split long expressions or the region",
+        ) from None
 
 
 class _Extractor:
@@ -113,7 +121,8 @@ class _Extractor:
                 self._region.begin,
                 "remove the pragmas",
             )
-        check_parameters(self._parameters, [each for draft in self._drafts for each in draft.accesses])
+        accesses = [each for draft in self._drafts for each in draft.accesses]
+        check_fixed_values(self._names.iterators.values(), accesses)
         return self._assemble(part.tree, part.values)
 
     # Facts about names
@@ -278,22 +287,23 @@ class _Extractor:
         names = [each.name for each in self._parameters.all()]
         space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(names))
         for position, name in enumerate(names):
-            space = space.set_dim_id(_dim.param, position, isl.Id(name))
+            space = space.set_dim_name(_dim.param, position, name)
         return space
 
     def _finish(self, index: int, draft: _Draft, arrays: Mapping[str, Array], space: isl.Space) -> Statement:
         name = f"S{index}"
         counters = draft.place.counters
+        dimensions = _dimension_names(counters, self._parameters.all())
 
         def named(relation: isl.Map) -> isl.Map:
             relation = relation.align_params(space).set_tuple_name(_dim.in_, name)
-            for position, counter in enumerate(counters):
-                relation = relation.set_dim_name(_dim.in_, position, counter.name)
+            for position, dimension in enumerate(dimensions):
+                relation = relation.set_dim_name(_dim.in_, position, dimension)
             return relation
 
         domain = draft.place.domain.coalesce().align_params(space).set_tuple_name(name)
-        for position, counter in enumerate(counters):
-            domain = domain.set_dim_name(_dim.set, position, counter.name)
+        for position, dimension in enumerate(dimensions):
+            domain = domain.set_dim_name(_dim.set, position, dimension)
         return Statement(
             name=name,
             domain=domain,
@@ -309,6 +319,14 @@ class _Extractor:
             location=location(draft.source),
             end_line=last_line(draft.source),
         )
+
+
+def _dimension_names(counters: Sequence[Variable], parameters: Iterable[Parameter]) -> list[str]:
+    """Names for the dimensions of a domain: those of the counters, made unique."""
+    names = IslNames()
+    for parameter in parameters:
+        names.unique(parameter.name)
+    return [names.unique(counter.name) for counter in counters]
 
 
 def _last_value(value: isl.PwAff, step: int) -> isl.PwAff:

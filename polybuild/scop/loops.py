@@ -144,8 +144,8 @@ def _step(node: c_ast.For, facts: Facts, violations: list[Violation]) -> int:
             location(step),
             "use a constant stride, or count iterations and compute the value from the counter",
         )
-    if number == 0:
-        raise _header(node, "its increment is 0")
+    if number == 0 or abs(number) >= WIDE:
+        raise _header(node, f"its increment is {number}")
     return sign * number
 
 

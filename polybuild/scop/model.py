@@ -118,7 +118,8 @@ class Statement:
 class Assumption:
     """Something the transformation relies on, checked at run time before the region.
 
-    ``condition`` is a set of parameter values.
+    ``condition`` is a set of parameter values, each parameter read as a signed
+    64-bit integer.
     """
 
     condition: isl.Set

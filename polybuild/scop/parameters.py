@@ -73,11 +73,11 @@ class Parameters:
         return tuple(self._known.values())
 
     def unsigned_limits(self) -> tuple[Assumption, ...]:
-        """That each unsigned 64-bit parameter is less than 2^63."""
+        """That each unsigned 64-bit parameter, read as a signed integer, is not negative."""
         return tuple(
             Assumption(
-                _at_most(parameter.name, limits(parameter.type)[1]),
-                f"'{parameter.name}' must fit a signed 64-bit loop counter",
+                spaces.parameter(0, parameter.name).nonneg_set().params(),
+                f"'{parameter.name}' must fit a signed 64-bit integer",
                 location(parameter.expression),
             )
             for parameter in self._known.values()
@@ -85,10 +85,6 @@ class Parameters:
             and not parameter.type.signed
             and parameter.type.width == 64
         )
-
-    def roots(self) -> dict[Parameter, tuple[Variable, tuple[str, ...]]]:
-        """Where each parameter is stored: a variable and the members below it."""
-        return {parameter: key for key, parameter in self._known.items()}
 
     def _add_range(self, name: str, integer: Integer) -> None:
         value = spaces.parameter(0, name)

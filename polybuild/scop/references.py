@@ -82,16 +82,26 @@ def _root(node: c_ast.ID, names: Names) -> Reference:
     variable = names.variables.get(node)
     if variable is None:
         raise Unsupported("unknown-name", f"'{node.name}' is not a known variable", location(node), "")
+    check_object(variable, node)
+    return Reference(variable, (), node, variable.type)
+
+
+def check_object(variable: Variable, node: c_ast.Node) -> None:
+    """Refuse objects whose value is not the program's alone, or not the same for all threads."""
     if variable.volatile:
         raise Unsupported(
-            "volatile", f"'{node.name}' is volatile", location(node), "keep volatile objects out of regions"
+            "volatile",
+            f"'{variable.name}' is volatile",
+            location(node),
+            "copy it to a plain variable before the region",
         )
     if variable.thread_local:
-        message = f"each thread has its own '{node.name}'"
         raise Unsupported(
-            "thread-local", message, location(node), "copy it to a local variable before the region"
+            "thread-local",
+            f"each thread has its own '{variable.name}'",
+            location(node),
+            "copy it to a local variable before the region",
         )
-    return Reference(variable, (), node, variable.type)
 
 
 def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
@@ -112,12 +122,18 @@ def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
         )
 
 
+def _check_pointee(pointer: types.Pointer, node: c_ast.Node) -> None:
+    if pointer.volatile:
+        raise Unsupported("volatile", "the pointer leads to volatile memory", location(node), "")
+
+
 def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names: Names) -> Reference:
     kind = base.type
     extent: c_ast.Node | None = None
     by_pointer, restrict = base.by_pointer, base.restrict
     if isinstance(kind, types.Pointer):
         _check_pointer(base, node, names)
+        _check_pointee(kind, node)
         element: types.Type = kind.target
         by_pointer, restrict = True, kind.restrict
     elif isinstance(kind, types.Array):
@@ -147,6 +163,7 @@ def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Referen
     if not isinstance(base.type, types.Pointer):
         return _subscripted(base, _ZERO, node, names)
     _check_pointer(base, node, names)
+    _check_pointee(base.type, node)
     return dataclasses.replace(base, type=base.type.target, by_pointer=True, restrict=base.type.restrict)
 
 

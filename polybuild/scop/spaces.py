@@ -33,9 +33,15 @@ def dimension(depth: int, position: int) -> isl.PwAff:
     return isl.PwAff.var_on_domain(space, _dim.set, position)
 
 
+def identifier(name: str) -> isl.Id:
+    """The identifier that isl itself gives to ``name`` (``isl.Id`` makes a different one at each call)."""
+    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_name(_dim.param, 0, name)
+    return space.get_dim_id(_dim.param, 0)
+
+
 def parameter(depth: int, name: str) -> isl.PwAff:
     """``[name] -> { [i0, ...] -> [name] }``."""
-    return isl.PwAff.param_on_domain_id(universe(depth), isl.Id(name))
+    return isl.PwAff.param_on_domain_id(universe(depth), identifier(name))
 
 
 def deepen_set(domain: isl.Set) -> isl.Set:

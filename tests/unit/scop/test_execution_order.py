@@ -31,8 +31,12 @@ CASES = {
     "doubled counter": ("for (int i = -3; 2 * i + 1 < n; i++) RUN(0, i);", "int n", "", ""),
     "triangle": ("for (int i = 0; i < n; i++) for (int j = i; j >= 0; j--) RUN(0, i, j);", "int n", "", ""),
     "order in block": (
-        "for (int i = 0; i < n; i++) { RUN(0, i); for (int j = 0; j < m; j++) { RUN(1, i, j); RUN(2, i, j); }"
-        " RUN(3, i); } RUN(4, 0);",
+        """for (int i = 0; i < n; i++) {
+             RUN(0, i);
+             for (int j = 0; j < m; j++) { RUN(1, i, j); RUN(2, i, j); }
+             RUN(3, i);
+           }
+           RUN(4, 0);""",
         "int n, int m",
         "",
         "",
@@ -107,8 +111,9 @@ CASES = {
         "i, j",
     ),
     "final conditional": (
-        "for (i = 0; i < n; i++) if (i % 3 == 1) for (j = 0; j < i; j++) RUN(0, i, j);"
-        " else for (j = 5; j > i; j--) RUN(1, i, j);",
+        """for (i = 0; i < n; i++)
+             if (i % 3 == 1) for (j = 0; j < i; j++) RUN(0, i, j);
+             else for (j = 5; j > i; j--) RUN(1, i, j);""",
         "int n, int m",
         "int i = 98, j = 99;",
         "i, j",
@@ -149,7 +154,7 @@ def _as_printed(region: str) -> str:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """One program with all cases: ``order case sizes...`` runs one for each list of sizes, with a line between."""
+    """One program with all cases: ``order case sizes...`` runs one for each list of sizes."""
     folder = tmp_path_factory.mktemp("order")
     functions, calls = [], []
     for number, (region, parameters, before, after) in enumerate(CASES.values()):
@@ -159,7 +164,8 @@ def program(tmp_path_factory):
         sizes = ", ".join(f"atoi(argv[a + {index}])" for index in range(count))
         calls.append(f"case {number}: f{number}({sizes}); a += {count}; break;")
     text = "#include <stdio.h>\n#include <stdlib.h>\n" + "\n".join(functions)
-    text += '\nint main(int argc, char **argv) { for (int a = 2; a < argc; puts("---")) switch (atoi(argv[1])) {\n'
+    text += "\nint main(int argc, char **argv) {\n"
+    text += 'for (int a = 2; a < argc; puts("---")) switch (atoi(argv[1])) {\n'
     (folder / "order.c").write_text(text + "\n".join(calls) + "}\nreturn 0; }\n")
     subprocess.run(["gcc", "-O0", "-fwrapv", "order.c", "-o", "order"], cwd=folder, check=True)
 

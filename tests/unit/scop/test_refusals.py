@@ -1,0 +1,104 @@
+"""What is outside the model is refused with one clear diagnostic at the construct's line."""
+
+from __future__ import annotations
+
+import pytest
+from plain_regions import scop_in
+
+from polybuild.diagnostics import Unsupported
+
+LOOP = "for (int i = 0; i < n; i++)"
+
+# (code, region, parameters, declarations before, file scope)
+CASES = [
+    ("while", "while (n > 0) a[0] = 1;", "int n, double *a"),
+    ("do-while", "do a[0] = 1; while (n > 0);", "int n, double *a"),
+    ("goto", "goto end;", "int n"),
+    ("return", "return;", "int n"),
+    ("break", f"{LOOP} {{ a[i] = 0; break; }}", "int n, double *a"),
+    ("continue", f"{LOOP} {{ a[i] = 0; continue; }}", "int n, double *a"),
+    ("switch", "switch (n) { case 1: a[0] = 0; }", "int n, double *a"),
+    ("call", f"{LOOP} a[i] = g(i);", "int n, double *a"),
+    ("call", f"{LOOP} a[i] = h(i);", "int n, double *a, double (*h)(int)"),
+    ("data-dependent-condition", f"{LOOP} if (a[i] > 0) a[i] = 0;", "int n, int *a"),
+    ("data-dependent-condition", f"{LOOP} if (x > 0) a[i] = 0;", "int n, double *a, double x"),
+    ("data-dependent-subscript", f"{LOOP} a[b[i]] = 0;", "int n, int *a, int *b"),
+    ("data-dependent-subscript", f"{LOOP} {{ int k = i; a[k] = 0; }}", "int n, int *a"),
+    ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) a[i] = 0;", "int n, int *a, int *b"),
+    ("data-dependent-bound", f"n = 3; {LOOP} a[i] = 0;", "int n, int *a"),
+    ("non-affine-subscript", f"{LOOP} a[i * n] = 0;", "int n, int *a"),
+    ("non-affine-subscript", f"{LOOP} a[x++] = 0;", "int n, int *a, int x"),
+    ("non-affine-condition", f"{LOOP} if (i * i < n) a[i] = 0;", "int n, int *a"),
+    ("non-affine-bound", "for (int i = 0; i < n / n; i++) a[i] = 0;", "int n, int *a"),
+    ("non-constant-stride", "for (int i = 0; i < n; i += m) a[i] = 0;", "int n, int m, int *a"),
+    ("loop-header", "for (int i = 0, j = 0; i < n; i++, j++) a[i] = 0;", "int n, int *a"),
+    ("loop-header", "for (int i = 1; i < n; i *= 2) a[i] = 0;", "int n, int *a"),
+    ("loop-header", "for (;;) a[0] = 0;", "int n, int *a"),
+    ("loop-header", "for (x = 0; x < n; x++) a[0] = 0;", "int n, int *a, double x"),
+    ("endless-loop", "for (int i = 0; i >= 0; i++) a[i] = 0;", "int n, int *a"),
+    ("integer-wrap", "for (unsigned i = 9; i >= 0; i--) a[i] = 0;", "int n, int *a"),
+    ("iterator-written", f"{LOOP} {{ a[i] = 0; i = i + 1; }}", "int n, int *a"),
+    ("iterator-written", f"{LOOP} {{ a[i] = i++; }}", "int n, int *a"),
+    (
+        "iterator-reused",
+        f"int i; for (i = 0; i < n; i++) {LOOP.replace('int ', '')} a[i] = 0;",
+        "int n, int *a",
+    ),
+    ("iterator-used-outside-loop", "a[0] = i; for (i = 0; i < n; i++) a[i] = 0;", "int n, int i, int *a"),
+    (
+        "iterator-used-outside-loop",
+        "for (k = 0; k < n; k++) { if (j > 2) a[k] = 0; for (j = 0; j < 3; j++) a[j] = 1; }",
+        "int n, int j, int k, int *a",
+    ),
+    ("volatile", f"{LOOP} a[i] = x;", "int n, int *a, volatile int x"),
+    ("volatile", f"{LOOP} a[i] = 0;", "int n, volatile int *a"),
+    ("pointer-indirection", f"{LOOP} a[i][0] = 0;", "int n, double **a"),
+    ("pointer-reassigned", f"{LOOP} {{ a[i] = 0; a = b; }}", "int n, double *a, double *b"),
+    ("pointer-value", "a = b;", "double *a, double *b"),
+    ("pointer-arithmetic", f"{LOOP} *(a + i) = 0;", "int n, double *a"),
+    ("pointer-arithmetic", f"{LOOP} ((float *)a)[i] = 0;", "int n, double *a"),
+    ("pointer-may-change", f"{LOOP} p->a[i] = 0;", "int n, struct s *p", "", "struct s { char *a; };"),
+    ("partial-subscript", f"{LOOP} x = *a[i] + (a[0] == 0);", "int n, double a[n][n], double x"),
+    ("address-of", f"{LOOP} a[i] = !&x;", "int n, double *a, int x"),
+    ("struct-copy", "*p = *q;", "struct s *p, struct s *q", "", "struct s { int n; };"),
+    ("union", "p->n = 0;", "union u *p", "", "union u { int n; float x; };"),
+    ("bit-field", "p->n = 0;", "struct s *p", "", "struct s { unsigned n : 3; };"),
+    (
+        "mixed-access",
+        "a[0] = 1; a[1] = 2; p[1].x = p->x;",
+        "double *a, struct s *p",
+        "",
+        "struct s { int x; };",
+    ),
+    ("out-of-bounds", f"{LOOP} a[i][4] = 0;", "int n, double a[4][4]"),
+    ("array-extent", f"{LOOP} a[i][0] = 0;", "int n, double a[n][n * n]"),
+    ("array-extent", f"{LOOP} a[i][0] = 0;", "int n", "double a[n][n]; n = 3;"),
+    ("declaration", "static int x; x = 1;", "int n"),
+    ("declaration", "double *p; p = 0;", "int n"),
+    ("initialiser-list", "double p[2] = {0, 1};", "int n"),
+    ("pragma", f"{LOOP}\n{{\n#pragma omp atomic\na[0] += i; }}", "int n, double *a"),
+    ("empty-region", ";", "int n"),
+    ("empty-region", "for (int i = 0; i < 0; i++) a[i] = 0;", "double *a"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}: {case[1]}")
+def test_refusal(case):
+    code, region, parameters, before, top = (*case, "", "")[:5]
+    with pytest.raises(Unsupported) as caught:
+        scop_in(region, parameters, before, top=top)
+    assert caught.value.diagnostic.code == code
+
+
+def test_a_refusal_says_what_where_and_what_to_do():
+    with pytest.raises(Unsupported) as caught:
+        scop_in("for (int i = 0; i < n; i++)\n  while (n > 0)\n    a[i] = 1;", "int n, double *a")
+    diagnostic = caught.value.diagnostic
+    assert diagnostic.message == "a while loop is not modelled"
+    assert diagnostic.location.line == 6
+    assert diagnostic.hint
+
+
+def test_a_declaration_used_after_the_region_must_not_be_hidden_in_it():
+    with pytest.raises(Unsupported, match="used after it"):
+        scop_in("double s = 0; for (int i = 0; i < n; i++) s += a[i];", "int n, double *a", after="a[0] = s;")
