@@ -109,6 +109,8 @@ class Layout:
         comment_end, comment_clean = 0, True
         while match := _INTERESTING.search(self.text, position):
             start, position = match.start(), match.end()
+            if match.lastgroup not in {"comment", "hash", "operator"}:
+                continue
             line_start = max(self._line_starts[self.line_of(start) - 1], comment_end)
             clean = not self.text[line_start:start].strip(" \t\f\v\ufeff")
             if line_start == comment_end and comment_end:

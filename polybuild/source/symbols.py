@@ -31,6 +31,8 @@ class Visible:
 
 def threadprivate_names(text: str) -> frozenset[str]:
     """The variables OpenMP gives to each thread its own copy of."""
+    if "threadprivate" not in text:
+        return frozenset()
     return frozenset(name.strip() for match in _THREADPRIVATE.finditer(text) for name in match[1].split(","))
 
 

@@ -106,13 +106,13 @@ def test_system_headers_are_no_obstacle_and_cheap(read: Reader, flags: tuple[str
     body += 'double complex z = csqrt(2.0); memcpy(a, a, s); printf("%d", u);\n'
     body += "#pragma scop\nfor (int i = 0; i < n; i++) a[i] = sqrt(fabs(a[i])) + (b ? INT_MAX : (int) w);\n#pragma endscop\n"
     body += "(void) z; (void) t; (void) out;"
-    started = time.perf_counter()
+    started = time.process_time()
     source = read(text + function(body), "-fopenmp", *flags)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     found = region(source)
     assert {"strlen", "memcpy"} <= set(found.functions)
     assert "u" in found.symbols
-    assert seconds < 3.0  # measured: 0.3 on an idle machine; this bound only catches a different order
+    assert seconds < 1.0  # of this process; measured: 0.25
     assert len(source.dependencies) > 20
 
 
@@ -121,7 +121,7 @@ def test_long_tables_are_not_parsed(read: Reader) -> None:
     text = f"static const int table[] = {{ {table} }}, other = 3;\n" + function(
         f"n = table[0] + other;\n{REGION}"
     )
-    started = time.perf_counter()
+    started = time.process_time()
     found = region(read(text))
     assert {"table", "other"} <= set(found.symbols)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

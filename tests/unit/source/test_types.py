@@ -31,7 +31,24 @@ point p, *pp; point ps[4];
 int g(int, double); double h(void); point make(void); double (*fp)(double); void *alloc(unsigned long);
 """
 
-EXPRESSIONS = ["", "b c sc s us i u l ul ll ull flag f d ld fc dc ldc col sgn RED BLUE MINUS arr mat rows rp mp str vp p pp ps", "1 2147483647 2147483648 4294967296 0x7fffffff 0x80000000 0xffffffffffffffff 017 1u 1l 1ul 1ll 1LLu 0b11", "1.0 1.f 1.0L 1e5 0x1p3 'a' L'a' u'a' U'a' '\\n' 'ab' \"abc\"[0] L\"abc\"[0]", "+c -b ~us !d -u +f -flag ~l -fc", "b+b c+s us*us u+i l+u ul+l ll+ul ull+ll i+f f+d d+ld l+f fc+d f+fc ldc*f col+1 sgn*2 col-RED flag+flag", "b<<l l<<1 us>>1 u<<1L i%u i&ul c|c i^s i<d i==f d&&d i||d p.x<1", "i?c:s i?1:1.0f i?u:-1 i?pp:0 i?0:str i?vp:pp i?(void*)0:pp i?ps:pp i?f:dc i?b:b", "arr[1] mat[1] mat[1][2] rows[1][2] (*rp)[1] mp[1][2] 1[arr] *arr **mat *mat *pp str[0] rp[0]", "&i &arr &arr[1] &mat[1] &p.x &*pp &mat", "arr+1 1+arr arr-1 pp-ps &arr[3]-arr mat+1 mp+1 str+us", "p.x pp->y pp->next->x ps[1].y p.low p.low+1 p.few+1u p.wide+1 p.u p.v pp->next p.few*-1 -p.wide", "g(1,2) h() make().x fp(1.0) (*fp)(1.0) alloc(3) make() fp g(1,2)+h()", "(byte)i (float)d (double*)vp (row*)vp (point){1,2}.x (size_type)i sizeof(i) sizeof(int[3])", "i++ ++b d-- arr[i++] i=d,d c=i i+=d f*=2 us++ (i,d) (1,b) sizeof(arr)/sizeof(arr[0])", ""]
+EXPRESSIONS = [
+    "",
+    "b c sc s us i u l ul ll ull flag f d ld fc dc ldc col sgn RED BLUE MINUS arr mat rows rp mp str vp p pp ps",
+    "1 2147483647 2147483648 4294967296 0x7fffffff 0x80000000 0xffffffffffffffff 017 1u 1l 1ul 1ll 1LLu 0b11",
+    "1.0 1.f 1.0L 1e5 0x1p3 'a' L'a' u'a' U'a' '\\n' 'ab' \"abc\"[0] L\"abc\"[0]",
+    "+c -b ~us !d -u +f -flag ~l -fc",
+    "b+b c+s us*us u+i l+u ul+l ll+ul ull+ll i+f f+d d+ld l+f fc+d f+fc ldc*f col+1 sgn*2 col-RED flag+flag",
+    "b<<l l<<1 us>>1 u<<1L i%u i&ul c|c i^s i<d i==f d&&d i||d p.x<1",
+    "i?c:s i?1:1.0f i?u:-1 i?pp:0 i?0:str i?vp:pp i?(void*)0:pp i?ps:pp i?f:dc i?b:b",
+    "arr[1] mat[1] mat[1][2] rows[1][2] (*rp)[1] mp[1][2] 1[arr] *arr **mat *mat *pp str[0] rp[0]",
+    "&i &arr &arr[1] &mat[1] &p.x &*pp &mat",
+    "arr+1 1+arr arr-1 pp-ps &arr[3]-arr mat+1 mp+1 str+us",
+    "p.x pp->y pp->next->x ps[1].y p.low p.low+1 p.few+1u p.wide+1 p.u p.v pp->next p.few*-1 -p.wide",
+    "g(1,2) h() make().x fp(1.0) (*fp)(1.0) alloc(3) make() fp g(1,2)+h()",
+    "(byte)i (float)d (double*)vp (row*)vp (point){1,2}.x (size_type)i sizeof(i) sizeof(int[3])",
+    "i++ ++b d-- arr[i++] i=d,d c=i i+=d f*=2 us++ (i,d) (1,b) sizeof(arr)/sizeof(arr[0])",
+    "",
+]
 
 
 @pytest.fixture(scope="module")
