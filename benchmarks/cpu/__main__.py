@@ -123,6 +123,7 @@ def _write(record: Path, plan: Plan, about: dict[str, object], rows: list[Row]) 
         "suite": plan.suite.name,
         "size": plan.size,
         "flags": list(plan.optimisation),
+        "peers": {peer.name: machine.version(peer.command) for peer in plan.peers},
         "options": list(plan.options),
         "threads": plan.threads,
         "runs": plan.runs,

@@ -20,7 +20,7 @@ def describe(compiler: str) -> dict[str, object]:
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "compiler": _first_line([compiler, "--version"]),
+        "compiler": version(compiler),
         "load": [round(load, 2) for load in os.getloadavg()],
     }
 
@@ -42,5 +42,7 @@ def _caches() -> dict[str, str]:
     return caches
 
 
-def _first_line(command: list[str]) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
+def version(command: str) -> str:
+    """What a tool says of its version, in one line; empty if it will not say."""
+    done = subprocess.run([command, "--version"], check=False, capture_output=True, text=True, timeout=60)
+    return next((line for line in done.stdout.splitlines() if line.strip()), "")

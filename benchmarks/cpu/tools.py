@@ -80,9 +80,10 @@ def _status(report: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another way to make the program; ``make`` may fail."""
+    """Another way to make the program; ``make`` may fail. ``command`` is what it runs, by name."""
 
     name: str
+    command: str
     make: Callable[[Job], Made]
 
 
@@ -91,18 +92,24 @@ def peers() -> list[Peer]:
     found = []
     if shutil.which("clang"):
         found.append(
-            Peer("clang", lambda job: Made(*job.compile(job.kernel.source, "clang", compiler="clang")))
+            Peer(
+                "clang", "clang", lambda job: Made(*job.compile(job.kernel.source, "clang", compiler="clang"))
+            )
         )
     polly = next((name for name in _clangs() if _has_polly(name)), "")
     if polly:
         flags = ["-mllvm", "-polly", "-mllvm", "-polly-parallel", "-fopenmp"]
         found.append(
-            Peer("polly", lambda job: Made(*job.compile(job.kernel.source, "polly", *flags, compiler=polly)))
+            Peer(
+                "polly",
+                polly,
+                lambda job: Made(*job.compile(job.kernel.source, "polly", *flags, compiler=polly)),
+            )
         )
     if shutil.which("polycc"):
-        found.append(Peer("pluto", lambda job: _translated(job, "pluto", _pluto_command)))
+        found.append(Peer("pluto", "polycc", lambda job: _translated(job, "pluto", _pluto_command)))
     if shutil.which("ppcg"):
-        found.append(Peer("ppcg", lambda job: _translated(job, "ppcg", _ppcg_command)))
+        found.append(Peer("ppcg", "ppcg", lambda job: _translated(job, "ppcg", _ppcg_command)))
     return found
 
 
