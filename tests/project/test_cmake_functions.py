@@ -55,6 +55,7 @@ def transformed_sources(project: Project, owner: str) -> set[str]:
         ("transpiled", "files", result(factor=5)),
         ("mixed", "mixed", str(int(result()) + 1)),
         ("generated", "generated", result(factor=3)),
+        ("precompiled", "precompiled", result(factor=6)),
         ("awkward", "awkward", f'{result()}\nit\'s "5 $" x 1'),
     ],
 )
@@ -92,12 +93,13 @@ def test_disabled(tmp_path: Path, way: str) -> None:
         kinds.configure("-DPOLYBUILD_DISABLE=ON")
     else:
         kinds.configure(env={"POLYBUILD_DISABLE": "1"})
-    assert "Transforming" not in kinds.build()
+    targets = ("--target", "from_static", "transpiled")
+    assert "Transforming" not in kinds.build(*targets)
     assert not list(kinds.build_directory.rglob("polybuild/*/*.json"))
     assert kinds.run("from_static") == result()
     assert kinds.run("transpiled") == result(factor=5)
     kinds.configure("-DPOLYBUILD_DISABLE=OFF")
-    kinds.build()
+    kinds.build(*targets)
     assert transformed_sources(kinds, "fill_static") == {"fill.c"}
 
 
