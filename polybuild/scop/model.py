@@ -168,10 +168,10 @@ class Scop:
         return union
 
     def accesses(self, *kinds: AccessKind) -> isl.UnionMap:
-        """The union of the access relations of the given kinds, from instances to elements."""
+        """The union of the access relations of the given kinds, where the context holds."""
         union = isl.UnionMap.empty(self.context.get_space())
         for statement in self.statements:
             for access in statement.accesses:
                 if access.kind in kinds:
                     union = union.union(isl.UnionMap.from_map(access.relation))
-        return union
+        return union.intersect_params(self.context)
