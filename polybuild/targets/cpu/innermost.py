@@ -22,13 +22,18 @@ def active_dependences(node: isl.ScheduleNode, validity: isl.UnionMap) -> isl.Un
     return active
 
 
-def carries_nothing(partial: isl.MultiUnionPwAff, position: int, active: isl.UnionMap) -> bool:
-    """Whether one member of a band is free of dependences when the others are fixed around it."""
+def fixed_around(partial: isl.MultiUnionPwAff, position: int, active: isl.UnionMap) -> isl.UnionMap:
+    """The dependences left to one member of a band when it is innermost: equal in the others."""
     for other in range(partial.dim(isl.dim_type.out)):
         if other != position:
             active = active.eq_at_multi_union_pw_aff(_member(partial, other))
-    same = active.eq_at_multi_union_pw_aff(_member(partial, position))
-    return bool(active.subtract(same).is_empty())
+    return active
+
+
+def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.UnionMap) -> bool:
+    """Whether no dependence of ``innermost`` goes from one step of the member to another."""
+    same = innermost.eq_at_multi_union_pw_aff(_member(partial, position))
+    return bool(innermost.subtract(same).is_empty())
 
 
 def vector_candidates(accesses: list[Reference], members: int) -> list[int]:

@@ -17,11 +17,17 @@ from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
 from polybuild.schedule.legality import is_legal_below, privatised
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.innermost import active_dependences, carries_nothing, vector_candidates
+from polybuild.targets.cpu.innermost import (
+    active_dependences,
+    carries_nothing,
+    fixed_around,
+    vector_candidates,
+)
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import has_reuse, tile_sizes
 from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, permute, tile
+from polybuild.transform.distribute import dependence_groups, distribute
 from polybuild.transform.wavefront import wavefront
 
 
@@ -89,8 +95,12 @@ class _Mapper:
 
     @staticmethod
     def _is_worth_tiling(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
+        """Whether a tile would find data in the cache that the plain loops would not."""
         members = node.band_n_member()
-        return bool(node.band_get_permutable()) and members > 1 and has_reuse(accesses, members)
+        if members < 2 or not node.band_get_permutable():
+            return False
+        carries = len(coincident_members(node)) < members  # values flow from one iteration to another
+        return carries or has_reuse(accesses, members)
 
     def _tile(
         self,
@@ -143,25 +153,28 @@ class _Mapper:
 
     def _points(self, node: isl.ScheduleNode, candidates: list[int]) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
-        members = node.band_n_member()
         active = active_dependences(node, self._dependences.validity)
         partial = node.band_get_partial_schedule()
-        statements = _statements_in_order(node)
         for member in candidates:
-            if carries_nothing(partial, member, active):
+            innermost = fixed_around(partial, member, active)
+            if carries_nothing(partial, member, innermost):
                 return self._mark_simd(_innermost(node, member))
-            if len(statements) > 1 and all(
-                carries_nothing(partial, member, active.intersect_domain(each).intersect_range(each))
-                for each in statements
+            groups = dependence_groups(node.get_domain(), innermost)
+            if len(groups) > 1 and all(
+                carries_nothing(partial, member, innermost.intersect_domain(each).intersect_range(each))
+                for each in groups
             ):
-                inner = _innermost(node, member).insert_sequence(_list(statements))
-                if is_legal_below(inner, self._dependences):
-                    for index in range(len(statements)):
-                        loop = inner.child(index).child(0)
-                        loop = self._mark_simd(loop)
-                        inner = loop.ancestor(loop.get_tree_depth() - inner.get_tree_depth())
-                    return inner
-        return _innermost(node, members - 1)
+                loops = distribute(_innermost(node, member), groups)
+                if is_legal_below(loops, self._dependences):
+                    return self._mark_children(loops)
+        return _innermost(node, node.band_n_member() - 1)
+
+    def _mark_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark the loops of a sequence, each for the vector unit."""
+        for index in range(node.n_children()):
+            loop = self._mark_simd(node.child(index).child(0))
+            node = loop.ancestor(loop.get_tree_depth() - node.get_tree_depth())
+        return node
 
     def _mark_simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark a loop that carries no dependence."""
@@ -195,24 +208,6 @@ def _innermost(node: isl.ScheduleNode, member: int) -> isl.ScheduleNode:
 def _first(members: int, position: int) -> list[int]:
     """The order of a band's members that puts ``position`` in front."""
     return [position, *(each for each in range(members) if each != position)]
-
-
-def _list(sets: list[isl.UnionSet]) -> isl.UnionSetList:
-    result = isl.UnionSetList.alloc(sets[0].get_ctx(), len(sets))
-    for each in sets:
-        result = result.add(each)
-    return result
-
-
-def _statements_in_order(node: isl.ScheduleNode) -> list[isl.UnionSet]:
-    """The instances of each statement below ``node``, in the order the tree runs them."""
-    child = node.child(0)
-    if node_kind(child) == isl.schedule_node_type.sequence:
-        return [child.child(index).filter_get_filter() for index in range(child.n_children())]
-    sets: list[isl.Set] = []
-    node.get_domain().foreach_set(sets.append)
-    sets.sort(key=lambda each: natural_key(each.get_tuple_name()))
-    return [isl.UnionSet.from_set(each) for each in sets]
 
 
 def _is_innermost(node: isl.ScheduleNode) -> bool:
