@@ -16,6 +16,7 @@ from polybuild.diagnostics import Diagnostic, Unsupported, UsageError
 from polybuild.emit.region import Plan, write_region
 from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
+from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.extract import extract_scop
@@ -96,6 +97,15 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
             f"the integer set library gave up on this region: {str(error).splitlines()[0]}",
             region.begin,
             "split the region into smaller ones",
+        ) from error
+    except Unsupported:
+        raise
+    except Exception as error:  # a fault of ours costs one region, never the file
+        raise Unsupported(
+            "internal",
+            f"internal error: {describe(error)}; the region is left as it is",
+            region.begin,
+            f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
         ) from error
     report = RegionReport(
         file=path,

@@ -1,0 +1,56 @@
+"""The road as a whole: what a fault in one room costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild import pipeline
+from polybuild.options import Options
+
+TWO_REGIONS = """\
+void f(int n, double *restrict a) {
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] = 1;
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] += 2;
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture
+def failing_once(monkeypatch):
+    """The second region's model cannot be made, by a fault of polybuild."""
+    extract_scop = pipeline.extract_scop
+
+    def extract(region):
+        if region.index:
+            raise KeyError("x")
+        return extract_scop(region)
+
+    monkeypatch.setattr(pipeline, "extract_scop", extract)
+
+
+def compiled(tmp_path):
+    file = tmp_path / "two.c"
+    file.write_text(TWO_REGIONS)
+    return pipeline.compile_source(str(file), Options(), ["gcc"], [])
+
+
+@pytest.mark.usefixtures("failing_once")
+def test_a_fault_costs_one_region(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("POLYBUILD_DEBUG", raising=False)
+    result = compiled(tmp_path)
+    assert [region.status for region in result.regions] == ["transformed", "kept"]
+    (diagnostic,) = result.diagnostics
+    assert (diagnostic.code, diagnostic.location.line) == ("internal", 5)
+    assert "KeyError: 'x'" in diagnostic.message
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("failing_once")
+def test_the_traceback_is_there_for_who_asks(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("POLYBUILD_DEBUG", "1")
+    compiled(tmp_path)
+    assert "Traceback" in capsys.readouterr().err
