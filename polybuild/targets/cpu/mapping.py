@@ -23,8 +23,9 @@ from polybuild.targets.cpu.innermost import (
     fixed_around,
     vector_candidates,
 )
+from polybuild.targets.cpu.launches import LaunchModel
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import has_reuse, tile_sizes
+from polybuild.targets.cpu.tilesizes import is_reused, tile_sizes
 from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, permute, tile
 from polybuild.transform.distribute import dependence_groups, distribute
@@ -63,6 +64,7 @@ class _Mapper:
         self._scop = scop
         self._dependences = dependences
         self._options = options
+        self._launches = LaunchModel(scop)
         self.loop_lines: dict[str, LoopLine] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
@@ -80,11 +82,12 @@ class _Mapper:
         depth = node.get_tree_depth()
         accesses = references(self._scop, node)
         innermost = _is_innermost(node)
+        threads = not in_parallel and self._launches.is_worth_launching(node)
         candidates = vector_candidates(accesses, node.band_n_member()) if innermost else []
         if not tiled and self._is_worth_tiling(node, accesses):
-            node, in_parallel = self._tile(node, accesses, candidates, in_parallel=in_parallel)
-            tiled = True
-        elif not in_parallel and (coincident := coincident_members(node)):
+            node = self._tile(node, accesses, candidates, threads=threads)
+            in_parallel, tiled = in_parallel or threads, True
+        elif threads and (coincident := coincident_members(node)):
             node, candidates = self._parallelise_plain(node, coincident[0], candidates, split=innermost)
             in_parallel = True
         if innermost:
@@ -100,7 +103,7 @@ class _Mapper:
         if members < 2 or not node.band_get_permutable():
             return False
         carries = len(coincident_members(node)) < members  # values flow from one iteration to another
-        return carries or has_reuse(accesses, members)
+        return carries or any(each.matrix and is_reused(each) for each in accesses)
 
     def _tile(
         self,
@@ -108,21 +111,21 @@ class _Mapper:
         accesses: list[Reference],
         candidates: list[int],
         *,
-        in_parallel: bool,
-    ) -> tuple[isl.ScheduleNode, bool]:
+        threads: bool,
+    ) -> isl.ScheduleNode:
         """Tile a band and give its tiles to the threads; returns the band over the points of a tile."""
         members = node.band_n_member()
         sizes = tile_sizes(accesses, members, candidates[0] if candidates else None, self._options)
         self.tile_sizes.append(sizes)
         depth = node.get_schedule_depth() + members
         node = tile(node, sizes)
-        if not in_parallel:
+        if threads:
             coincident = coincident_members(node)
             node = permute(node, _first(members, coincident[0])) if coincident else wavefront(node).child(0)
             node = self._mark_parallel(node)
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
-        return node, True
+        return node
 
     def _parallelise_plain(
         self, node: isl.ScheduleNode, position: int, candidates: list[int], *, split: bool

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 from polybuild.options import Options
 from polybuild.source.types import Floating, Integer
-from polybuild.targets.cpu.strides import Reference
+from polybuild.targets.cpu.strides import Reference, Stride
 
-_VECTOR_TILE = 512
+# The vector loop: long where it runs along rows, so that it works at full width; where it gathers
+# a column, no more rows at once than the prefetchers follow, and some more if the rows are reused.
+_ROW = 512
+_COLUMN = 8
+_REUSED_COLUMN = 32
+# The other loops: a tile of long thin streams may be much longer than one that is square.
+_STREAM_SIZES = (2048, 1024, 512, 256)
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
 
 
@@ -17,31 +23,45 @@ def tile_sizes(
 ) -> tuple[int, ...]:
     """One size per band member.
 
-    The vector member gets long tiles, so that its loop runs at full width; the
-    others get the largest common size with which the tile's data fill at most
-    half of the second-level cache.
+    The vector member gets a size of its own; the others get the largest common
+    size with which the tile's data fill at most half of the second-level cache.
     """
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    for size in _SIZES:
-        sizes = tuple(_VECTOR_TILE if each == vector else size for each in range(members))
+    width = None if vector is None else vector_size(accesses, vector)
+    common = (*_STREAM_SIZES, *_SIZES) if width == _COLUMN else _SIZES
+    for size in common:
+        sizes = tuple(width if width and each == vector else size for each in range(members))
         if footprint(accesses, sizes) <= options.l2_size // 2:
             return sizes
     return sizes
 
 
+def vector_size(accesses: list[Reference], vector: int) -> int:
+    """The size of a tile along the loop for the vector unit."""
+    gathered = [each for each in accesses if each.stride(vector) is Stride.FAR]
+    if not gathered:
+        return _ROW
+    return _REUSED_COLUMN if all(is_reused(each) for each in gathered) else _COLUMN
+
+
+def is_reused(reference: Reference) -> bool:
+    """Whether some member of the band leaves the access on the same elements."""
+    columns = zip(*reference.matrix, strict=True)
+    return not reference.matrix or any(all(step == 0 for step in column) for column in columns)
+
+
 def footprint(accesses: list[Reference], sizes: Sequence[int]) -> int:
-    """Bytes that one tile touches: per array, the box around all its references."""
-    boxes: dict[str, tuple[int, int]] = {}
+    """Bytes that one tile touches: per array, the largest box of one of its references."""
+    boxes: dict[str, int] = {}
     for each in accesses:
-        elements = 1
-        for extent in each.extent(tuple(sizes)):
-            elements *= extent
         size = element_size(each)
-        known = boxes.get(each.access.array.name, (0, size))
-        boxes[each.access.array.name] = (max(known[0], elements), size)
-    return sum(elements * size for elements, size in boxes.values())
+        for extent in each.extent(tuple(sizes)):
+            size *= extent
+        name = each.access.array.name
+        boxes[name] = max(size, boxes.get(name, 0))
+    return sum(boxes.values())
 
 
 def element_size(reference: Reference) -> int:
@@ -52,13 +72,3 @@ def element_size(reference: Reference) -> int:
     if isinstance(element, Integer):
         return max(1, element.width // 8)
     return 8
-
-
-def has_reuse(accesses: list[Reference], members: int) -> bool:
-    """Whether some member leaves some access to an array in place, so that a tile reuses its data."""
-    return any(
-        all(row[member] == 0 for row in each.matrix)
-        for each in accesses
-        if each.matrix
-        for member in range(members)
-    )

@@ -1,0 +1,64 @@
+"""Whether a loop inside sequential loops is worth handing to the threads each time it is reached."""
+
+from __future__ import annotations
+
+import math
+
+import islpy as isl
+
+from polybuild.analysis.work import trip_counts
+from polybuild.scop.model import Scop
+
+# Statement instances per launch: some ten microseconds, an order of magnitude above what it
+# costs to wake the threads and wait for them.
+MIN_LAUNCH_WORK = 20_000.0
+# What a parameter is taken to be where nothing bounds it.
+_NOMINAL = 1000
+
+
+class LaunchModel:
+    """Estimates the work below a node of the tree per time the node is reached."""
+
+    def __init__(self, scop: Scop) -> None:
+        point = nominal_parameters(scop.context)
+        self._trips = {
+            statement.name: [_value(count, point) for count in counts]
+            for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
+        }
+
+    def is_worth_launching(self, node: isl.ScheduleNode) -> bool:
+        """Whether the loops at ``node`` do enough work for threads each time they run.
+
+        A loop that is reached once is left to the region's own run-time condition.
+        """
+        depth = node.get_schedule_depth()
+        if depth == 0:
+            return True
+        work = 0.0
+        sets: list[isl.Set] = []
+        node.get_domain().foreach_set(sets.append)
+        for each in sets:
+            trips = self._trips[each.get_tuple_name()]
+            inner = max(0, len(trips) - depth)
+            if inner:
+                work += math.prod(trips) ** (inner / len(trips))
+        return work >= MIN_LAUNCH_WORK
+
+
+def nominal_parameters(context: isl.Set) -> isl.Set:
+    """One plausible point of ``context``: each parameter at its bound if it has one, else a thousand."""
+    count = context.dim(isl.dim_type.param)
+    for dim in range(count):
+        values = context.move_dims(isl.dim_type.set, 0, isl.dim_type.param, dim, 1)
+        values = values.project_out(isl.dim_type.param, 0, count - 1)
+        largest = values.upper_bound_val(isl.dim_type.set, 0, isl.Val(_NOMINAL)).dim_max_val(0)
+        if values.dim_has_upper_bound(isl.dim_type.set, 0) or not largest.is_int():
+            largest = values.dim_max_val(0)
+        if largest.is_int():
+            context = context.fix_val(isl.dim_type.param, dim, largest)
+    return context
+
+
+def _value(count: isl.PwAff, point: isl.Set) -> float:
+    value = count.intersect_params(point).max_val()
+    return float(max(0, value.to_python())) if value.is_int() else 0.0
