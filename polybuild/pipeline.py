@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -23,6 +24,10 @@ from polybuild.scop.extract import extract_scop
 from polybuild.source.model import Region, RejectedRegion
 from polybuild.source.reader import read_source
 from polybuild.targets.cpu.choice import choose_mapping
+
+# isl's budget for one region, about twenty seconds' work, and how it says that it is spent
+_MOST_OPERATIONS = 40_000_000
+_OUT_OF_OPERATIONS = "maximal number of operations exceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,8 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             diagnostics.append(region.diagnostic)
         else:
             try:
-                replacement, report = _compile_region(region, path, options)
+                with _operation_budget():
+                    replacement, report = _compile_region(region, path, options)
                 replacements.append(replacement)
             except Unsupported as refusal:
                 report = _kept(region, path, refusal.diagnostic)
@@ -91,16 +97,16 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
             region.begin,
             "this is a fault of polybuild; please report it",
         ) from illegal
-    except isl.Error as error:
-        raise Unsupported(
-            "too-complex",
-            f"the integer set library gave up on this region: {str(error).splitlines()[0]}",
-            region.begin,
-            "split the region into smaller ones",
-        ) from error
     except Unsupported:
         raise
     except Exception as error:  # a fault of ours costs one region, never the file
+        if isinstance(error, isl.Error) and _OUT_OF_OPERATIONS in str(error):
+            raise Unsupported(
+                "too-complex",
+                "this region takes too long to analyse",
+                region.begin,
+                "split the region into smaller ones",
+            ) from error
         raise Unsupported(
             "internal",
             f"internal error: {describe(error)}; the region is left as it is",
@@ -120,6 +126,18 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
         remarks=mapping.remarks,
     )
     return Replacement(region, text), report
+
+
+@contextmanager
+def _operation_budget() -> Iterator[None]:
+    """isl gives up, and raises, when what runs under this takes too long."""
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(_MOST_OPERATIONS)
+    try:
+        yield
+    finally:
+        context.set_max_operations(0)
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

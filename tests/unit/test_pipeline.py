@@ -54,3 +54,11 @@ def test_the_traceback_is_there_for_who_asks(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("POLYBUILD_DEBUG", "1")
     compiled(tmp_path)
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_region_has_a_budget(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "_MOST_OPERATIONS", 10)
+    result = compiled(tmp_path)
+    assert [region.code for region in result.regions] == ["too-complex", "too-complex"]
+    monkeypatch.undo()
+    assert [region.status for region in compiled(tmp_path).regions] == ["transformed", "transformed"]
