@@ -130,7 +130,7 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
 
 @contextmanager
 def _operation_budget() -> Iterator[None]:
-    """isl gives up, and raises, when what runs under this takes too long."""
+    """What runs too long under this makes isl give up and raise."""
     context = isl.DEFAULT_CONTEXT
     context.reset_operations()
     context.set_max_operations(_MOST_OPERATIONS)
