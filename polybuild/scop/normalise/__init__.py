@@ -1,0 +1,79 @@
+"""Before a region is modelled: scalars that only name other values are replaced by these.
+
+Forward substitution of index temporaries and row pointers, induction variables,
+pointers that walk, ``while`` loops that count and pointer arithmetic become
+plain subscripts and ``for`` loops. What such a variable holds after the region
+is kept as a ``LastValue``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection
+
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.names import Names, Variable, resolve
+from polybuild.scop.nodes import walk
+from polybuild.scop.normalise.state import Context, Dropped
+from polybuild.scop.normalise.statements import Walk
+from polybuild.scop.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
+from polybuild.scop.uses import read_after
+from polybuild.source import types
+from polybuild.source.model import Region, Storage
+
+__all__ = ["Counted", "EntryValue", "Exact", "LastValue", "PointerDifference", "normalise"]
+
+
+def normalise(region: Region, excluded: Collection[str] = ()) -> Region:
+    """``region`` with its statements rewritten; itself if there is nothing to do.
+
+    Variables named in ``excluded`` stay as they are. The given trees are not changed.
+    """
+    nodes = [each for statement in region.statements for each in walk(statement)]
+    if any(isinstance(each, c_ast.Goto | c_ast.Label) for each in nodes):
+        return region
+    try:
+        names = resolve(region)
+    except Unsupported:
+        return region  # the model says what is wrong
+    followed = {each for each in _candidates(names, nodes) if each.name not in excluded}
+    points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
+    live = read_after(region.function, region.index)
+    while followed or points:
+        context = Context(region, names, frozenset(followed), live)
+        try:
+            return dataclasses.replace(region, statements=Walk(context).region())
+        except Dropped as dropped:
+            followed.remove(dropped.variable)
+    return region
+
+
+def _candidates(names: Names, nodes: Collection[c_ast.Node]) -> set[Variable]:
+    """Variables of the function alone that the region assigns, with names that mean nothing else."""
+    addressed = {
+        each.expr.name
+        for each in nodes
+        if isinstance(each, c_ast.UnaryOp) and each.op == "&" and isinstance(each.expr, c_ast.ID)
+    }
+    declared = Counter(each.name for each in nodes if isinstance(each, c_ast.Decl))
+    declared.update(names.outer.keys())
+    pointers = {each for each in names.iterators.values() if isinstance(each.type, types.Pointer)}
+    return {
+        each
+        for each in names.written | pointers
+        if _is_followable(each) and declared[each.name] == 1 and each.name not in addressed
+    }
+
+
+def _is_followable(variable: Variable) -> bool:
+    if variable.address_taken or variable.volatile or variable.thread_local:
+        return False
+    if variable.storage not in {Storage.LOCAL, Storage.PARAMETER}:
+        return False
+    kind = variable.type
+    if isinstance(kind, types.Pointer):
+        return not kind.volatile
+    return isinstance(kind, types.Integer) and kind.width > 1
