@@ -4,18 +4,28 @@ Distinct named arrays never overlap and ``restrict`` is believed. A pointer may
 point into any other pointer's target and into any object of static storage or
 whose address is taken; where one of the two is written, their footprints must
 be disjoint for the model to be right.
+
+C's effective types (C17 6.5) say that an object that was declared with one type
+is not written as another. Memory from ``malloc`` may be, once its old value is
+no longer read, so pairs of pointers are checked whatever their types; only
+where a footprint is not known are their types relied on, as compilers do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
-from polybuild.source.model import Storage, Symbol
+from polybuild.source import types
+from polybuild.source.model import Region, Storage
+
+_set = isl.dim_type.set
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +50,85 @@ class Overlap:
     second: Footprint
 
 
-def find_overlaps(scop: Scop, symbols: Mapping[str, Symbol]) -> tuple[Overlap, ...]:
-    """The pairs to check; empty where the types and qualifiers settle the question."""
-    footprints = [_footprint(scop, array) for array in scop.arrays if not array.local]
+def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[Overlap, ...]:
+    """The pairs to check; empty where the types and qualifiers settle the question.
+
+    ``strict`` says that accesses follow C's rules of effective types. Raises
+    Unsupported if a check needs a footprint that is not known.
+    """
+    footprints = [_touched(scop, array) for array in scop.arrays if not array.local]
     footprints += [
         _parameter_footprint(parameter, scop)
         for parameter in scop.parameters
-        if _in_reachable_memory(parameter, symbols)
+        if _in_reachable_memory(parameter, region)
     ]
-    return tuple(
-        Overlap(first, second)
-        for index, first in enumerate(footprints)
-        for second in footprints[index + 1 :]
-        if (first.written or second.written) and _may_alias(first.array, second.array)
+    pointers = _fixed_parameters(region)
+    overlaps: list[Overlap] = []
+    for index, first in enumerate(footprints):
+        for second in footprints[index + 1 :]:
+            typed = strict and not _same_type(first.array.element, second.array.element)
+            if (first.written or second.written) and _may_alias(first.array, second.array, typed, pointers):
+                try:
+                    overlap = Overlap(_bounded(scop, first, second), _bounded(scop, second, first))
+                except Unsupported:
+                    if not typed:
+                        raise
+                else:
+                    overlaps.append(overlap)
+    return tuple(overlaps)
+
+
+def _may_alias(first: Array, second: Array, typed: bool, pointers: frozenset[str]) -> bool:  # noqa: FBT001
+    """Whether they may be the same memory; ``typed`` if their types forbid it for declared objects."""
+    if first.target and first.target == second.target:
+        return False  # two members of the structures that one pointer leads to
+    if first.by_pointer and second.by_pointer:
+        return not _promised(first, second, pointers) and not _promised(second, first, pointers)
+    if not first.by_pointer and not second.by_pointer:
+        return False
+    named, pointed = (second, first) if first.by_pointer else (first, second)
+    return not pointed.restrict and _reachable(named) and not typed
+
+
+def _promised(array: Array, other: Array, pointers: frozenset[str]) -> bool:
+    """Whether ``restrict`` of ``array`` tells it from ``other``, which must not be derived from it."""
+    return array.restrict and (other.restrict or other.target in pointers)
+
+
+def _fixed_parameters(region: Region) -> frozenset[str]:
+    """The parameters of the function that keep the value of their call."""
+    changed = set(_assigned(region.function.body))
+    return frozenset(
+        symbol.name
+        for symbol in region.symbols.values()
+        if symbol.storage is Storage.PARAMETER and not symbol.address_taken and symbol.name not in changed
     )
 
 
-def _may_alias(first: Array, second: Array) -> bool:
-    if first.restrict or second.restrict:
-        return False
-    if first.by_pointer and second.by_pointer:
-        return True
-    return (first.by_pointer and _reachable(second)) or (second.by_pointer and _reachable(first))
+def _assigned(node: c_ast.Node) -> Iterator[str]:
+    target = None
+    if isinstance(node, c_ast.Assignment):
+        target = node.lvalue
+    elif isinstance(node, c_ast.UnaryOp) and node.op in {"++", "p++", "--", "p--", "&"}:
+        target = node.expr
+    if isinstance(target, c_ast.ID):
+        yield target.name
+    for child in node:
+        yield from _assigned(child)
+
+
+def _same_type(first: types.Type, second: types.Type) -> bool:
+    """Whether C lets one object be accessed as both: types that differ in sign only, and characters."""
+    for kind in (first, second):
+        if isinstance(kind, types.Integer) and kind.width <= 8:  # noqa: PLR2004 - a character
+            return True
+    if isinstance(first, types.Integer) and isinstance(second, types.Integer):
+        return first.width == second.width
+    if isinstance(first, types.Floating) and isinstance(second, types.Floating):
+        sizes = {each.size // 2 if each.complex else each.size for each in (first, second)}
+        return len(sizes) == 1
+    arithmetic = (types.Integer, types.Floating)
+    return not (isinstance(first, arithmetic) and isinstance(second, arithmetic))
 
 
 def _reachable(array: Array) -> bool:
@@ -69,14 +136,17 @@ def _reachable(array: Array) -> bool:
     return array.address_taken or array.storage in {Storage.GLOBAL, Storage.STATIC}
 
 
-def _in_reachable_memory(parameter: Parameter, symbols: Mapping[str, Symbol]) -> bool:
+def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
+    """Whether a pointer can lead to the object that ``parameter`` is the value of."""
     expression = parameter.expression
+    while isinstance(expression, c_ast.StructRef) and expression.type == ".":
+        expression = expression.name
     if isinstance(expression, c_ast.ID):
-        symbol = symbols.get(expression.name)
+        symbol = region.symbols.get(expression.name)
         return symbol is not None and (
             symbol.address_taken or symbol.storage in {Storage.GLOBAL, Storage.STATIC}
         )
-    return isinstance(expression, (c_ast.StructRef, c_ast.ArrayRef, c_ast.UnaryOp))
+    return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp)
 
 
 def _parameter_footprint(parameter: Parameter, scop: Scop) -> Footprint:
@@ -91,19 +161,37 @@ def _parameter_footprint(parameter: Parameter, scop: Scop) -> Footprint:
     return Footprint(array, (), (), written=False)
 
 
-def _footprint(scop: Scop, array: Array) -> Footprint:
-    elements: isl.Set | None = None
-    written = False
-    for statement in scop.statements:
-        for access in statement.accesses:
-            if access.array is array:
-                touched = access.relation.intersect_params(scop.context).range()
-                elements = touched if elements is None else elements.union(touched)
-                written = written or access.kind is not AccessKind.READ
-    if elements is None:
-        return Footprint(array, (), (), written=False)
-    elements = elements.coalesce()
+def _touched(scop: Scop, array: Array) -> Footprint:
+    """The footprint of ``array`` without its corners."""
+    kinds = {
+        access.kind for statement in scop.statements for access in statement.accesses if access.array is array
+    }
+    return Footprint(array, (), (), written=bool(kinds - {AccessKind.READ}))
+
+
+def _bounded(scop: Scop, footprint: Footprint, other: Footprint) -> Footprint:
+    """``footprint`` with its corners, to be compared with ``other``; raises Unsupported if it has none."""
+    array, written = footprint.array, footprint.written
+    relations = [
+        access.relation.intersect_params(scop.context)
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array is array
+    ]
+    if not relations:
+        return footprint
+    elements = functools.reduce(isl.Set.union, (each.range() for each in relations)).coalesce()
     dims = range(elements.dim(isl.dim_type.set))
+    if not all(
+        elements.dim_has_upper_bound(_set, dim) and elements.dim_has_lower_bound(_set, dim) for dim in dims
+    ):
+        raise Unsupported(
+            "unknown-footprint",
+            f"which elements of '{array.name}' are touched depends on data, so it cannot be checked"
+            f" that '{other.array.name}' is other memory",
+            array.location,
+            "declare the pointers restrict",
+        )
     return Footprint(
         array,
         tuple(elements.dim_min(dim).coalesce() for dim in dims),

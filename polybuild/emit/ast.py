@@ -78,7 +78,7 @@ def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
             ),
         )
         for access in statement.accesses
-        if access.relation.is_single_valued()
+        if access.exact and access.relation.is_single_valued()
     )
     return Instance(statement, iterators, accesses)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from polybuild.scop.model import Array
+
+_STATEMENTS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
 class BodyPrinter(CGenerator):  # type: ignore[misc]
@@ -21,6 +24,14 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         super().__init__()
         self._accesses = accesses
         self._iterator = iterator
+        # names that the statement declares itself: no loop counters
+        self._hidden: frozenset[str] = frozenset()
+
+    def statement(self, node: c_ast.Node) -> str:
+        """The text of a body as a statement, on one or more lines."""
+        if isinstance(node, _STATEMENTS):
+            return self.visit(node).rstrip()
+        return self.visit(node).rstrip("; \n") + ";"
 
     def visit(self, node: c_ast.Node) -> str:
         """The text of ``node``, which an access replaces whole."""
@@ -39,8 +50,41 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
         """A name, or the expression that stands for a loop counter."""
-        text = self._iterator(node.name)
+        text = None if node.name in self._hidden else self._iterator(node.name)
         return node.name if text is None else text
+
+    def visit_Decl(self, node: c_ast.Decl, no_type: bool = False) -> str:  # noqa: N802
+        """A declaration; from here to the end of the block its name is no loop counter."""
+        self._hidden |= {node.name}
+        return str(super().visit_Decl(node, no_type))
+
+    def visit_Compound(self, node: c_ast.Compound) -> str:  # noqa: N802
+        """A block, which ends what was declared in it."""
+        saved, text = self._hidden, str(super().visit_Compound(node))
+        self._hidden = saved
+        return text
+
+    def visit_For(self, node: c_ast.For) -> str:  # noqa: N802
+        """A loop, which ends what its header declared."""
+        saved, text = self._hidden, str(super().visit_For(node))
+        self._hidden = saved
+        return text
+
+    def visit_Pragma(self, node: c_ast.Pragma) -> str:  # noqa: ARG002, N802
+        """Nothing: what a pragma asks for is decided anew."""
+        return ""
+
+    def visit_EntryValue(self, node: c_ast.ID) -> str:  # noqa: N802
+        """A variable of before the region, which the generated code changes only at its end."""
+        return str(node.name)
+
+    def visit_Exact(self, node: c_ast.Cast) -> str:  # noqa: N802
+        """A conversion."""
+        return str(super().visit_Cast(node))
+
+    def visit_PointerDifference(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
+        """A subtraction."""
+        return self.visit_BinaryOp(node)
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """A member access; the member's name is never a loop counter."""
@@ -52,13 +96,30 @@ def c_text(node: c_ast.Node) -> str:
     return BodyPrinter({}, lambda _name: None).visit(node)
 
 
-def element(array: Array, subscripts: Sequence[str]) -> str:
+def element(array: Array, subscripts: Sequence[str], sizes: Sequence[str] = ()) -> str:
     """The C expression of one element of ``array``.
 
-    A variable of the region is declared anew under the array's own name.
+    ``sizes`` are the inner extents of its view, as operands of a product. A
+    variable of the region is declared anew under the array's own name.
     """
     text = array.name if array.local else c_text(array.expression)
     suffixes = array.suffixes or ("",) * len(subscripts)
+    if array.flat > 1:
+        subscripts = [_flat_subscript(subscripts[: array.flat], sizes), *subscripts[array.flat :]]
+        suffixes = suffixes[array.flat - 1 :]
     return text + "".join(
         f"[{subscript}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
     )
+
+
+def _flat_subscript(subscripts: Sequence[str], sizes: Sequence[str]) -> str:
+    """The row-major position of an element: ``(i * m + j) * p + k`` for the sizes ``m`` and ``p``."""
+    flat, *rest = subscripts
+    for size, subscript in zip(sizes, rest, strict=True):
+        rows = flat if re.fullmatch(r"\w+( \* \w+)*", flat) else f"({flat})"
+        inner = f"({subscript})" if re.search(r"[?<>=&|]", subscript) else subscript
+        terms = [f"{rows} * {size}"] if flat != "0" else []
+        if inner != "0" or not terms:
+            terms.append(inner)
+        flat = " + ".join(terms)
+    return flat

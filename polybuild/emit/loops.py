@@ -29,8 +29,9 @@ class LoopPrinter:
 
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``loop_lines`` the line to put before the
-    loops under each mark of the schedule tree. ``helpers`` collects what the
-    text needs from the prologue.
+    loops under each mark of the schedule tree, ``sizes`` the C text of the inner
+    extents of each array that is a view. ``helpers`` collects what the text needs
+    from the prologue.
     """
 
     def __init__(
@@ -40,10 +41,13 @@ class LoopPrinter:
         taken: frozenset[str],
         loop_lines: Mapping[str, LoopLine],
         helpers: set[str],
+        *,
+        sizes: Mapping[str, tuple[str, ...]],
     ) -> None:
         self._ast = ast
         self._taken = taken
         self._loop_lines = loop_lines
+        self._sizes = sizes
         self._helpers = helpers
         self._names = dict(names)
         self._file = ""
@@ -120,13 +124,18 @@ class LoopPrinter:
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         instance = self._ast.instances[node.get_annotation().get_name()]
-        text = self._body(instance)
-        return [f'#line {instance.statement.location.line} "{self._file}"', f"{indent}{text}"]
+        lines = self._body(instance).splitlines()
+        return [
+            f'#line {instance.statement.location.line} "{self._file}"',
+            *(f"{indent}{line}" for line in lines if line.strip()),
+        ]
 
     def _body(self, instance: Instance) -> str:
         expressions = self._expression()
-        accesses = {
-            id(access.node): element(access.array, expressions.subscripts(subscript))
+        accesses = {id(node): array.name for node, array in instance.statement.locals} | {
+            id(access.node): element(
+                access.array, expressions.subscripts(subscript), self._sizes.get(access.array.name, ())
+            )
             for access, subscript in instance.accesses
         }
         statement = instance.statement
@@ -136,7 +145,7 @@ class LoopPrinter:
                 zip(statement.iterators, instance.iterators, strict=True)
             )
         }
-        return BodyPrinter(accesses, values.get).visit(statement.body).rstrip("; \n") + ";"
+        return BodyPrinter(accesses, values.get).statement(statement.body)
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(lambda name: self._names.get(name, name), self._helpers)

@@ -13,10 +13,11 @@ from pycparser import c_ast
 from polybuild.analysis.aliasing import Footprint, Overlap
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text, element
-from polybuild.emit.expressions import AND, ExpressionPrinter
+from polybuild.emit.expressions import AND, MULTIPLICATIVE, ExpressionPrinter
 from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
+from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
 from polybuild.targets.model import LoopLine
 
@@ -61,8 +62,9 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     taken = used - _only_counters(scop) | frozenset(names.values())
+    sizes = _view_sizes(scop, build, printer)
     ast = build_ast(scop, plan.schedule)
-    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers).lines(file)
+    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers, sizes=sizes).lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     locals_ = [_local(array) for array in scop.arrays if array.local]
     helpers.update(
@@ -70,7 +72,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     )
     conditions = [
         *_assumptions(scop, build, printer),
-        *(_disjoint(overlap, build, printer) for overlap in plan.overlaps),
+        *(_disjoint(overlap, sizes, build, printer) for overlap in plan.overlaps),
         *_enough_work(plan, build, printer),
     ]
     lines = (*locals_, *loops, *finals)
@@ -88,7 +90,13 @@ def _only_counters(scop: Scop) -> frozenset[str]:
     counters = {iterator.name for statement in scop.statements for iterator in statement.iterators}
     arrays = {name for array in scop.arrays for name in identifiers([array.expression])}
     parameters = {name for parameter in scop.parameters for name in identifiers([parameter.expression])}
-    return frozenset(counters - arrays - parameters)
+    declared = {
+        each.name
+        for statement in scop.statements
+        for each in walk(statement.body)
+        if isinstance(each, c_ast.Decl)
+    }
+    return frozenset(counters - arrays - parameters - declared)
 
 
 def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
@@ -125,8 +133,13 @@ def _local(array: Array) -> str:
 
 def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
     """Give a counter declared before the region the value it has after the original loops."""
-    defined = value.value.domain()
+    if value.value is None:
+        assert value.source is not None  # noqa: S101 - the model says so
+        return [f"{c_text(value.expression)} = {c_text(value.source)};"]
+    defined = value.value.domain().params()
     text = printer.text(build.expr_from_pw_aff(value.value.coalesce()))
+    if value.base is not None:
+        text = f"{c_text(value.base)} + ({text})"
     assignment = f"{c_text(value.expression)} = {text};"
     if scop.context.is_subset(defined):
         return [assignment]
@@ -142,11 +155,30 @@ def _assumptions(scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) ->
     return conditions
 
 
-def _disjoint(overlap: Overlap, build: isl.AstBuild, printer: ExpressionPrinter) -> str:
+def _view_sizes(scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
+    """The inner extents of each array that is reached by flat subscripts, as operands of a product."""
+    return {
+        array.name: tuple(
+            printer.text(build.expr_from_pw_aff(extent.project_domain_on_params()), MULTIPLICATIVE + 1)
+            for extent in array.extents[1 : array.flat]
+            if extent is not None
+        )
+        for array in scop.arrays
+        if array.flat > 1
+    }
+
+
+def _disjoint(
+    overlap: Overlap,
+    sizes: Mapping[str, tuple[str, ...]],
+    build: isl.AstBuild,
+    printer: ExpressionPrinter,
+) -> str:
     first, second = overlap.first, overlap.second
 
     def address(footprint: Footprint, corner: Sequence[isl.PwAff]) -> str:
-        return f"&{element(footprint.array, [printer.text(build.expr_from_pw_aff(each)) for each in corner])}"
+        subscripts = [printer.text(build.expr_from_pw_aff(each)) for each in corner]
+        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def before(one: Footprint, other: Footprint) -> str:
         return (

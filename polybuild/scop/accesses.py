@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -9,14 +10,17 @@ from pycparser import c_ast
 
 from polybuild.diagnostics import Unsupported
 from polybuild.scop import spaces
-from polybuild.scop.arrays import Arrays
+from polybuild.scop.arrays import Arrays, key_of
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise import bounds
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.model import AccessKind, Array
+from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
 from polybuild.scop.references import Reference, read_reference
+from polybuild.scop.subscripts import FlatSubscript, read_subscript
 from polybuild.source import types
 from polybuild.source.neutral import OPAQUE
 from polybuild.source.typing import type_of_name
@@ -51,15 +55,32 @@ class AccessDraft:
     relation: isl.Map
     kind: AccessKind
     node: c_ast.Node
+    exact: bool = True
 
 
 class AccessReader:
-    """Collects the accesses of one statement, in an order in which reads precede the write they feed."""
+    """Collects the accesses of one expression, in an order in which reads precede the write they feed.
 
-    def __init__(self, facts: Facts, arrays: Arrays, assumptions: Assumptions) -> None:
+    ``inner`` are variables that live in one instance only and are no data of the
+    region. ``guarded`` says that the expression is evaluated under a condition
+    that the place does not know: what it needs to be in bounds is then taken to
+    hold where it runs, and nothing is assumed of the parameters.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        arrays: Arrays,
+        assumptions: Assumptions,
+        *,
+        inner: frozenset[Variable] = frozenset(),
+        guarded: bool = False,
+    ) -> None:
         self._facts = facts
         self._arrays = arrays
         self._assumptions = assumptions
+        self._inner = inner
+        self._guarded = guarded
         self.found: list[AccessDraft] = []
 
     def read(self, node: c_ast.Node, place: Place, *, certain: bool = True) -> None:
@@ -69,14 +90,17 @@ class AccessReader:
         if isinstance(node, c_ast.ID):
             self._identifier(node, place)
         elif isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-            self._access(node, place, AccessKind.READ)
+            self._access(node, place, AccessKind.READ, certain)
         elif isinstance(node, c_ast.Assignment):
             self._assignment(node, place, certain)
         elif isinstance(node, c_ast.UnaryOp):
             self._unary(node, place, certain)
         elif isinstance(node, c_ast.BinaryOp):
             self.read(node.left, place, certain=certain)
-            self.read(node.right, place, certain=certain and node.op not in {"&&", "||"})
+            if node.op in {"&&", "||"}:
+                self._perhaps(node.right, place)
+            else:
+                self.read(node.right, place, certain=certain)
         elif isinstance(node, c_ast.TernaryOp):
             self._ternary(node, place, certain)
         elif isinstance(node, c_ast.ExprList):
@@ -100,7 +124,7 @@ class AccessReader:
             return
         if variable in place.counters:
             return
-        if variable in self._facts.names.iterators.values():
+        if self._facts.names.only_counts(variable):
             raise Unsupported(
                 "iterator-used-outside-loop",
                 f"'{node.name}' counts a loop of the region and is read where that loop is not running",
@@ -109,11 +133,17 @@ class AccessReader:
             )
         self._access(node, place, AccessKind.READ)
 
+    def _perhaps(self, node: c_ast.Node, place: Place) -> None:
+        """``node`` is evaluated, or not: that is known only when it runs."""
+        guarded, self._guarded = self._guarded, True
+        self.read(node, place, certain=False)
+        self._guarded = guarded
+
     def _assignment(self, node: c_ast.Assignment, place: Place, certain: bool) -> None:
         if node.op != "=":
-            self._access(node.lvalue, place, AccessKind.READ)
+            self._access(node.lvalue, place, AccessKind.READ, certain)
         self.read(node.rvalue, place, certain=certain)
-        self._access(node.lvalue, place, _write(certain))
+        self._access(node.lvalue, place, _write(certain), certain)
 
     def _unary(self, node: c_ast.UnaryOp, place: Place, certain: bool) -> None:
         if node.op == "sizeof":
@@ -123,10 +153,10 @@ class AccessReader:
                 "address-of", "an address is taken inside the region", location(node), "use subscripts"
             )
         if node.op == "*":
-            self._access(node, place, AccessKind.READ)
+            self._access(node, place, AccessKind.READ, certain)
         elif node.op in {"++", "p++", "--", "p--"}:
-            self._access(node.expr, place, AccessKind.READ)
-            self._access(node.expr, place, _write(certain))
+            self._access(node.expr, place, AccessKind.READ, certain)
+            self._access(node.expr, place, _write(certain), certain)
         else:
             self.read(node.expr, place, certain=certain)
 
@@ -140,9 +170,8 @@ class AccessReader:
             if not is_affinity_refusal(error):
                 raise
         if chosen is None or not all(each.instances.is_empty() for each in violations):
-            # known only when it runs: either side may be evaluated
-            self.read(node.iftrue, place, certain=False)
-            self.read(node.iffalse, place, certain=False)
+            self._perhaps(node.iftrue, place)
+            self._perhaps(node.iffalse, place)
         else:
             self.read(node.iftrue, place.within(chosen), certain=certain)
             self.read(node.iffalse, place.without(chosen), certain=certain)
@@ -178,8 +207,12 @@ class AccessReader:
             )
         self.read(node.expr, place, certain=certain)
 
-    def _access(self, node: c_ast.Node, place: Place, kind: AccessKind) -> None:
+    def _access(self, node: c_ast.Node, place: Place, kind: AccessKind, certain: bool = True) -> None:
         reference = read_reference(node, self._facts.names)
+        if reference.variable in self._inner:
+            for each in reference.subscripts:
+                self.read(each, place, certain=certain)
+            return
         if reference.variable in place.counters:
             raise Unsupported(
                 "iterator-written",
@@ -188,41 +221,126 @@ class AccessReader:
                 "use another variable for that value",
             )
         array = self._arrays.of(reference, node)
-        violations: list[Violation] = []
-        reader = Expressions(self._facts, "subscript", violations)
-        subscripts = [reader.subscript(each, place) for each in reference.subscripts]
-        for violation in violations:
-            self._assumptions.require(violation)
-        self._require_bounds(array, reference, subscripts, place)
+        subscripts = self._subscripts(reference, array, place)
+        exact = all(each is not None for each in subscripts)
         relation = isl.Map.from_domain(place.domain)
-        for subscript in subscripts:
-            relation = relation.flat_range_product(isl.Map.from_pw_aff(subscript))
+        for position, subscript in enumerate(subscripts):
+            if subscript is None:
+                if position == 0 or position >= array.flat:
+                    source = reference.subscripts[max(0, position - array.flat + 1)]
+                    self.read(source, place, certain=certain)
+                within = opaque_dimension(place.depth, array, position)
+            else:
+                within = isl.Map.from_pw_aff(subscript)
+                if self._guarded and position >= array.flat:
+                    within = within.intersect(opaque_dimension(place.depth, array, position))
+            relation = relation.flat_range_product(within)
+        if not self._guarded:
+            self._require_bounds(array, reference, subscripts, place)
         relation = relation.intersect_domain(place.domain).coalesce().set_tuple_name(_dim.out, array.name)
-        self.found.append(AccessDraft(reference, array, relation, kind, node))
+        if kind is AccessKind.WRITE and not exact:
+            kind = AccessKind.MAY_WRITE
+        self.found.append(AccessDraft(reference, array, relation, kind, node, exact))
+
+    def _subscripts(self, reference: Reference, array: Array, place: Place) -> list[isl.PwAff | None]:
+        """One subscript for each dimension of ``array``, None if any may be meant."""
+        if not reference.subscripts:
+            return []
+        first, *others = (self._subscript(each, place) for each in reference.subscripts)
+        rest = [None if isinstance(each, FlatSubscript) else each for each in others]
+        flat = self._arrays.flat
+        if first is not None:
+            flat.note(key_of(reference), first, place)
+        if array.flat == 1:
+            return [None if isinstance(first, FlatSubscript) else first, *rest]
+        view = None
+        if first is not None:
+            view = flat.split(key_of(reference), first, place, self._assumptions.known)
+        if view is None or not self._fits(view, reference, array, place):
+            return [*[None] * array.flat, *rest]
+        return [*view, *rest]
+
+    def _fits(self, view: Sequence[isl.PwAff], reference: Reference, array: Array, place: Place) -> bool:
+        """Assume that the subscripts of a view are in range; false if that cannot be."""
+        before = self._assumptions.snapshot()
+        for position in range(1, array.flat):
+            extent = array.extents[position]
+            assert extent is not None  # noqa: S101 - only the outermost extent of a view is not known
+            for outside, demand in bounds(view[position], extent, place.depth):
+                name = reference.variable.name
+                try:
+                    self._assumptions.require(
+                        Violation(
+                            outside,
+                            place.domain,
+                            "out-of-bounds",
+                            f"subscript {position + 1} of '{name}', taken as an array of"
+                            f" {array.flat} dimensions, {demand}",
+                            location(reference.subscripts[0]),
+                            "",
+                        )
+                    )
+                except Unsupported:
+                    self._assumptions.restore(before)
+                    return False
+        return True
+
+    def _subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff | FlatSubscript | None:
+        """The value of a subscript, None if it is not affine: any element may then be meant."""
+        violations: list[Violation] = []
+        try:
+            value = read_subscript(node, place, self._facts, self._arrays.flat.atoms, violations)
+        except Unsupported as error:
+            if not is_affinity_refusal(error):
+                raise
+            return None
+        for violation in violations:
+            if self._guarded:
+                if self._assumptions.is_possible(violation):
+                    return None
+            else:
+                self._assumptions.require(violation)
+        return value
 
     def _require_bounds(
-        self, array: Array, reference: Reference, subscripts: list[isl.PwAff], place: Place
+        self,
+        array: Array,
+        reference: Reference,
+        subscripts: list[isl.PwAff | None],
+        place: Place,
     ) -> None:
         """Inner subscripts must stay in their extents: beyond them lie elements with other subscripts."""
-        for position in range(1, len(subscripts)):
-            extent = array.extents[position]
-            if extent is None:
+        for position in range(array.flat, len(subscripts)):
+            extent, subscript = array.extents[position], subscripts[position]
+            if extent is None or subscript is None:
                 continue
-            subscript = subscripts[position]
-            for outside, side in (
-                (subscript.neg().pos_set(), "must not be negative"),
-                (subscript.ge_set(spaces.deepen(extent, place.depth)), "must be less than its extent"),
-            ):
+            written = position - array.flat + 1
+            for outside, demand in bounds(subscript, extent, place.depth):
                 self._assumptions.require(
                     Violation(
                         outside,
                         place.domain,
                         "out-of-bounds",
-                        f"subscript {position + 1} of '{reference.variable.name}' {side}",
-                        location(reference.subscripts[position]),
+                        f"subscript {written + 1} of '{reference.variable.name}' {demand}",
+                        location(reference.subscripts[written]),
                         "keep every subscript but the first within the declared extents",
                     )
                 )
+
+
+def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
+    """``{ [i0, ...] -> [x] }`` for any ``x`` that a subscript of ``array`` may have at ``position``."""
+    anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, depth, 1))
+    extent = array.extents[position]
+    if position == 0 and (array.by_pointer or extent is None):
+        return anything
+    subscript = spaces.dimension(1, 0)
+    anything = isl.Map.from_domain_and_range(spaces.universe(depth), subscript.nonneg_set())
+    if extent is None:
+        return anything
+    beyond = isl.Map.from_pw_aff(spaces.deepen(extent, depth))
+    below = isl.Map.lex_gt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1))
+    return anything.intersect(beyond.apply_range(below))
 
 
 def _write(certain: bool) -> AccessKind:

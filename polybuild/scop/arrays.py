@@ -10,6 +10,7 @@ from pycparser import c_ast
 from polybuild.diagnostics import Unsupported
 from polybuild.scop import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.model import Array
@@ -21,20 +22,29 @@ from polybuild.scop.references import Reference
 
 
 class Arrays:
-    """The arrays met so far, one for each variable and member path."""
+    """The arrays met so far, one for each variable and member path; ``flat`` knows which are views."""
 
     def __init__(
-        self, facts: Facts, assumptions: Assumptions, is_stale: Callable[[Variable, Variable], bool]
+        self,
+        facts: Facts,
+        assumptions: Assumptions,
+        is_stale: Callable[[Variable, Variable], bool],
+        flat: FlatSubscripts,
     ) -> None:
         self._facts = facts
         self._assumptions = assumptions
         self._is_stale = is_stale
         self._names = IslNames()
+        self.flat = flat
         self._known: dict[tuple[Variable, tuple[str, ...]], Array] = {}
 
     def all(self) -> tuple[Array, ...]:
         """The arrays, in the order in which they were met."""
         return tuple(self._known.values())
+
+    def find(self, variable: Variable) -> Array | None:
+        """The array that is ``variable`` itself, if it was met."""
+        return self._known.get((variable, ()))
 
     def of(self, reference: Reference, node: c_ast.Node) -> Array:
         """The array that ``reference`` touches an element of."""
@@ -42,7 +52,7 @@ class Arrays:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._new(reference, node)
-        elif known.suffixes != reference.suffixes:
+        elif known.suffixes[known.flat - 1 :] != reference.suffixes:
             raise Unsupported(
                 "mixed-access",
                 f"'{reference.variable.name}' is accessed both with and without a subscript",
@@ -53,21 +63,25 @@ class Arrays:
 
     def _new(self, reference: Reference, node: c_ast.Node) -> Array:
         variable = reference.variable
+        extents = tuple(self._extent(reference, position, node) for position in range(len(reference.extents)))
+        inner = self.flat.extents(key_of(reference)) if extents else ()
+        if inner:
+            extents = (None, *inner, *extents[1:])
         return Array(
             name=self._names.unique("_".join((variable.name, *reference.members))),
             expression=reference.expression,
             element=reference.type,
-            extents=tuple(
-                self._extent(reference, position, node) for position in range(len(reference.extents))
-            ),
+            extents=extents,
             storage=variable.storage,
             location=variable.location,
             local=variable.local,
             declared=variable.declaration if variable.local else None,
             by_pointer=reference.by_pointer,
             restrict=reference.restrict,
+            target=reference.target,
             address_taken=variable.address_taken,
-            suffixes=reference.suffixes,
+            suffixes=(*[""] * len(inner), *reference.suffixes),
+            flat=len(inner) + 1,
         )
 
     def _extent(self, reference: Reference, position: int, node: c_ast.Node) -> isl.PwAff | None:
@@ -124,3 +138,8 @@ class Arrays:
         for violation in violations:
             self._assumptions.require(violation)
         return value
+
+
+def key_of(reference: Reference) -> Key:
+    """What names the array of ``reference`` in every walk over the region."""
+    return reference.variable.declaration, reference.members

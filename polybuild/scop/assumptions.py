@@ -9,6 +9,7 @@ forgotten; any other becomes an assumption that is checked at run time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import islpy as isl
 
@@ -63,14 +64,30 @@ class Assumptions:
         """Parameter values that types and assumptions allow, wide bounds left out."""
         return self._conditions.intersect(self._parameters.facts)
 
+    def is_possible(self, violation: Violation) -> bool:
+        """Whether an instance of ``violation`` may exist."""
+        return not violation.instances.intersect_params(self._known_for(violation)).is_empty()
+
+    def snapshot(self) -> tuple[object, ...]:
+        """What ``restore`` needs to forget the assumptions made from now on."""
+        return self._conditions, self._exact, self._wide, list(self._made)
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Forget the assumptions made since ``snapshot`` was taken."""
+        self._conditions, self._exact, self._wide, self._made = snapshot
+
+    def _known_for(self, violation: Violation) -> isl.Set:
+        known = self._exact.intersect(self._parameters.facts)
+        if violation.wide:
+            known = known.intersect(self._wide).intersect(self._parameters.ranges)
+        return known
+
     def require(self, violation: Violation) -> None:
         """Assume that no instance of ``violation`` exists.
 
         Raises Unsupported if then nothing of the place could run at all.
         """
-        known = self._exact.intersect(self._parameters.facts)
-        if violation.wide:
-            known = known.intersect(self._wide).intersect(self._parameters.ranges)
+        known = self._known_for(violation)
         bad = violation.instances.intersect_params(known)
         if bad.is_empty():
             return

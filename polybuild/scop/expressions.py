@@ -24,6 +24,7 @@ from polybuild.scop.integers import WIDE, common, holds, limits, literal, promot
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
 from polybuild.scop.references import check_object, resolve_reference
+from polybuild.scop.synthetic import Exact, PointerDifference
 from polybuild.source.constants import size_of
 from polybuild.source.declarations import INT
 from polybuild.source.types import Integer
@@ -141,6 +142,8 @@ class Expressions:
             return Affine(spaces.constant(place.depth, number[0]), number[1])
         if isinstance(node, c_ast.ID):
             return self._identifier(node, place)
+        if isinstance(node, PointerDifference):
+            return self._difference(node, place)
         if isinstance(node, c_ast.BinaryOp):
             return self._binary(node, place)
         if isinstance(node, c_ast.UnaryOp):
@@ -151,6 +154,8 @@ class Expressions:
             to = type_of_name(node.to_type, self._facts.region)
             if not isinstance(to, Integer):
                 raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
+            if isinstance(node, Exact):
+                return Affine(self.affine(node.expr, place).value, to)
             return self.convert(self.affine(node.expr, place), to, node, place)
         if isinstance(node, c_ast.StructRef):
             return self._member(node, place)
@@ -172,7 +177,7 @@ class Expressions:
         left = place.values.get(variable)
         if left is not None and place.domain.is_subset(left.domain()):
             return Affine(left, kind)
-        if variable in self._facts.names.iterators.values():
+        if self._facts.names.only_counts(variable):
             raise Unsupported(
                 "iterator-used-outside-loop",
                 f"'{node.name}' counts a loop of the region and is read where that loop is not running",
@@ -180,8 +185,15 @@ class Expressions:
                 "use a variable of its own for the loop",
             )
         check_object(variable, node)
-        if variable.local or variable in self._facts.names.written:
+        names = self._facts.names
+        if variable.local or variable in names.written or variable in names.demoted:
             raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
+        return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
+
+    def _difference(self, node: PointerDifference, place: Place) -> Affine:
+        variable = self._facts.names.variables[node]
+        kind = variable.type
+        assert isinstance(kind, Integer)  # noqa: S101 - the type of a difference
         return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
 
     def _member(self, node: c_ast.StructRef, place: Place) -> Affine:

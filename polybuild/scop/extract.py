@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,27 +11,35 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.diagnostics import Unsupported
+from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
-from polybuild.scop.expressions import Expressions
+from polybuild.scop.delinearise import FlatSubscripts
+from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.history import History
+from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
 from polybuild.scop.loops import first_value, read_loop
-from polybuild.scop.model import Access, Array, FinalValue, Iterator, Parameter, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.names import Names, Variable, resolve
 from polybuild.scop.nodes import last_line, location, used_after, walk
+from polybuild.scop.normalise import normalise
+from polybuild.scop.opaque import OpaqueReader, is_cured
 from polybuild.scop.parameters import IslNames, Parameters
 from polybuild.scop.place import Place, later_values
+from polybuild.scop.structure import has_side_effect, loop_depth, without_continue
+from polybuild.scop.synthetic import LastValue
+from polybuild.scop.uses import read_after
 from polybuild.source import types
 from polybuild.source.model import Region, Storage
 
 _dim = isl.dim_type
 
-# Statements that are not modelled: code, what to call it, hint.
+# Statements that are not modelled: code, what to call it, hint. Those of _WHOLE are kept whole if possible.
+_WHOLE = (c_ast.While, c_ast.DoWhile, c_ast.Switch)
 _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.While: ("while", "a while loop", "write it as a for loop with affine bounds"),
     c_ast.DoWhile: ("do-while", "a do loop", "write it as a for loop with affine bounds"),
@@ -76,7 +85,7 @@ def extract_scop(region: Region) -> Scop:
     Raises Unsupported, naming the construct, if the region is outside the model.
     """
     try:
-        return _Extractor(region).run()
+        return _normalised(region)
     except RecursionError:
         raise Unsupported(
             "too-complex",
@@ -86,25 +95,62 @@ def extract_scop(region: Region) -> Scop:
         ) from None
 
 
+def _normalised(region: Region) -> Scop:
+    """The model of ``region`` in normal form, or as it is where that is refused."""
+    excluded: frozenset[str] = frozenset()
+    while True:
+        normal = normalise(region, excluded)
+        try:
+            return _extract(normal)
+        except NotFollowed as failure:
+            excluded |= failure.names
+        except Unsupported:
+            if normal is not region:
+                with contextlib.suppress(Unsupported):
+                    return _extract(region)
+            raise
+
+
+def _extract(region: Region) -> Scop:
+    """The model of a region; raises NotFollowed for variables that must not be normalised."""
+    first = _Extractor(region, FlatSubscripts())
+    tree, values = first.walk()
+    viewed = first.with_views()
+    if viewed is None:
+        return first.assemble(tree, values)
+    second = _Extractor(region, viewed)
+    return second.assemble(*second.walk())
+
+
 class _Extractor:
     """One extraction: the tables that grow while the region is walked."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, flat: FlatSubscripts) -> None:
         self._region = region
         self._names: Names = resolve(region)
         self._parameters = Parameters()
         self._assumptions = Assumptions(self._parameters)
         self._facts = Facts(region, self._names, self._parameters, lambda: self._assumptions.known)
-        self._arrays = Arrays(self._facts, self._assumptions, self._is_stale)
+        self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
         self._used_after = used_after(region.function, region.index)
+        self._read_after = read_after(region.function, region.index)
         self._tracked = frozenset(
             variable for variable in self._names.iterators.values() if self._is_tracked(variable)
         )
         self._drafts: list[_Draft] = []
         self._loops: list[c_ast.For] = []
+        self._remarks: list[Diagnostic] = []
+        # conditions on data that the statements at hand must test themselves, outermost first
+        self._guards: list[c_ast.Node] = []
+        self._refusal: Unsupported | None = None
+        self._last_values = LastValues()
 
-    def run(self) -> Scop:
-        """Walk the region and assemble its scop."""
+    def with_views(self) -> FlatSubscripts | None:
+        """What another walk should know of flat subscripts, None if no other walk is needed."""
+        return self._arrays.flat.for_next_walk(self._assumptions.known)
+
+    def walk(self) -> tuple[order.Tree, Mapping[Variable, isl.PwAff]]:
+        """Walk the region; its order, and what its loops leave in their counters."""
         for statement in self._region.statements:
             if isinstance(statement, c_ast.Decl) and statement.name in self._used_after:
                 raise Unsupported(
@@ -121,9 +167,8 @@ class _Extractor:
                 self._region.begin,
                 "remove the pragmas",
             )
-        accesses = [each for draft in self._drafts for each in draft.accesses]
-        check_fixed_values(self._names.iterators.values(), accesses)
-        return self._assemble(part.tree, part.values)
+        self._check_whole()
+        return part.tree, part.values
 
     # Facts about names
 
@@ -139,7 +184,7 @@ class _Extractor:
         return variable in self._names.escaping or self._is_live(variable)
 
     def _is_live(self, variable: Variable) -> bool:
-        outlives = variable.storage in {Storage.GLOBAL, Storage.STATIC} or variable.name in self._used_after
+        outlives = variable.storage in {Storage.GLOBAL, Storage.STATIC} or variable.name in self._read_after
         return not variable.local and outlives
 
     def _require(self, violations: Iterable[Violation]) -> None:
@@ -162,10 +207,10 @@ class _Extractor:
     def _statement(self, node: c_ast.Node, place: Place) -> _Part:
         if isinstance(node, c_ast.Compound):
             return self._sequence(node.block_items or (), place)
-        if isinstance(node, c_ast.For):
-            return self._for(node, place)
-        if isinstance(node, c_ast.If):
-            return self._if(node, place)
+        if isinstance(node, (c_ast.For, c_ast.If, *_WHOLE)):
+            return self._structured(node, place)
+        if isinstance(node, LastValue):
+            return self._last_value_of(node, place)
         if isinstance(node, c_ast.EmptyStatement):
             return _Part()
         if isinstance(node, c_ast.Pragma):
@@ -173,17 +218,74 @@ class _Extractor:
         if isinstance(node, c_ast.Decl):
             return self._declaration(node, place)
         if type(node) in _REFUSED:
-            code, what, hint = _REFUSED[type(node)]
-            raise Unsupported(code, f"{what} is not modelled", location(node), hint)
+            raise _refused(node)
         return self._expression(node, node, place)
+
+    def _structured(self, node: c_ast.Node, place: Place) -> _Part:
+        """A statement with statements inside: modelled if possible, else kept whole as one statement."""
+        loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
+        guards = len(self._guards)
+        assumptions = self._assumptions.snapshot()
+        try:
+            if isinstance(node, c_ast.For):
+                return self._for(node, place)
+            if isinstance(node, c_ast.If):
+                return self._if(node, place)
+            raise _refused(node)
+        except Unsupported as refusal:
+            if not is_cured(refusal):
+                raise
+            del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:], self._guards[guards:]
+            self._assumptions.restore(assumptions)
+            return self._whole(node, place, refusal)
+
+    def _whole(self, node: c_ast.Node, place: Place, refusal: Unsupported) -> _Part:
+        """One statement for all of ``node``, which is outside the model for the reason of ``refusal``."""
+        if place.domain.is_empty():
+            return _Part()
+        check_unnormalised(node)
+        body = self._under_guards(node)
+        names = self._names.demote(walk(node))
+        facts = dataclasses.replace(self._facts, names=names)
+        accesses = OpaqueReader(facts, self._arrays, self._assumptions).read(body, place)
+        self._names, self._facts = names, facts
+        self._refusal = self._refusal or refusal
+        self._remarks.append(
+            dataclasses.replace(
+                refusal.diagnostic,
+                severity=Severity.REMARK,
+                message=f"{refusal.diagnostic.message}; the statement on line {location(node).line}"
+                " is kept whole",
+            )
+        )
+        self._drafts.append(_Draft(place, tuple(self._loops), body, node, tuple(accesses)))
+        return _Part(order.Leaf(len(self._drafts) - 1))
+
+    def _check_whole(self) -> None:
+        """Refuse what was kept whole if nothing is gained, or if its counters mean two things."""
+        if self._refusal is not None and not any(draft.loops for draft in self._drafts):
+            raise self._refusal
+        counted = {counter for draft in self._drafts for counter in draft.place.counters}
+        for variable in self._names.demoted & counted:
+            if variable in self._names.escaping or self._is_live(variable):
+                raise Unsupported(
+                    "iterator-used-outside-loop",
+                    f"'{variable.name}' counts several loops of the region and is read outside of them",
+                    variable.location,
+                    "use a variable of its own for each loop",
+                )
 
     def _for(self, node: c_ast.For, place: Place) -> _Part:
         violations: list[Violation] = []
         counter = self._names.iterators.get(node)
         loop = read_loop(node, place, self._facts, violations, want_final=counter in self._tracked)
+        if self._guards:
+            self._check_guarded(node, counter, violations)
         self._require(violations)
         self._loops.append(node)
-        body = self._statement(node.stmt, self._forget(place, node.stmt).inside(loop.counter, loop.domain))
+        body = self._statement(
+            without_continue(node.stmt), self._forget(place, node.stmt).inside(loop.counter, loop.domain)
+        )
         self._loops.pop()
 
         values: dict[Variable, isl.PwAff] = {
@@ -205,7 +307,13 @@ class _Extractor:
 
     def _if(self, node: c_ast.If, place: Place) -> _Part:
         violations: list[Violation] = []
-        chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+        try:
+            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+        except Unsupported as refusal:
+            deep = loop_depth(node) > place.depth
+            if not is_affinity_refusal(refusal) or not deep or has_side_effect(node.cond):
+                raise
+            return self._guarded(node, place, refusal)
         self._require(violations)
         yes = self._statement(node.iftrue, place.within(chosen))
         no = self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else _Part()
@@ -213,6 +321,61 @@ class _Extractor:
         for variable, value in no.values.items():
             values[variable] = value.union_add(values[variable]) if variable in values else value
         return _Part(order.block([yes.tree, no.tree]), values)
+
+    def _guarded(self, node: c_ast.If, place: Place, refusal: Unsupported) -> _Part:
+        """An ``if`` on data around loops: each statement inside tests the condition itself."""
+        first = len(self._drafts)
+        tested = self._tested_arrays(
+            AccessReader(self._facts, self._arrays, self._assumptions), node.cond, place
+        )
+        trees = []
+        for branch, guard in ((node.iftrue, node.cond), (node.iffalse, c_ast.UnaryOp("!", node.cond))):
+            if branch is not None:
+                self._guards.append(guard)
+                trees.append(self._statement(branch, place).tree)
+                self._guards.pop()
+        written = {
+            each.array.name
+            for draft in self._drafts[first:]
+            for each in draft.accesses
+            if each.kind is not AccessKind.READ
+        }
+        if tested & written:  # the statements would see a condition that has changed
+            raise refusal
+        return _Part(order.block(trees))
+
+    @staticmethod
+    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, place: Place) -> set[str]:
+        reader.read(condition, place, certain=False)
+        return {each.array.name for each in reader.found}
+
+    def _check_guarded(
+        self, node: c_ast.For, counter: Variable | None, violations: Sequence[Violation]
+    ) -> None:
+        """Under a condition on data, nothing may be assumed, and no counter may be needed afterwards."""
+        if counter in self._tracked or any(self._assumptions.is_possible(each) for each in violations):
+            raise Unsupported(
+                "loop-header",
+                "what this loop needs is not known under a condition that depends on data",
+                location(node),
+                "",
+            )
+
+    def _under_guards(self, node: c_ast.Node) -> c_ast.Node:
+        """``node`` as the body of ``if``s on the conditions around it."""
+        for guard in reversed(self._guards):
+            node = c_ast.If(guard, node, None, node.coord)
+        return node
+
+    def _last_value_of(self, node: LastValue, place: Place) -> _Part:
+        if self._guards:
+            raise NotFollowed(node.lvalue.name)
+        if place.domain.is_empty():
+            return _Part()
+        violations: list[Violation] = []
+        value = self._last_values.read(node, place, self._facts, violations)
+        self._require(violations)
+        return _Part() if value is None else _Part(None, {self._names.variables[node.lvalue]: value})
 
     def _pragma(self, node: c_ast.Pragma) -> _Part:
         text = " ".join((node.string or "").split())
@@ -250,24 +413,32 @@ class _Extractor:
     def _expression(self, body: c_ast.Node, source: c_ast.Node, place: Place) -> _Part:
         if place.domain.is_empty():
             return _Part()
-        reader = AccessReader(self._facts, self._arrays, self._assumptions)
-        reader.read(body, place)
-        accesses = tuple(each for each in reader.found if not each.relation.is_empty())
-        self._drafts.append(_Draft(place, tuple(self._loops), body, source, accesses))
+        if self._guards:
+            body = self._under_guards(body)
+            accesses = OpaqueReader(self._facts, self._arrays, self._assumptions).read(body, place)
+        else:
+            reader = AccessReader(self._facts, self._arrays, self._assumptions)
+            reader.read(body, place)
+            accesses = [each for each in reader.found if not each.relation.is_empty()]
+        self._drafts.append(_Draft(place, tuple(self._loops), body, source, tuple(accesses)))
         return _Part(order.Leaf(len(self._drafts) - 1))
 
     # Assembly
 
-    def _assemble(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> Scop:
+    def assemble(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> Scop:
+        """The scop of the walk that returned ``tree`` and ``values``."""
+        accesses = [each for draft in self._drafts for each in draft.accesses]
+        check_fixed_values(self._names.iterators.values(), accesses)
         space = self._space()
         context = self._assumptions.known.align_params(space)
-        arrays = {array.name: _aligned(array, space) for array in self._arrays.all()}
+        arrays = {array.name: _aligned(array, space) for array in self._used_arrays()}
         statements = [self._finish(index, draft, arrays, space) for index, draft in enumerate(self._drafts)]
         finals = [
             FinalValue(variable.name, c_ast.ID(variable.name), variable.type, value.align_params(space))
             for variable, value in values.items()
-            if self._is_live(variable)
+            if self._is_live(variable) and variable not in self._last_values
         ]
+        finals += self._last_values.finals(values, space)
         return Scop(
             context=context,
             parameters=self._parameters.all(),
@@ -280,7 +451,25 @@ class _Extractor:
             ),
             final_values=tuple(finals),
             location=self._region.begin,
+            remarks=tuple(self._remarks),
         )
+
+    def _used_arrays(self) -> list[Array]:
+        """The arrays that the statements mention; others were met in constructs that were read again."""
+        touched = {each.array.name for draft in self._drafts for each in draft.accesses}
+        touched |= {array.name for draft in self._drafts for _, array in self._locals(draft.body)}
+        return [array for array in self._arrays.all() if array.name in touched]
+
+    def _locals(self, body: c_ast.Node) -> list[tuple[c_ast.Node, Array]]:
+        """The names in ``body`` that are variables of the region, declared outside of ``body``."""
+        found = []
+        for node in walk(body):
+            variable = self._names.variables.get(node) if isinstance(node, c_ast.ID) else None
+            if variable is not None and variable.local:
+                array = self._arrays.find(variable)
+                if array is not None:
+                    found.append((node, array))
+        return found
 
     def _space(self) -> isl.Space:
         """The parameter space of the scop, parameters in the order in which they were met."""
@@ -313,12 +502,18 @@ class _Extractor:
             ),
             body=draft.body,
             accesses=tuple(
-                Access(arrays[each.array.name], named(each.relation), each.kind, each.node)
+                Access(arrays[each.array.name], named(each.relation), each.kind, each.node, each.exact)
                 for each in draft.accesses
             ),
+            locals=tuple((node, arrays[array.name]) for node, array in self._locals(draft.body)),
             location=location(draft.source),
             end_line=last_line(draft.source),
         )
+
+
+def _refused(node: c_ast.Node) -> Unsupported:
+    code, what, hint = _REFUSED[type(node)]
+    return Unsupported(code, f"{what} is not modelled", location(node), hint)
 
 
 def _dimension_names(counters: Sequence[Variable], parameters: Iterable[Parameter]) -> list[str]:

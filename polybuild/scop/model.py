@@ -15,7 +15,7 @@ from enum import Enum
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.diagnostics import Location
+from polybuild.diagnostics import Diagnostic, Location
 from polybuild.source.model import Storage
 from polybuild.source.types import Type
 
@@ -55,6 +55,9 @@ class Array:
     program promised otherwise. ``suffixes`` has one entry per dimension: the member
     accesses written after that subscript (``a[i].x`` is ``a`` with the suffix ``.x``).
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
+    ``target`` names the pointer that leads to it; two arrays behind one pointer are two members.
+    The first ``flat`` dimensions are a view: C reaches them by one subscript, row-major
+    in the extents of all but the first of them.
     """
 
     name: str
@@ -69,6 +72,8 @@ class Array:
     restrict: bool = False
     address_taken: bool = False
     suffixes: tuple[str, ...] = ()
+    flat: int = 1
+    target: str = ""
 
     @property
     def is_scalar(self) -> bool:
@@ -78,12 +83,18 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One reference in a statement's body: ``node`` is that very node of the tree."""
+    """One reference in a statement's body: ``node`` is that very node of the tree.
+
+    Where ``exact`` is false, ``relation`` holds more elements than one evaluation of
+    ``node`` touches (a subscript is not affine, or an inner loop evaluates it again
+    and again), so ``node`` cannot be written in terms of it.
+    """
 
     array: Array
     relation: isl.Map
     kind: AccessKind
     node: c_ast.Node
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +113,9 @@ class Statement:
     ``body`` is a C expression (an expression statement's) or, for a statement
     that is kept whole, a C statement. A declaration with an initialiser became
     an assignment. ``accesses`` is in evaluation-safe order: reads before the
-    write they feed.
+    write they feed. What an instance certainly wrote before it reads it is not
+    listed as read. ``locals`` gives the array of each name in ``body`` that is a
+    variable of the region.
     """
 
     name: str
@@ -112,6 +125,7 @@ class Statement:
     accesses: tuple[Access, ...]
     location: Location
     end_line: int
+    locals: tuple[tuple[c_ast.Node, Array], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +143,20 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class FinalValue:
-    """The value an iterator declared before the region has after it.
+    """The value a variable declared before the region has after it.
 
     ``value`` is a piecewise expression of the parameters; outside its domain
-    the variable keeps the value it had.
+    the variable keeps the value it had. A pointer's value is ``value`` elements
+    behind ``base``. Where ``value`` is None, ``source`` is the C expression of the
+    value, of variables that have their values on entry.
     """
 
     name: str
     expression: c_ast.Node
     type: Type
-    value: isl.PwAff
+    value: isl.PwAff | None
+    base: c_ast.Node | None = None
+    source: c_ast.Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +166,7 @@ class Scop:
     ``context`` holds what the types say of the parameters (unsigned values are
     not negative) and the conditions of the assumptions, as the transformed code
     runs only where they hold; bounds of 32 bits and more stay out of it.
+    ``remarks`` name the constructs that are kept whole, and why.
     """
 
     context: isl.Set
@@ -158,6 +177,7 @@ class Scop:
     assumptions: tuple[Assumption, ...]
     final_values: tuple[FinalValue, ...]
     location: Location
+    remarks: tuple[Diagnostic, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:

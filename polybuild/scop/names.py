@@ -8,6 +8,7 @@ counters are read outside their loops.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,8 +16,9 @@ from pycparser import c_ast
 
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.nodes import location, walk
+from polybuild.scop.synthetic import EntryValue, LastValue, PointerDifference, key
 from polybuild.source.model import Region, Storage, Symbol
-from polybuild.source.types import Type
+from polybuild.source.types import Integer, Type
 from polybuild.source.typing import declared_type
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
@@ -48,7 +50,8 @@ class Names:
     that step them; ``written_members`` pairs a root variable with the member
     path (``("n",)`` for ``p->n``) of each assigned member. ``iterators`` gives
     the counter of each loop that has a recognisable one; ``escaping`` are those
-    read outside their loops.
+    read outside their loops. ``demoted`` are counters of loops that are not
+    modelled: they are data like any other variable.
     """
 
     variables: dict[c_ast.Node, Variable]
@@ -57,6 +60,16 @@ class Names:
     written_members: frozenset[tuple[Variable, tuple[str, ...]]]
     iterators: Mapping[c_ast.For, Variable]
     escaping: frozenset[Variable]
+    demoted: frozenset[Variable] = frozenset()
+
+    def demote(self, loops: Iterable[c_ast.Node]) -> Names:
+        """The same names where the counters of ``loops`` are data."""
+        counters = {self.iterators[loop] for loop in loops if loop in self.iterators}
+        return dataclasses.replace(self, demoted=self.demoted | counters)
+
+    def only_counts(self, variable: Variable) -> bool:
+        """Whether ``variable`` has a value only while a loop of the region counts with it."""
+        return variable not in self.demoted and variable in self.iterators.values()
 
     def variables_in(self, node: c_ast.Node) -> list[Variable]:
         """The variables that ``node`` mentions."""
@@ -120,6 +133,8 @@ class _Resolver:
     written_members: set[tuple[Variable, tuple[str, ...]]] = field(default_factory=set)
     iterators: dict[c_ast.For, Variable] = field(default_factory=dict)
     read_outside: set[Variable] = field(default_factory=set)
+    entries: dict[str, Variable] = field(default_factory=dict)
+    differences: dict[object, Variable] = field(default_factory=dict)
     _scopes: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
     _active: list[Variable] = field(default_factory=list)
 
@@ -134,6 +149,13 @@ class _Resolver:
             self._loop(node)
         elif isinstance(node, c_ast.Decl):
             self._declare(node)
+        elif isinstance(node, EntryValue):
+            self.variables[node] = self._entry(node.name)
+        elif isinstance(node, PointerDifference):
+            self.variables[node] = self._difference(node)
+        elif isinstance(node, LastValue):
+            self.variables[node.lvalue] = self.outer[node.lvalue.name]
+            self.visit(node.rvalue)
         elif isinstance(node, c_ast.ID):
             variable = self._use(node)
             if variable is not None and variable not in self._active:
@@ -147,6 +169,22 @@ class _Resolver:
                 self._write(node.expr)
             for child in node:
                 self.visit(child)
+
+    def _entry(self, name: str) -> Variable:
+        """What ``name`` holds when the region is entered: a variable that nothing changes."""
+        return self.entries.setdefault(name, dataclasses.replace(self.outer[name]))
+
+    def _difference(self, node: PointerDifference) -> Variable:
+        """The difference of two pointers, one variable for all places that compute it."""
+        for pointer in (node.left, node.right):
+            self.visit(pointer)
+        width = 8 * self.region.scope.target.pointer_size
+        name = "_".join(each.name for each in walk(node) if isinstance(each, c_ast.ID)) or "difference"
+        kind = Integer(
+            "long" if width == self.region.scope.target.long_width else "long long", width, signed=True
+        )
+        variable = Variable(name, kind, Storage.LOCAL, node, location(node))
+        return self.differences.setdefault(key(node), variable)
 
     def _scoped(self, nodes: Iterable[c_ast.Node]) -> None:
         self._scopes.append({})

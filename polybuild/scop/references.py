@@ -21,7 +21,7 @@ class Reference:
 
     ``expression`` is the part before the first subscript; ``suffixes`` has per
     subscript the member accesses that follow it. ``extents`` are C expressions,
-    None where C knows none.
+    None where C knows none. ``target`` names the last pointer on the way, empty if there is none.
     """
 
     variable: Variable
@@ -33,6 +33,12 @@ class Reference:
     suffixes: tuple[str, ...] = ()
     by_pointer: bool = False
     restrict: bool = False
+    target: str = ""
+
+    @property
+    def path(self) -> str:
+        """The variable and the members, without subscripts."""
+        return ".".join((self.variable.name, *self.members))
 
 
 _ZERO = c_ast.Constant("int", "0")
@@ -130,19 +136,18 @@ def _check_pointee(pointer: types.Pointer, node: c_ast.Node) -> None:
 def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names: Names) -> Reference:
     kind = base.type
     extent: c_ast.Node | None = None
-    by_pointer, restrict = base.by_pointer, base.restrict
+    by_pointer, restrict, target = base.by_pointer, base.restrict, base.target
     if isinstance(kind, types.Pointer):
         _check_pointer(base, node, names)
         _check_pointee(kind, node)
         element: types.Type = kind.target
-        by_pointer, restrict = True, kind.restrict
+        by_pointer, restrict, target = True, kind.restrict, base.path
     elif isinstance(kind, types.Array):
         element, extent = kind.element, kind.extent
         is_parameter = base.variable.storage is Storage.PARAMETER and not base.members
         if is_parameter and not base.subscripts:
             _check_pointer(base, node, names)
-            by_pointer = True
-            restrict = base.variable.restrict
+            by_pointer, restrict, target = True, base.variable.restrict, base.path
     else:
         raise Unsupported(
             "pointer-arithmetic", "a subscript of something that is not an array", location(node), ""
@@ -155,6 +160,7 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
         suffixes=(*base.suffixes, ""),
         by_pointer=by_pointer,
         restrict=restrict,
+        target=target,
     )
 
 
@@ -164,7 +170,9 @@ def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Referen
         return _subscripted(base, _ZERO, node, names)
     _check_pointer(base, node, names)
     _check_pointee(base.type, node)
-    return dataclasses.replace(base, type=base.type.target, by_pointer=True, restrict=base.type.restrict)
+    return dataclasses.replace(
+        base, type=base.type.target, by_pointer=True, restrict=base.type.restrict, target=base.path
+    )
 
 
 def _member(base: Reference, node: c_ast.StructRef) -> Reference:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.scop.model import AccessKind
+from polybuild.scop.nodes import walk
 from polybuild.targets.cpu.strides import Reference, Stride
 
 # What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
@@ -37,7 +39,12 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.
 
 
 def vector_candidates(accesses: list[Reference], members: int) -> list[int]:
-    """The members worth running innermost for the vector unit, the best first."""
+    """The members worth running innermost for the vector unit, the best first.
+
+    None if a statement was kept whole with loops inside.
+    """
+    if any(_has_loops(each.statement.body) for each in accesses):
+        return []
     costs = {member: member_cost(accesses, member) for member in range(members)}
     # later members first: at equal cost the order of the scheduler stays
     worth = [member for member in reversed(range(members)) if costs[member] is not None]
@@ -53,6 +60,13 @@ def member_cost(accesses: list[Reference], position: int) -> float | None:
         for each in accesses
     )
     return total / len(accesses) if total / len(accesses) < 1.0 else None
+
+
+def _has_loops(body: c_ast.Node) -> bool:
+    """Whether a statement has control flow that a vector unit cannot follow."""
+    return any(
+        isinstance(each, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch) for each in walk(body)
+    )
 
 
 def _member(partial: isl.MultiUnionPwAff, position: int) -> isl.MultiUnionPwAff:

@@ -68,7 +68,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
             continue
         instance = isl.PwMultiAff.from_map(date.intersect_domain(statement.domain).reverse())
         for access in statement.accesses:
-            if access.relation.is_single_valued():
+            if access.exact and access.relation.is_single_valued():
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
                 rows = tuple(
                     _row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out))

@@ -1,0 +1,104 @@
+"""What is known of conditions and bounds that depend on data, without assuming anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop import spaces
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.expressions import Expressions
+from polybuild.scop.facts import Facts
+from polybuild.scop.integers import WIDE, limits
+from polybuild.scop.names import Variable
+from polybuild.scop.place import Place
+from polybuild.source.types import Integer
+
+
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """Values of a counter: ``tested`` holds those its loop tests, ``iterations`` those that run."""
+
+    tested: isl.Set
+    iterations: isl.Set
+
+
+def affine_condition(
+    node: c_ast.Node, place: Place, facts: Facts, assumptions: Assumptions
+) -> isl.Set | None:
+    """Where the C condition holds, if that is affine and asks for no assumption, else None."""
+    violations: list[Violation] = []
+    try:
+        chosen = Expressions(facts, "condition", violations).condition(node, place)
+    except Unsupported:
+        return None
+    return None if any(assumptions.is_possible(each) for each in violations) else chosen
+
+
+def counter_hull(
+    node: c_ast.For, counter: Variable, place: Place, facts: Facts, assumptions: Assumptions
+) -> Hull:
+    """A box around the values that the counter of a loop with dynamic bounds takes.
+
+    Known are the limits of narrow types, a start value that is affine (the
+    counter only moves away from it), and the affine parts of the condition.
+    """
+    depth = place.depth
+    tested = spaces.deepen_set(place.domain)
+    value = spaces.dimension(depth + 1, depth)
+    kind = counter.type
+    if isinstance(kind, Integer):
+        low, high = limits(kind)
+        if low > -WIDE:
+            tested = tested.intersect(value.ge_set(spaces.constant(depth + 1, low)))
+        if high < WIDE:
+            tested = tested.intersect(value.le_set(spaces.constant(depth + 1, high)))
+        first = _start(node, place, kind, facts, assumptions)
+        direction = _direction(node)
+        if first is not None and direction and kind.signed and kind.width >= 32:
+            first = spaces.deepen(first)
+            tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))
+    iterations = tested
+    for conjunct in _conjuncts(node.cond):
+        holds = affine_condition(conjunct, place.inside(counter, iterations), facts, assumptions)
+        if holds is not None:
+            iterations = iterations.intersect(holds)
+    return Hull(tested, iterations)
+
+
+def _start(
+    node: c_ast.For, place: Place, kind: Integer, facts: Facts, assumptions: Assumptions
+) -> isl.PwAff | None:
+    """The counter's first value, None if it is not affine."""
+    init = node.init
+    expression = init.rvalue if isinstance(init, c_ast.Assignment) else init.decls[0].init
+    violations: list[Violation] = []
+    if expression is None:
+        return None
+    try:
+        first = Expressions(facts, "bound", violations).value(expression, place, kind)
+    except Unsupported:
+        return None
+    return None if any(assumptions.is_possible(each) for each in violations) else first
+
+
+def _direction(node: c_ast.For) -> int:
+    """1 if the counter goes up, -1 if it goes down, 0 if that is not plain."""
+    step = node.next
+    if isinstance(step, c_ast.UnaryOp):
+        return 1 if "+" in step.op else -1
+    if isinstance(step, c_ast.Assignment) and isinstance(step.rvalue, c_ast.Constant):
+        return {"+=": 1, "-=": -1}.get(step.op, 0)
+    return 0
+
+
+def _conjuncts(condition: c_ast.Node | None) -> Iterator[c_ast.Node]:
+    if isinstance(condition, c_ast.BinaryOp) and condition.op == "&&":
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    elif condition is not None:
+        yield condition

@@ -1,0 +1,334 @@
+"""A C statement that is kept whole: what one instance of it reads and writes.
+
+A construct outside the model (a condition or a bound that depends on data, a
+``while``, a ``break``) becomes one statement whose instances are those of the
+loops around it. Its accesses are found by walking its syntax tree in execution
+order. Inner loops with affine bounds, and the affine part of other bounds, are
+summarised exactly by projecting their counters out; everything else is
+over-approximated, writes that may not happen are may-writes, and elements that
+the instance has certainly written before it reads them are not read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.accesses import AccessDraft, AccessReader
+from polybuild.scop.arrays import Arrays
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.bounds import affine_condition, counter_hull
+from polybuild.scop.expressions import is_affinity_refusal
+from polybuild.scop.facts import Facts
+from polybuild.scop.loops import read_loop
+from polybuild.scop.model import AccessKind
+from polybuild.scop.names import Variable
+from polybuild.scop.nodes import location, walk
+from polybuild.scop.place import Place
+
+_dim = isl.dim_type
+
+LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+
+_CURED = {
+    "break", "continue", "while", "do-while", "switch", "loop-header", "non-constant-stride",
+    "iterator-written", "iterator-used-outside-loop",
+}  # fmt: skip
+
+_REFUSED: dict[type, tuple[str, str, str]] = {
+    c_ast.Goto: ("goto", "a goto", "use structured loops and conditions"),
+    c_ast.Label: ("label", "a label", "use structured loops and conditions"),
+    c_ast.Return: ("return", "a return", "end the region before it"),
+    c_ast.Break: ("break", "a break", "put the condition into the loop's bounds"),
+    c_ast.Continue: ("continue", "a continue", "put the rest of the body under an if"),
+    c_ast.Typedef: ("declaration", "a typedef", "move it before the region"),
+    c_ast.StaticAssert: ("declaration", "a static assertion", "move it before the region"),
+}
+
+
+def is_cured(refusal: Unsupported) -> bool:
+    """Whether a construct that was refused for this reason may be kept whole instead."""
+    return refusal.diagnostic.code in _CURED or is_affinity_refusal(refusal)
+
+
+class OpaqueReader:
+    """Collects the accesses of one statement that is kept whole."""
+
+    def __init__(self, facts: Facts, arrays: Arrays, assumptions: Assumptions) -> None:
+        """``facts`` treat the counters of the statement's loops as data (``Names.demote``)."""
+        self._facts = facts
+        self._arrays = arrays
+        self._assumptions = assumptions
+        self._inner: frozenset[Variable] = frozenset()
+        self._depth = 0
+        # whether the code at hand runs in each instance, as far as conditions and loops go
+        self._sure = True
+        # whether a jump may have skipped the code at hand
+        self._skipped = False
+        # elements written on every way to the code at hand, by array, on the space of its place
+        self._written: dict[str, isl.Map] = {}
+        self._touched: dict[str, AccessDraft] = {}
+        self._partial: set[str] = set()
+        self._breakable = 0
+        self._looping = 0
+        self._found: list[AccessDraft] = []
+
+    def read(self, node: c_ast.Node, place: Place) -> list[AccessDraft]:
+        """The accesses of ``node``, reached at ``place``. Raises Unsupported."""
+        self._depth = place.depth
+        self._inner = frozenset(declared_in(node, self._facts))
+        self._run(node, place)
+        return [
+            dataclasses.replace(each, exact=each.exact and each.array.name not in self._partial)
+            for each in self._found
+        ]
+
+    @property
+    def _certain(self) -> bool:
+        return self._sure and not self._skipped
+
+    # Statements
+
+    def _run(self, node: c_ast.Node | None, place: Place) -> None:
+        match node:
+            case None | c_ast.EmptyStatement() | c_ast.Pragma():
+                return
+            case c_ast.Compound():
+                self._all(node.block_items or (), place)
+            case c_ast.DeclList():
+                self._all(node.decls, place)
+            case c_ast.Decl():
+                self._declaration(node, place)
+            case c_ast.If():
+                self._if(node, place)
+            case c_ast.For():
+                self._for(node, place)
+            case c_ast.While():
+                self._evaluate(node.cond, place)
+                with self._in_loop(sure=False):
+                    self._run(node.stmt, place)
+            case c_ast.DoWhile():
+                with self._in_loop(sure=True):
+                    self._run(node.stmt, place)
+                    self._evaluate(node.cond, place)
+            case c_ast.Switch():
+                self._switch(node, place)
+            case c_ast.Break() if self._breakable:
+                self._skipped = True
+            case c_ast.Continue() if self._looping:
+                self._skipped = True
+            case _ if type(node) in _REFUSED:
+                code, what, hint = _REFUSED[type(node)]
+                raise Unsupported(code, f"{what} is not modelled", location(node), hint)
+            case _:
+                self._evaluate(node, place)
+
+    def _all(self, nodes: Iterable[c_ast.Node], place: Place) -> None:
+        for each in nodes:
+            self._run(each, place)
+
+    def _declaration(self, node: c_ast.Decl, place: Place) -> None:
+        for each in walk(node.type):
+            if isinstance(each, c_ast.ArrayDecl) and each.dim is not None:
+                self._evaluate(each.dim, place)
+        if node.init is not None:
+            self._initialise(node.init, place)
+
+    def _initialise(self, value: c_ast.Node, place: Place) -> None:
+        if isinstance(value, c_ast.InitList):
+            for each in value.exprs:
+                self._initialise(each, place)
+        elif isinstance(value, c_ast.NamedInitializer):
+            self._initialise(value.expr, place)
+        else:
+            self._evaluate(value, place)
+
+    def _if(self, node: c_ast.If, place: Place) -> None:
+        self._evaluate(node.cond, place)
+        before = dict(self._written)
+        chosen = affine_condition(node.cond, place, self._facts, self._assumptions)
+        if chosen is not None:
+            self._run(node.iftrue, place.within(chosen))
+            after_yes, self._written = self._written, before
+            self._run(node.iffalse, place.without(chosen))
+            for name, elements in after_yes.items():
+                known = self._written.get(name)
+                self._written[name] = elements if known is None else elements.union(known)
+            return
+        certain = self._certain
+        with self._unsure():
+            self._run(node.iftrue, place)
+            after_yes, self._written = self._written, dict(before)
+            self._run(node.iffalse, place)
+        self._written = {
+            name: elements.intersect(after_yes[name])
+            for name, elements in self._written.items()
+            if name in after_yes
+        }
+        if certain and not self._skipped:
+            self._written_either_way(node, place, before)
+
+    def _written_either_way(self, node: c_ast.Node, place: Place, before: dict[str, isl.Map]) -> None:
+        """What both branches write is written for certain, though neither branch is."""
+        for name, elements in self._written.items():
+            new = elements.subtract(before[name]) if name in before else elements
+            if not new.is_empty():
+                draft = self._touched[name]
+                self._add(
+                    dataclasses.replace(draft, node=node, kind=AccessKind.WRITE, exact=False), new, place
+                )
+
+    def _switch(self, node: c_ast.Switch, place: Place) -> None:
+        self._evaluate(node.cond, place)
+        before, skipped = dict(self._written), self._skipped
+        self._breakable += 1
+        with self._unsure():
+            items = node.stmt.block_items or () if isinstance(node.stmt, c_ast.Compound) else (node.stmt,)
+            for item in items:
+                if isinstance(item, c_ast.Case | c_ast.Default):
+                    # control may come from the switch, past all that stands before
+                    self._written = dict(before)
+                    self._all(item.stmts or (), place)
+                else:
+                    self._run(item, place)
+        self._breakable -= 1
+        # a continue in the switch leaves it for the loop around
+        self._written, self._skipped = before, skipped or self._looping > 0
+
+    # Loops
+
+    def _for(self, node: c_ast.For, place: Place) -> None:
+        self._run(node.init, place)
+        counter = self._facts.names.iterators.get(node)
+        if counter is None or not self._counts(counter, node):
+            if node.cond is not None:
+                self._evaluate(node.cond, place)
+            with self._in_loop(sure=False):
+                self._run(node.stmt, place)
+            with self._unsure():
+                self._run(node.next, place)
+            return
+        domain = self._affine_domain(node, place)
+        complete = domain is not None and not _leaves(node.stmt)
+        if domain is None:
+            hull = counter_hull(node, counter, place, self._facts, self._assumptions)
+            self._tests(node, place.inside(counter, hull.tested))
+            inner = place.inside(counter, hull.iterations)
+        else:
+            inner = place.inside(counter, domain)
+        before = self._written
+        self._written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
+        with self._in_loop(sure=complete, keep=True):
+            self._run(node.stmt, inner)
+        after = self._written
+        self._written = before
+        if complete:
+            self._written = {
+                name: each.intersect_domain(inner.domain).project_out(_dim.in_, place.depth, 1)
+                for name, each in after.items()
+            }
+            for name, each in before.items():
+                self._written[name] = self._written[name].union(each)
+
+    def _counts(self, counter: Variable, node: c_ast.For) -> bool:
+        """Whether nothing but the header changes the counter, so that it can be a dimension."""
+        if counter in self._facts.names.written or counter.address_taken or counter.volatile:
+            return False
+        return not any(
+            self._facts.names.iterators.get(each) is counter for each in walk(node.stmt) if each is not node
+        )
+
+    def _affine_domain(self, node: c_ast.For, place: Place) -> isl.Set | None:
+        """The iterations of a loop with affine bounds, None for any other loop."""
+        violations: list[Violation] = []
+        try:
+            loop = read_loop(node, place, self._facts, violations, want_final=False)
+            for violation in violations:
+                if self._certain:
+                    self._assumptions.require(violation)
+                elif self._assumptions.is_possible(violation):
+                    return None
+        except Unsupported as refusal:
+            if not is_cured(refusal):
+                raise
+            return None
+        return loop.domain
+
+    def _tests(self, node: c_ast.For, place: Place) -> None:
+        """What the header of a loop reads when it tests and steps."""
+        with self._unsure():
+            self._evaluate(node.cond, place)
+            if isinstance(node.next, c_ast.Assignment):
+                self._evaluate(node.next.rvalue, place)
+
+    @contextmanager
+    def _in_loop(self, *, sure: bool, keep: bool = False) -> Iterator[None]:
+        """The body of a loop; what it writes dominates nothing after it unless it is ``sure`` to run."""
+        saved = self._sure, self._skipped, dict(self._written)
+        self._sure = self._sure and sure
+        self._breakable += 1
+        self._looping += 1
+        yield
+        self._breakable -= 1
+        self._looping -= 1
+        interrupted = self._skipped and not saved[1]
+        self._sure, self._skipped, before = saved
+        if not keep and (not sure or interrupted):
+            self._written = before
+
+    @contextmanager
+    def _unsure(self) -> Iterator[None]:
+        """Code that may not run."""
+        saved, self._sure = self._sure, False
+        yield
+        self._sure = saved
+
+    # Accesses
+
+    def _evaluate(self, node: c_ast.Node, place: Place) -> None:
+        reader = AccessReader(
+            self._facts, self._arrays, self._assumptions, inner=self._inner, guarded=not self._certain
+        )
+        reader.read(node, place)
+        for draft in reader.found:
+            name, relation, kind = draft.array.name, draft.relation, draft.kind
+            self._touched[name] = draft
+            known = self._written.get(name)
+            if kind is AccessKind.READ and known is not None:
+                relation = relation.subtract(known)
+                if not relation.is_equal(draft.relation):
+                    self._partial.add(name)
+            elif kind is AccessKind.WRITE:
+                self._written[name] = relation if known is None else relation.union(known).coalesce()
+                if not self._certain:
+                    kind = AccessKind.MAY_WRITE
+            self._add(dataclasses.replace(draft, kind=kind), relation, place)
+
+    def _add(self, draft: AccessDraft, relation: isl.Map, place: Place) -> None:
+        extra = place.depth - self._depth
+        if extra:
+            relation = relation.project_out(_dim.in_, self._depth, extra)
+        if not relation.is_empty():
+            exact = draft.exact and not extra
+            self._found.append(dataclasses.replace(draft, relation=relation.coalesce(), exact=exact))
+
+
+def declared_in(node: c_ast.Node, facts: Facts) -> Iterator[Variable]:
+    """The variables that ``node`` declares: they live in one instance only."""
+    for each in walk(node):
+        if isinstance(each, c_ast.Decl) and each in facts.names.variables:
+            yield facts.names.variables[each]
+
+
+def _leaves(body: c_ast.Node) -> bool:
+    """Whether a ``break`` in ``body`` may end the loop that it is the body of."""
+    if isinstance(body, c_ast.Break):
+        return True
+    if isinstance(body, (*LOOPS, c_ast.Switch)):
+        return False
+    return any(_leaves(child) for child in body)

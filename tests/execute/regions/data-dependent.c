@@ -1,0 +1,334 @@
+// Bodies of functions with the parameters of region_programs.PARAMETERS. A line of the form
+// "//# name: parallel" (or serial, or the code of a refusal) begins a case and says what is
+// expected of it; the whole body is the region unless the case marks one.
+
+//# condition: parallel
+for (int i = 0; i < n; i++) if (a[i] > 2) x[i] = y[i]; else x[i] += 1;
+
+//# condition_on_own: parallel
+for (int i = 0; i < n; i++) if (x[i] > 50) x[i] = -x[i];
+
+//# condition_nested: parallel
+for (int i = 0; i < n; i++) if (a[i] > 2) { if (b[i] > 0) x[i] = 1; } else x[i] = 2;
+
+//# condition_around_loop: parallel
+for (int i = 0; i < n; i++) if (b[i] > 0) for (int j = 0; j < n; j++) X[i][j] = x[j] + b[i];
+
+//# condition_guards_bounds: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = X[i][j];
+    if (j > 0 && b[j] > 0) s += X[i][j - 1] * 0.5;
+    K[i][j] = (int)s;
+  }
+
+//# condition_carries: serial
+for (int i = 1; i < n; i++) if (x[i - 1] > 60) x[i] = x[i - 1] - 50; else x[i] += x[i - 1];
+
+//# condition_around_nest: parallel
+if (x[0] > 60) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += y[j];
+else for (int i = 0; i < n; i++) y[i] = i;
+
+//# condition_in_time: parallel
+for (int t = 0; t < 5; t++)
+  if (b[t % n] > 0) {
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += y[j] * t;
+  } else for (int i = 0; i < n; i++) y[i] += t;
+
+//# condition_that_changes: serial
+if (x[0] > 60) for (int i = 0; i < n; i++) x[i] = i;
+for (int i = 1; i < n; i++) x[i] += x[i - 1];
+
+//# ternary: parallel
+for (int i = 0; i < n; i++) x[i] = y[i] > 50 ? z[i] : x[i] * 2;
+
+//# ternary_subscript: parallel
+for (int i = 0; i < n; i++) x[i] = y[b[i] > 0 ? i : 0];
+
+//# scalar_in_branches: parallel
+for (int i = 0; i < n; i++) { double t; if (b[i] > 0) t = x[i]; else t = y[i]; z[i] = t * t; }
+
+//# scalar_in_one_branch: serial
+double t = 5;
+for (int i = 0; i < n; i++) { if (b[i] > 0) t = x[i]; z[i] = t * t; }
+
+//# maximum_with_place: serial
+double best = -1; int place = 0;
+for (int i = 0; i < n; i++) if (x[i] > best) { best = x[i]; place = i; }
+y[0] = best; a[0] = place;
+
+//# gather: parallel
+for (int i = 0; i < n; i++) y[i] = x[a[i]];
+
+//# gather_twice: parallel
+for (int i = 0; i < n; i++) y[i] = x[a[a[i]]] + X[a[i]][i];
+
+//# gather_in_place: serial
+for (int i = 0; i < n; i++) x[i] = x[a[i]] + 1;
+
+//# gather_row: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += x[K[i][j]];
+
+//# scatter: serial
+for (int i = 0; i < n; i++) x[a[i]] = y[i];
+
+//# scatter_in_row: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][K[i][j]] = x[j] + i;
+
+//# histogram: serial
+for (int i = 0; i < n; i++) b[a[i]]++;
+
+//# histogram_of_rows: parallel
+for (int i = 0; i < n; i++) {
+  for (int j = 0; j < n; j++) X[i][j] = 0;
+  for (int j = 0; j < n; j++) X[i][K[i][j]] += x[j];
+}
+
+//# nonlinear_subscript: parallel
+for (int i = 0; i < n; i++) y[i] = x[i * i % n];
+
+//# local_gathered: parallel
+for (int i = 0; i < n; i++) {
+  double t[4];
+  for (int k = 0; k < 4; k++) t[k] = x[i] * k;
+  y[i] = t[c[i] & 3] + t[c[i] >> 6];
+}
+
+//# two_locals: parallel
+for (int i = 0; i < n; i++) { double t = x[i]; if (b[i] > 0) t += y[i]; z[i] = t; }
+for (int i = 0; i < n; i++) {
+  float t[2];
+  t[0] = t[1] = 0;
+  if (b[i] > 0) t[a[i] & 1] = sizeof t;
+  y[i] = t[1];
+}
+
+//# break_out: parallel
+for (int i = 0; i < n; i++) {
+  int j;
+  for (j = 0; j < n; j++) { if (X[i][j] > 9) break; X[i][j] += 1; }
+  a[i] = j;
+}
+
+//# break_of_search: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int j = 0; j < n; j++) { s += X[i][j]; if (s > 20) break; }
+  x[i] = s;
+}
+
+//# break_of_outer: break
+for (int i = 0; i < n; i++) { if (x[i] > 100) break; x[i] += 1; }
+
+//# continue_outer: parallel
+for (int i = 0; i < n; i++) { if (b[i] < 0) continue; x[i] += 1; y[i] *= 2; }
+
+//# continue_affine: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) { if (i == j) continue; X[i][j] += 2; }
+
+//# continue_deep: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    if (X[i][j] > 0) { X[i][j] = 0; if (j > 2) continue; K[i][j] = 3; }
+    X[i][j] += 2;
+  }
+
+//# while_loop: parallel
+for (int i = 0; i < n; i++) { int k = a[i], s = 0; while (k > 0) { s += k; k /= 2; } b[i] = s; }
+
+//# while_alone: while
+while (x[0] > 3) x[0] /= 2;
+
+//# do_loop: parallel
+for (int i = 0; i < n; i++) { int k = a[i], s; do { s = k; k -= 3; } while (k > 0); b[i] = s; }
+
+//# do_with_break: parallel
+for (int i = 0; i < n; i++) {
+  int k = a[i], s = 9;
+  do { if (k == 1) break; s = k; k -= 3; } while (k > 0);
+  b[i] = s;
+}
+
+//# switch_cases: parallel
+for (int i = 0; i < n; i++)
+  switch (a[i] & 3) { case 0: x[i] = 1; break; case 1: x[i] = 2; default: x[i] += 3; }
+
+//# switch_with_continue: parallel
+for (int i = 0; i < n; i++) {
+  int s = 0;
+  for (int j = 0; j < n; j++) { switch (b[j] + i & 1) { case 1: continue; default: break; } s += j; }
+  a[i] = s;
+}
+
+//# switch_scalar: parallel
+for (int i = 0; i < n; i++) {
+  double t = 0;
+  switch (a[i] % 3) { case 0: t = 2; case 1: t += y[i]; break; default: { double t = z[i]; x[i] = t; } }
+  x[i] += t;
+}
+
+//# flag: parallel
+for (int i = 0; i < n; i++) {
+  int found = 0, j = 0;
+  while (!found && j < n) { if (K[i][j] == i) found = 1; else j++; }
+  a[i] = found ? j : -1;
+}
+
+//# dynamic_upper: parallel
+for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < a[i]; j++) s += X[i][j]; x[i] = s; }
+
+//# dynamic_lower: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j < n; j++) X[i][j] = j;
+
+//# dynamic_down: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j >= 0; j--) X[i][j] = j + x[i];
+
+//# dynamic_writes_columns: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) X[j][i] = j;
+
+//# dynamic_writes_below: serial
+for (int i = 0; i < n; i++) for (int j = a[i]; j < n; j++) x[j] += y[i];
+
+//# dynamic_stride: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j += a[i] + 1) X[i][j] = j;
+
+//# doubling: parallel
+for (int i = 0; i < n; i++) for (int j = 1; j < n; j *= 2) X[i][j] = j;
+
+//# csr: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int j = r[i]; j < r[i + 1]; j++) s += x[j] * y[a[j]];
+  z[i] = s;
+}
+
+//# csr_in_place: parallel
+for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) z[i] += x[j] * y[a[j]];
+
+//# csr_outer_counters: parallel
+int i, j; double s;
+#pragma scop
+for (i = 0; i < n; i++) {
+  s = 0;
+  for (j = r[i]; j < r[i + 1]; j++) s += x[j] * y[a[j]];
+  z[i] = s;
+}
+#pragma endscop
+for (j = 0; j < n; j++) z[j] += 1;
+
+//# csr_live_counter: serial
+int i, j = 0;
+#pragma scop
+for (i = 0; i < n; i++) {
+  double s = 0;
+  for (j = r[i]; j < r[i + 1]; j++) s += x[j] * y[a[j]];
+  z[i] = s;
+}
+#pragma endscop
+b[0] = i + j;
+
+//# csr_shared_counter: parallel
+int i, j;
+#pragma scop
+for (j = 0; j < n; j++) z[j] = 1;
+for (i = 0; i < n; i++) for (j = r[i]; j < r[i + 1]; j++) z[i] += x[j] * y[a[j]];
+for (i = 0; i < n; i++) for (j = 0; j < n; j++) X[i][j] += z[j];
+#pragma endscop
+
+//# csr_symmetric: serial
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int j = r[i]; j < r[i + 1]; j++) { s += x[j] * y[a[j]]; z[a[j]] += x[j] * y[i]; }
+  z[i] += s;
+}
+
+//# ell: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int k = 0; k < n; k++) { if (K[i][k] == 0) break; s += X[i][k] * x[K[i][k]]; }
+  y[i] = s;
+}
+
+//# ell_padded: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int k = 0; k < n; k++) if (K[k][i] != 0) s += X[k][i] * x[K[k][i]];
+  y[i] = s;
+}
+
+//# hog: parallel
+for (int i = 0; i < n; i++) {
+  for (int k = 0; k < n; k++) X[i][k] = 0;
+  for (int j = 0; j < n; j++) {
+    int bin = (c[j] * n) >> 8, first = bin > 0 ? bin - 1 : 0;
+    for (int k = first; k <= bin; k++) X[i][k] += x[j] * (K[i][j] & 1);
+  }
+}
+
+//# shadowed_counter: parallel
+for (int i = 0; i < n; i++) {
+  int s = 0;
+  for (int j = 0; j < a[i]; j++) { int i = j * 2; s += i; }
+  b[i] = s + i;
+}
+
+//# counter_in_condition: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) if (K[i][j] == j && i != j) X[i][j] = i - j;
+
+//# work_array: parallel
+double t[3];
+#pragma scop
+for (int i = 0; i < n; i++) {
+  t[0] = x[i]; t[1] = y[i];
+  if (t[0] > t[1]) { t[2] = t[0]; t[0] = t[1]; t[1] = t[2]; }
+  z[i] = t[1] - t[0];
+}
+#pragma endscop
+
+//# work_array_filled_in_part: serial
+double t[2] = {1, 2};
+#pragma scop
+for (int i = 0; i < n; i++) { t[a[i] & 1] = x[i]; if (b[i] > 0) t[0] = y[i]; z[i] = t[1] - t[0]; }
+#pragma endscop
+
+//# compaction: serial
+int k = 0;
+for (int i = 0; i < n; i++) if (b[i] > 0) y[k++] = x[i];
+a[0] = k;
+
+//# nested_dynamic: parallel
+for (int i = 0; i < n; i++) {
+  int s = 0;
+  for (int j = 0; j < a[i]; j++) for (int k = 0; k < K[i][j]; k++) s += k;
+  b[i] = s;
+}
+
+//# triangular: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (int j = 0; j <= i; j++) if (X[i][j] > 0) s += X[i][j];
+  y[i] = s;
+}
+
+//# bubble: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < n - 1 - j; k++)
+      if (X[i][k] > X[i][k + 1]) { double t = X[i][k]; X[i][k] = X[i][k + 1]; X[i][k + 1] = t; }
+
+//# insertion: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 1; j < n; j++) {
+    double v = X[i][j];
+    int k = j - 1;
+    while (k >= 0 && X[i][k] > v) { X[i][k + 1] = X[i][k]; k--; }
+    X[i][k + 1] = v;
+  }
+
+//# jump: goto
+for (int i = 0; i < n; i++) { if (x[i] > 50) goto skip; x[i] = 1; skip: y[i] = 2; }
+
+//# leave: return
+for (int i = 0; i < n; i++) { if (x[i] > 1000) return; x[i] = 1; }

@@ -1,0 +1,441 @@
+//# index_temporary: parallel
+for (int i = 0; i < n / 2; i++) {
+  int k = i * 2 + 1;
+  x[k] = y[k] + 1;
+}
+
+//# outer_index_temporary: parallel
+int k;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  k = n - 1 - i;
+  x[k] = y[i] * 2;
+}
+#pragma endscop
+
+//# live_index_temporary: parallel
+int k = -5;
+#pragma scop
+for (int i = 0; i < n - 1; i++) {
+  k = n - 1 - i;
+  x[k] = y[i] * 2;
+}
+#pragma endscop
+a[0] = k;
+
+//# temporary_as_data: parallel
+for (int i = 0; i < n; i++) {
+  int k = 3 * i - 7;
+  x[i] = k * 0.5 + y[i];
+  a[i] = k / 2;
+}
+
+//# chain_of_temporaries: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    const int row = i, column = n - 1 - j;
+    int flipped = column;
+    X[row][flipped] = K[row][j];
+  }
+
+//# linearised_temporary: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    int k = i * n + j;
+    x[k] = y[k] + z[k];
+  }
+
+//# row_pointer: parallel
+for (int i = 0; i < n; i++) {
+  double *row = X[i];
+  for (int j = 0; j < n; j++)
+    row[j] = row[j] * 2 + i;
+}
+
+//# row_of_flat_array: parallel
+for (int i = 0; i < n; i++) {
+  double *row = x + i * n;
+  const double *other = &y[i * n];
+  for (int j = 0; j < n; j++)
+    row[j] += other[j];
+}
+
+//# pointer_to_element: parallel
+for (int i = 0; i < n; i++) {
+  double *e = &X[i][0];
+  *e = 1;
+  if (n > 1)
+    e[1] = 2;
+}
+
+//# pointer_to_rows: parallel
+double (*P)[n] = X;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    P[i][j] += 1;
+#pragma endscop
+
+//# pointer_arithmetic: parallel
+for (int i = 0; i < n; i++)
+  *(x + i) = *(y + n - 1 - i) + *(*(X + i) + i);
+
+//# address_and_back: parallel
+for (int i = 0; i < n; i++)
+  (&x[1])[i - 1] = *&y[i];
+
+//# induction_with_constant: parallel
+int k = 0;
+#pragma scop
+for (int i = 0; i < n / 2; i++) {
+  x[k] = y[k] + 1;
+  k += 2;
+}
+#pragma endscop
+
+//# induction_from_outside: parallel
+int k = r[0] + 1;
+#pragma scop
+for (int i = 1; i < n; i++) {
+  x[k] = y[i];
+  k++;
+}
+#pragma endscop
+a[0] = k;
+
+//# induction_downwards: parallel
+int k = n;
+#pragma scop
+for (int i = 0; i < n; i++)
+  x[--k] = y[i];
+#pragma endscop
+a[0] = k;
+
+//# induction_live_and_conditional_loop: parallel
+int k = 4;
+#pragma scop
+if (n > 5)
+  for (int i = 3; i <= n; i += 3) {
+    x[i - 1] = k;
+    k -= 2;
+  }
+#pragma endscop
+a[0] = k;
+
+//# induction_in_nest: parallel
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    x[k++] = X[i][j];
+#pragma endscop
+a[0] = k;
+
+//# induction_in_nest_of_constant_trips: parallel
+int k = 0;
+#pragma scop
+for (int i = 0; i < n / 4; i++)
+  for (int j = 0; j < 4; j++)
+    x[k++] = y[4 * i + 3 - j];
+#pragma endscop
+a[0] = k;
+
+//# two_inductions: parallel
+int lo = 0, hi = n - 1;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  x[lo] = y[hi];
+  lo++;
+  hi--;
+}
+#pragma endscop
+a[0] = lo + 3 * hi;
+
+//# comma_header: parallel
+int i, k;
+#pragma scop
+for (i = 0, k = n - 1; i < n; i++, k--)
+  x[i] = y[k];
+#pragma endscop
+a[0] = i, a[n * n - 1] = k;
+
+//# meeting_in_the_middle: parallel
+int i, k;
+#pragma scop
+for (i = 0, k = n - 1; i < k; i++, k--) {
+  x[i] = y[k];
+  x[k] = y[i];
+}
+#pragma endscop
+
+//# unsigned_induction: parallel
+unsigned k = 1;
+#pragma scop
+for (int i = 0; i < n - 1; i++) {
+  x[k] = i;
+  k += 1;
+}
+#pragma endscop
+a[0] = (int)k;
+
+//# size_t_induction: parallel
+size_t k = 0;
+#pragma scop
+for (size_t i = 0; i < (size_t)n; i++) {
+  x[k] = y[i];
+  k += (size_t)n;
+}
+#pragma endscop
+a[0] = (int)k;
+
+//# narrow_induction: parallel
+short k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  x[k] = y[i];
+  k++;
+}
+#pragma endscop
+a[0] = k;
+
+//# wrapping_char: parallel
+unsigned char k = 250;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  x[i] = y[i];
+  k++;
+}
+#pragma endscop
+a[0] = k;
+
+//# symbolic_increment: parallel
+int ix = 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  x[ix] = 2 * y[ix];
+  ix += n;
+}
+#pragma endscop
+a[0] = ix;
+
+//# walking_pointers: parallel
+double *p = x;
+const double *q = y;
+#pragma scop
+for (int i = 0; i < n; i++)
+  *p++ = *q++ * 2;
+#pragma endscop
+a[0] = (int)(p - x);
+
+//# walking_pointer_in_region: parallel
+double *p;
+#pragma scop
+p = x;
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    *p++ = X[i][j];
+#pragma endscop
+a[0] = (int)(p - x);
+
+//# unrolled_walk: parallel
+double *p = x;
+#pragma scop
+for (int i = 0; i < n / 4; i++) {
+  *p++ = 1;
+  *p++ = 2;
+  p[0] = 3, p[1] = 4;
+  p += 2;
+}
+#pragma endscop
+
+//# pointer_iterator: parallel
+for (double *p = x; p < x + n; p++)
+  *p = 2 * *p;
+
+//# pointer_iterator_with_end: parallel
+double *end = x + n, *p;
+#pragma scop
+for (p = x; p != end; ++p)
+  *p = 1;
+#pragma endscop
+a[0] = (int)(p - x);
+
+//# pointer_iterator_of_unknown_pointers: parallel
+double *begin = x + n / 3, *end = x + n;
+#pragma scop
+while (begin < end)
+  *begin++ = 7;
+#pragma endscop
+a[0] = (int)(begin - x);
+
+//# while_that_counts: parallel
+int i = 0;
+#pragma scop
+while (i < n) {
+  x[i] = y[i];
+  i++;
+}
+#pragma endscop
+a[0] = i;
+
+//# while_from_region: parallel
+int i, k;
+#pragma scop
+i = 2;
+k = n;
+while (i <= n) {
+  i += 2;
+  x[i - 4] = y[k - 1];
+  k--;
+}
+#pragma endscop
+a[0] = i, a[n * n - 1] = k;
+
+//# while_counting_down: parallel
+int i = n;
+#pragma scop
+while (i--)
+  x[i] = y[i] + i;
+#pragma endscop
+a[0] = i;
+
+//# while_decrement_first: parallel
+int i = n;
+#pragma scop
+while (--i > 0)
+  x[i] = y[i - 1];
+#pragma endscop
+a[0] = i;
+
+//# for_with_decrement_in_condition: parallel
+for (int i = n; i-- > 0;)
+  x[i] = y[i] * 3;
+
+//# do_while_that_counts: parallel
+int i = 0;
+#pragma scop
+do {
+  x[i] = y[i] + 1;
+  i++;
+} while (i < n);
+#pragma endscop
+a[0] = i;
+
+//# do_while_test_after_increment: parallel
+int i = 0;
+#pragma scop
+do
+  x[i] = 1;
+while (++i < n);
+#pragma endscop
+a[0] = i;
+
+//# do_once: parallel
+for (int i = 0; i < n; i++)
+  do {
+    x[i] = 1;
+    y[i] = 2;
+  } while (0);
+
+//# nested_while: parallel
+int i = 0, j;
+#pragma scop
+while (i < n) {
+  j = 0;
+  while (j < n) {
+    X[i][j] = K[i][j];
+    j++;
+  }
+  i++;
+}
+#pragma endscop
+
+//# counter_stepped_in_body: parallel
+for (int i = 0; i < n; i++) {
+  x[i] = 1;
+  i++;
+}
+
+//# chained_assignment: parallel
+int i, j;
+#pragma scop
+i = j = 1;
+for (int k = 1; k < n; k++) {
+  x[i] = y[j];
+  i++, j++;
+}
+#pragma endscop
+
+//# temporary_chosen_by_condition: parallel
+for (int i = 0; i < n; i++) {
+  int k;
+  if (i > 3)
+    k = i;
+  else
+    k = 0;
+  x[i] = y[k];
+}
+
+//# flag_of_counter: parallel
+for (int i = 0; i < n; i++) {
+  int inside = i > 0 && i < n - 1;
+  if (inside)
+    x[i] = y[i - 1] + y[i + 1];
+}
+
+//# bounds_in_temporaries: parallel
+for (int i = 0; i < n; i++) {
+  int first = i, last = n - i;
+  for (int j = first; j < last; j++)
+    X[i][j] = 0;
+}
+
+//# sum_is_no_induction: serial
+int s = 0;
+#pragma scop
+for (int i = 1; i < n; i++) {
+  s += a[i];
+  x[i] = x[i - 1] + s;
+}
+#pragma endscop
+a[0] = s;
+
+//# gather_stays_data: parallel
+for (int i = 0; i < n; i++) {
+  int k = a[i];
+  x[i] = y[k];
+}
+
+//# reused_temporary: parallel
+int k;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  k = i;
+  x[k] = 1;
+  k = n - 1 - i;
+  y[k] = 2;
+}
+#pragma endscop
+a[0] = k;
+
+//# count_of_iterations: parallel
+int count = 0;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < i; j++) {
+    X[i][j] = 1;
+    count++;
+  }
+#pragma endscop
+a[0] = count;
+
+//# conditional_counter: serial
+int count = 0;
+#pragma scop
+for (int i = 0; i < n; i++)
+  if (x[i] > 50) {
+    y[count] = x[i];
+    count++;
+  }
+#pragma endscop
+a[0] = count;
