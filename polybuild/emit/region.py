@@ -136,8 +136,11 @@ def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: Ex
     if value.value is None:
         assert value.source is not None  # noqa: S101 - the model says so
         return [f"{c_text(value.expression)} = {c_text(value.source)};"]
-    defined = value.value.domain().params()
-    text = printer.text(build.expr_from_pw_aff(value.value.coalesce()))
+    result = value.value.project_domain_on_params().intersect_params(scop.context).coalesce()
+    defined = result.domain()
+    if defined.is_empty():
+        return []
+    text = printer.text(build.expr_from_pw_aff(result))
     if value.base is not None:
         text = f"{c_text(value.base)} + ({text})"
     assignment = f"{c_text(value.expression)} = {text};"
