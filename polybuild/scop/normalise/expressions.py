@@ -52,6 +52,11 @@ class Evaluator:
         self._commit()
         self.state.values[variable] = new
 
+    def step(self, node: c_ast.UnaryOp, variable: Variable) -> None:
+        """The full expression ``variable++`` or one of its like."""
+        self._step(node, variable)
+        self._commit()
+
     def _commit(self) -> None:
         self.state.values.update(self._changed)
         self._changed.clear()

@@ -137,13 +137,12 @@ class Walk:
                     *self._expression(inner),
                     *self._expression(c_ast.Assignment(node.op, node.lvalue, inner.lvalue, node.coord)),
                 ]
+        elif node.op in _STEPS and (variable := self.context.variable(node.expr)) is not None:
+            Evaluator(self.state).step(node, variable)
+            return self.last_value(variable, node.coord)
         stepped = self.context.changed_in(node)
         new = Evaluator(self.state).evaluate(node)
-        lone = isinstance(node, c_ast.UnaryOp) and (
-            node.op in _STEPS and self.context.variable(node.expr) is not None
-        )
-        lasting = [each for variable in stepped for each in self.last_value(variable, node.coord)]
-        return lasting if lone else [new, *lasting]
+        return [new, *(each for variable in stepped for each in self.last_value(variable, node.coord))]
 
     def _assignment(self, node: c_ast.Assignment, variable: Variable) -> list[c_ast.Node]:
         value = node.rvalue
