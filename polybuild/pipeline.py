@@ -56,6 +56,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     diagnostics = list(source.diagnostics)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
+    strict = _is_strict(flags)
     for region in source.regions:
         started = time.perf_counter()
         if isinstance(region, RejectedRegion):
@@ -64,7 +65,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
         else:
             try:
                 with _operation_budget():
-                    replacement, report = _compile_region(region, path, options)
+                    replacement, report = _compile_region(region, path, options, strict_aliasing=strict)
                 replacements.append(replacement)
             except Unsupported as refusal:
                 report = _kept(region, path, refusal.diagnostic)
@@ -73,7 +74,9 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     return Result(splice(source, replacements), tuple(reports), tuple(diagnostics), source.dependencies)
 
 
-def _compile_region(region: Region, path: str, options: Options) -> tuple[Replacement, RegionReport]:
+def _compile_region(
+    region: Region, path: str, options: Options, *, strict_aliasing: bool
+) -> tuple[Replacement, RegionReport]:
     """One region down the road; raises Unsupported where it must stay as it is."""
     options = _with_clauses(region, options)
     try:
@@ -85,7 +88,7 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
         plan = Plan(
             mapping.schedule,
             mapping.loop_lines,
-            find_overlaps(scop, region.symbols),
+            find_overlaps(scop, region, strict=strict_aliasing),
             trip_counts(scop),
             options.min_work,
         )
@@ -123,7 +126,7 @@ def _compile_region(region: Region, path: str, options: Options) -> tuple[Replac
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=text.conditions,
-        remarks=mapping.remarks,
+        remarks=(*mapping.remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return Replacement(region, text), report
 
@@ -138,6 +141,12 @@ def _operation_budget() -> Iterator[None]:
         yield
     finally:
         context.set_max_operations(0)
+
+
+def _is_strict(flags: Sequence[str]) -> bool:
+    """Whether the compiler may rely on C's rules of effective types."""
+    told = [flag for flag in flags if flag in {"-fstrict-aliasing", "-fno-strict-aliasing"}]
+    return not told or told[-1] == "-fstrict-aliasing"
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

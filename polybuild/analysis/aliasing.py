@@ -14,6 +14,7 @@ where a footprint is not known are their types relied on, as compilers do.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -56,30 +57,31 @@ def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[O
     ``strict`` says that accesses follow C's rules of effective types. Raises
     Unsupported if a check needs a footprint that is not known.
     """
-    footprints = [_touched(scop, array) for array in scop.arrays if not array.local]
-    footprints += [
-        _parameter_footprint(parameter, scop)
+    arrays = [_touched(scop, array) for array in scop.arrays if not array.local]
+    values = [
+        Footprint(_read_object(parameter, scop), (), (), written=False)
         for parameter in scop.parameters
         if _in_reachable_memory(parameter, region)
     ]
     pointers = _fixed_parameters(region)
     overlaps: list[Overlap] = []
-    for index, first in enumerate(footprints):
-        for second in footprints[index + 1 :]:
-            typed = strict and not _same_type(first.array.element, second.array.element)
-            if (first.written or second.written) and _may_alias(first.array, second.array, typed, pointers):
-                try:
-                    overlap = Overlap(_bounded(scop, first, second), _bounded(scop, second, first))
-                except Unsupported:
-                    if not typed:
-                        raise
-                else:
-                    overlaps.append(overlap)
+    for first, second in itertools.combinations(arrays + values, 2):
+        if not (first.written or second.written) or not _may_alias(first.array, second.array, pointers):
+            continue
+        typed = strict and not _same_type(first.array.element, second.array.element)
+        both = first.array.by_pointer and second.array.by_pointer
+        if typed and (second in values or not both):
+            continue
+        try:
+            overlaps.append(Overlap(_bounded(scop, first, second), _bounded(scop, second, first)))
+        except Unsupported:
+            if not typed:
+                raise
     return tuple(overlaps)
 
 
-def _may_alias(first: Array, second: Array, typed: bool, pointers: frozenset[str]) -> bool:  # noqa: FBT001
-    """Whether they may be the same memory; ``typed`` if their types forbid it for declared objects."""
+def _may_alias(first: Array, second: Array, pointers: frozenset[str]) -> bool:
+    """Whether they may be the same memory, types aside."""
     if first.target and first.target == second.target:
         return False  # two members of the structures that one pointer leads to
     if first.by_pointer and second.by_pointer:
@@ -87,7 +89,7 @@ def _may_alias(first: Array, second: Array, typed: bool, pointers: frozenset[str
     if not first.by_pointer and not second.by_pointer:
         return False
     named, pointed = (second, first) if first.by_pointer else (first, second)
-    return not pointed.restrict and _reachable(named) and not typed
+    return not pointed.restrict and _reachable(named)
 
 
 def _promised(array: Array, other: Array, pointers: frozenset[str]) -> bool:
@@ -120,7 +122,7 @@ def _assigned(node: c_ast.Node) -> Iterator[str]:
 def _same_type(first: types.Type, second: types.Type) -> bool:
     """Whether C lets one object be accessed as both: types that differ in sign only, and characters."""
     for kind in (first, second):
-        if isinstance(kind, types.Integer) and kind.width <= 8:  # noqa: PLR2004 - a character
+        if isinstance(kind, types.Integer) and kind.width <= 8:
             return True
     if isinstance(first, types.Integer) and isinstance(second, types.Integer):
         return first.width == second.width
@@ -138,9 +140,7 @@ def _reachable(array: Array) -> bool:
 
 def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     """Whether a pointer can lead to the object that ``parameter`` is the value of."""
-    expression = parameter.expression
-    while isinstance(expression, c_ast.StructRef) and expression.type == ".":
-        expression = expression.name
+    expression = _outermost(parameter.expression)
     if isinstance(expression, c_ast.ID):
         symbol = region.symbols.get(expression.name)
         return symbol is not None and (
@@ -149,16 +149,27 @@ def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp)
 
 
-def _parameter_footprint(parameter: Parameter, scop: Scop) -> Footprint:
-    array = Array(
+def _outermost(expression: c_ast.Node) -> c_ast.Node:
+    """``expression`` without the members of structures that are not behind a pointer."""
+    while isinstance(expression, c_ast.StructRef) and expression.type == ".":
+        expression = expression.name
+    return expression
+
+
+def _read_object(parameter: Parameter, scop: Scop) -> Array:
+    """The object whose value on entry ``parameter`` is."""
+    root = _outermost(parameter.expression)
+    pointer = getattr(root.name, "name", "") if isinstance(root, c_ast.StructRef) else ""
+    return Array(
         name=parameter.name,
         expression=parameter.expression,
         element=parameter.type,
         extents=(),
         storage=Storage.GLOBAL,
         location=scop.location,
+        by_pointer=not isinstance(root, c_ast.ID),
+        target=pointer if isinstance(pointer, str) else "",
     )
-    return Footprint(array, (), (), written=False)
 
 
 def _touched(scop: Scop, array: Array) -> Footprint:
