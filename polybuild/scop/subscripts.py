@@ -15,6 +15,7 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.integers import common, holds, promoted
 from polybuild.scop.place import Place
 from polybuild.scop.polynomials import Atoms, NotPolynomial, Polynomial, from_affine
+from polybuild.scop.synthetic import Exact
 from polybuild.source.types import Integer
 from polybuild.source.typing import type_of_name
 
@@ -99,6 +100,8 @@ class _Reading:
             return _Value(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
         if isinstance(node, c_ast.Cast):
             to = type_of_name(node.to_type, self._facts.region)
+            if isinstance(node, Exact) and isinstance(to, Integer):
+                return dataclasses.replace(self._value(node.expr), type=to, pending=False)
             if isinstance(to, Integer):
                 return self._convert(self._value(node.expr), to, node)
         return None
