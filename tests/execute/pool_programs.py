@@ -18,15 +18,8 @@ from polybuild.report.model import RegionReport
 NUMBERS = ("n", "m", "p", "o", "q")
 POINTERS = ("A", "B", "C")
 _FALLBACK = "} else { /* the original */"
-_FLAGS = (
-    "-std=c99",
-    "-O2",
-    "-ffp-contract=off",
-    "-Wall",
-    "-Wextra",
-    "-Wno-unknown-pragmas",
-    "-Wno-unused-parameter",
-)
+_FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
+_UNUSED = ("-Wno-unused-parameter",)
 _HEAD = """
 #include <stddef.h>
 #include <stdio.h>
@@ -57,7 +50,7 @@ APART = (10000, 50000, 90000)
 
 @dataclass(frozen=True)
 class Call:
-    """One call: values for ``NUMBERS`` in order (0 if left out), and the places of the pointers in the pool."""
+    """Values for ``NUMBERS`` in order (0 if left out), and the places of the pointers in the pool."""
 
     numbers: tuple[int, ...]
     places: tuple[int, int, int] = APART
@@ -65,7 +58,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One call: whether the transformed function ran its original loops, and a hash of the pool after each."""
+    """Whether the transformed function ran its original loops, and a hash of the pool after each."""
 
     fell_back: bool
     original: str
@@ -119,7 +112,9 @@ def compare(
 
 def _run(source: Path, flags: Sequence[str]) -> list[list[str]]:
     program = source.with_suffix("")
-    subprocess.run(["gcc", *_FLAGS, *flags, str(source), "-o", str(program), "-lm"], check=True, timeout=120)
+    subprocess.run(
+        ["gcc", *_FLAGS, *_UNUSED, *flags, str(source), "-o", str(program), "-lm"], check=True, timeout=120
+    )
     environment = {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
         [str(program)], check=True, capture_output=True, text=True, timeout=120, env=environment

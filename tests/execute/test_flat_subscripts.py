@@ -13,13 +13,17 @@ NEW, OLD = False, True  # what each call runs
 # name: (body, [(numbers of the call, what it runs)]); the calls of SMALL are made besides
 CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
     "gemm": (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
-        " C[i*m+j] += A[i*p+k] * B[k*m+j];",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
+            " C[i*m+j] += A[i*p+k] * B[k*m+j];"
+        ),
         [((9, 14, 20), NEW), ((40, 3, 70), NEW)],
     ),
     "gemm_with_strides": (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
-        " C[i*o+j] += A[i*q+k] * B[k*o+j];",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
+            " C[i*o+j] += A[i*q+k] * B[k*o+j];"
+        ),
         [
             ((9, 14, 20, 14, 20), NEW),
             ((9, 14, 20, 30, 33), NEW),
@@ -28,45 +32,61 @@ CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         ],
     ),
     "subarray": (
-        "for (int i = 0; i < m; i++) for (int j = 0; j < p; j++)"
-        " A[n*(i+o)+q + j] = A[n*(i+o)+q + j - n] + 1;",
+        (
+            "for (int i = 0; i < m; i++) for (int j = 0; j < p; j++)"
+            " A[n*(i+o)+q + j] = A[n*(i+o)+q + j - n] + 1;"
+        ),
         # p = 9, m = 8 of Figure 50, with the offsets of its two cases
         [((9, 3, 6, 1, 3), NEW), ((9, 3, 6, 5, 6), OLD), ((9, 3, 6, 5, -1), OLD)],
     ),
     "cube": (
-        "for (int i = 1; i < n-1; i++) for (int j = 1; j < n-1; j++) for (int k = 1; k < n-1; k++)"
-        " A[(i*n+j)*n+k] = B[i*n*n+j*n+k-1] + B[i*n*n+(j-1)*n+k] + B[(i+1)*n*n+j*n+k];",
+        (
+            "for (int i = 1; i < n-1; i++) for (int j = 1; j < n-1; j++) for (int k = 1; k < n-1; k++)"
+            " A[(i*n+j)*n+k] = B[i*n*n+j*n+k-1] + B[i*n*n+(j-1)*n+k] + B[(i+1)*n*n+j*n+k];"
+        ),
         [((13,), NEW)],
     ),
     "border": (
-        "for (int i = 1; i <= n; i++) for (int j = 1; j <= m; j++) for (int k = 1; k <= p; k++)"
-        " A[4*i+2*j+k+2*i*m+2*i*p+j*p+i*m*p] = B[(i*(m+2)+j)*(p+2)+k] + B[((i-1)*(m+2)+j+1)*(p+2)+k-1];",
+        (
+            "for (int i = 1; i <= n; i++) for (int j = 1; j <= m; j++) for (int k = 1; k <= p; k++)"
+            " A[4*i+2*j+k+2*i*m+2*i*p+j*p+i*m*p] = B[(i*(m+2)+j)*(p+2)+k] + B[((i-1)*(m+2)+j+1)*(p+2)+k-1];"
+        ),
         [((9, 8, 7), NEW)],
     ),
     "padded": (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
-        " A[i*m+j] = B[(i+o)*(m+2*o)+j+o] + B[i*(m+2*o)+j+2*o];",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " A[i*m+j] = B[(i+o)*(m+2*o)+j+o] + B[i*(m+2*o)+j+2*o];"
+        ),
         [((9, 8, 0, 2), NEW), ((9, 8, 0, 0), NEW), ((9, 30, 0, -1), OLD)],
     ),
     "multiples": (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < 3*m; j++) for (int k = 0; k < 2*p; k++)"
-        " A[(i*3*m+j)*2*p+k] = i + j - k;",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 3*m; j++) for (int k = 0; k < 2*p; k++)"
+            " A[(i*3*m+j)*2*p+k] = i + j - k;"
+        ),
         [((4, 5, 6), NEW)],
     ),
     "halves": (
-        "for (int i = 0; i < n/2; i++) for (int j = 0; j < m/2; j++) for (int c = 0; c < 3; c++)"
-        " A[(i*(m/2)+j)*3+c] = B[(2*i*m+2*j)*3+c] + B[((2*i+1)*m+2*j+1)*3+c];",
+        (
+            "for (int i = 0; i < n/2; i++) for (int j = 0; j < m/2; j++) for (int c = 0; c < 3; c++)"
+            " A[(i*(m/2)+j)*3+c] = B[(2*i*m+2*j)*3+c] + B[((2*i+1)*m+2*j+1)*3+c];"
+        ),
         [((9, 8), NEW), ((10, 11), NEW)],
     ),
     "sizes_in_subscripts": (
-        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
-        " A[(i*m+j)*p+k] = A[(i*m+j)*p+p-1-k] + A[(i*m+m-1)*p+k];"
-        " for (int k = 0; k < p; k++) A[p-1-k] += A[m*p-p+k];",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
+            " A[(i*m+j)*p+k] = A[(i*m+j)*p+p-1-k] + A[(i*m+m-1)*p+k];"
+            " for (int k = 0; k < p; k++) A[p-1-k] += A[m*p-p+k];"
+        ),
         [((4, 5, 6), NEW)],
     ),
     "diagonal": (
-        "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) A[i*n+j] -= A[j*n+i] / (A[j*(n+1)] + 2000);"
-        " A[i*(n+1)] += A[i*n+n-1]; }",
+        (
+            "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++)"
+            " A[i*n+j] -= A[j*n+i] / (A[j*(n+1)] + 2000); A[i*(n+1)] += A[i*n+n-1]; }"
+        ),
         [((20,), NEW)],
     ),
     "next_row": (
