@@ -68,7 +68,9 @@ class Arrays:
         if inner:
             extents = (None, *inner, *extents[1:])
         return Array(
-            name=self._names.unique("_".join((variable.name, *reference.members))),
+            name=self._names.unique(
+                "_".join((variable.name, *reference.members)), self._other_names() if variable.local else ()
+            ),
             expression=reference.expression,
             element=reference.type,
             extents=extents,
@@ -83,6 +85,12 @@ class Arrays:
             suffixes=(*[""] * len(inner), *reference.suffixes),
             flat=len(inner) + 1,
         )
+
+    def _other_names(self) -> set[str]:
+        """Names of counters and of what is outside the region: no other declaration may hide them."""
+        names = self._facts.names
+        counters = set(names.iterators.values())
+        return {each.name for each in names.variables.values() if not each.local or each in counters}
 
     def _extent(self, reference: Reference, position: int, node: c_ast.Node) -> isl.PwAff | None:
         extent = reference.extents[position]

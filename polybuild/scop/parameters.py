@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import islpy as isl
 from pycparser import c_ast
 
@@ -25,10 +27,15 @@ class IslNames:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def unique(self, name: str) -> str:
-        """``name``, or the first of ``name_1``, ``name_2``, ... that is free."""
+    def unique(self, name: str, avoid: Container[str] = ()) -> str:
+        """``name``, or the first of ``name_1``, ``name_2``, ... that is free and not in ``avoid``."""
         candidate, count = name, 0
-        while candidate in self._taken or candidate.lower() in _RESERVED or _is_statement_name(candidate):
+        while (
+            candidate in self._taken
+            or candidate in avoid
+            or candidate.lower() in _RESERVED
+            or _is_statement_name(candidate)
+        ):
             count += 1
             candidate = f"{name}_{count}"
         self._taken.add(candidate)

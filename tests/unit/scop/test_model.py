@@ -181,6 +181,18 @@ def test_two_locals_of_one_name_are_two_arrays():
     assert scop.arrays[1].declared is not None
 
 
+def test_a_local_gets_a_name_that_hides_nothing():
+    scop = scop_in(
+        """for (int i = 0; i < n; i++) { double x = a[i]; a[i] = x; }
+           for (int k = 0; k < n; k++) { double i = x[k]; a[k] = i; }""",
+        "int n, double *a, double *x",
+    )
+    outside = {"i", "k", "n", "a", "x"}
+    assert not outside & {each.name for each in scop.arrays if each.local}
+    # the arrays' isl names may be anything: they are printed as the user's expressions
+    assert [each.expression.name for each in scop.arrays if not each.local] == ["a", "x"]
+
+
 def test_local_array_and_dereferenced_pointer():
     scop = scop_in(
         "for (int i = 0; i < n; i++) { double row[m]; for (int j = 0; j < m; j++) row[j] = *a; }",
