@@ -125,7 +125,7 @@ def _compile_region(
         parallel_loops=mapping.parallel_loops,
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
-        assumptions=text.conditions,
+        assumptions=tuple(map(str, text.conditions)),
         remarks=(*mapping.remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return Replacement(region, text), report

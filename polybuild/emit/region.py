@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.aliasing import Footprint, Overlap
+from polybuild.analysis.aliasing import Overlap
 from polybuild.emit.ast import build_ast
-from polybuild.emit.bodies import c_text, element
-from polybuild.emit.expressions import AND, MULTIPLICATIVE, ExpressionPrinter
+from polybuild.emit.bodies import c_text
+from polybuild.emit.conditions import Condition, ConditionPrinter
+from polybuild.emit.expressions import ExpressionPrinter
 from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
@@ -48,7 +49,7 @@ class RegionText:
     """
 
     declarations: tuple[str, ...]
-    conditions: tuple[str, ...]
+    conditions: tuple[Condition, ...]
     loops: tuple[str, ...]
     helpers: frozenset[str]
 
@@ -62,24 +63,20 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     taken = used - _only_counters(scop) | frozenset(names.values())
-    sizes = _view_sizes(scop, build, printer)
+    printed = ConditionPrinter(scop, names, helpers)
     ast = build_ast(scop, plan.schedule)
-    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers, sizes=sizes).lines(file)
+    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers, sizes=printed.sizes).lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     locals_ = [_local(array) for array in scop.arrays if array.local]
     helpers.update(
         each for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if any(each in line for line in loops)
     )
-    conditions = [
-        *_assumptions(scop, build, printer),
-        *(_disjoint(overlap, sizes, build, printer) for overlap in plan.overlaps),
-        *_enough_work(plan, build, printer),
-    ]
+    conditions = printed.all(plan.overlaps, plan.work, plan.min_work)
     lines = (*locals_, *loops, *finals)
-    used_names = set(re.findall(r"\w+", " ".join((*conditions, *lines))))
+    used_names = set(re.findall(r"\w+", " ".join((*(each.text for each in conditions), *lines))))
     return RegionText(
         tuple(_parameter_declarations(scop, names, used_names)),
-        tuple(conditions),
+        conditions,
         lines,
         frozenset(helpers),
     )
@@ -147,60 +144,3 @@ def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: Ex
     if scop.context.is_subset(defined):
         return [assignment]
     return [f"if ({printer.text(build.expr_from_set(defined.gist(scop.context)))})", f"  {assignment}"]
-
-
-def _assumptions(scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
-    conditions: list[str] = []
-    for assumption in scop.assumptions:
-        text = printer.text(build.expr_from_set(assumption.condition.coalesce()), AND)
-        if text not in conditions:
-            conditions.append(text)
-    return conditions
-
-
-def _view_sizes(scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
-    """The inner extents of each array that is reached by flat subscripts, as operands of a product."""
-    return {
-        array.name: tuple(
-            printer.text(build.expr_from_pw_aff(extent.project_domain_on_params()), MULTIPLICATIVE + 1)
-            for extent in array.extents[1 : array.flat]
-            if extent is not None
-        )
-        for array in scop.arrays
-        if array.flat > 1
-    }
-
-
-def _disjoint(
-    overlap: Overlap,
-    sizes: Mapping[str, tuple[str, ...]],
-    build: isl.AstBuild,
-    printer: ExpressionPrinter,
-) -> str:
-    first, second = overlap.first, overlap.second
-
-    def address(footprint: Footprint, corner: Sequence[isl.PwAff]) -> str:
-        subscripts = [printer.text(build.expr_from_pw_aff(each)) for each in corner]
-        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
-
-    def before(one: Footprint, other: Footprint) -> str:
-        return (
-            f"(const char *)({address(one, one.highest)} + 1) <= (const char *){address(other, other.lowest)}"
-        )
-
-    return f"({before(first, second)} || {before(second, first)})"
-
-
-def _enough_work(plan: Plan, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
-    if plan.min_work == 0 or not plan.work:
-        return []
-    products = dict.fromkeys(
-        " * ".join(
-            [
-                "1.0",
-                *(printer.text(build.expr_from_pw_aff(each), 71) for each in trips),
-            ]
-        )
-        for trips in plan.work
-    )
-    return [f"{' + '.join(products)} >= {plan.min_work}"]

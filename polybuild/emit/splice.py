@@ -53,7 +53,8 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     indent = "  "
     original = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
     lead = "" if _starts_line(text, region.span.start) else "\n"
-    condition = "\n      && ".join(generated.conditions) or "1"
+    conditions = [f"{each.text} /* line {each.line}: {each.reason} */" for each in generated.conditions]
+    condition = "\n      && ".join(conditions) or "1"
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
         *(f"{indent}{line}" for line in generated.declarations),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -255,35 +254,10 @@ class AccessReader:
             return [None if isinstance(first, FlatSubscript) else first, *rest]
         view = None
         if first is not None:
-            view = flat.split(key_of(reference), first, place, self._assumptions.known)
-        if view is None or not self._fits(view, reference, array, place):
+            view = flat.split(key_of(reference), first, place, reference.subscripts[0], self._assumptions)
+        if view is None:
             return [*[None] * array.flat, *rest]
         return [*view, *rest]
-
-    def _fits(self, view: Sequence[isl.PwAff], reference: Reference, array: Array, place: Place) -> bool:
-        """Assume that the subscripts of a view are in range; false if that cannot be."""
-        before = self._assumptions.snapshot()
-        for position in range(1, array.flat):
-            extent = array.extents[position]
-            assert extent is not None  # noqa: S101 - only the outermost extent of a view is not known
-            for outside, demand in bounds(view[position], extent, place.depth):
-                name = reference.variable.name
-                try:
-                    self._assumptions.require(
-                        Violation(
-                            outside,
-                            place.domain,
-                            "out-of-bounds",
-                            f"subscript {position + 1} of '{name}', taken as an array of"
-                            f" {array.flat} dimensions, {demand}",
-                            location(reference.subscripts[0]),
-                            "",
-                        )
-                    )
-                except Unsupported:
-                    self._assumptions.restore(before)
-                    return False
-        return True
 
     def _subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff | FlatSubscript | None:
         """The value of a subscript, None if it is not affine: any element may then be meant."""

@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop import spaces
-from polybuild.scop.model import Assumption
+from polybuild.scop.model import Assumption, ProductLimit
 from polybuild.scop.parameters import Parameters
 
 
@@ -42,7 +42,7 @@ class Violation:
 
 
 class Assumptions:
-    """The assumptions made so far."""
+    """The assumptions made so far; ``limits`` are those that no set of the parameters says."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
@@ -50,6 +50,7 @@ class Assumptions:
         self._exact = spaces.all_parameters()
         self._wide = spaces.all_parameters()
         self._made: list[Assumption] = []
+        self.limits: list[ProductLimit] = []
 
     def all(self) -> tuple[Assumption, ...]:
         """The assumptions, in the order in which they were made.
@@ -70,11 +71,11 @@ class Assumptions:
 
     def snapshot(self) -> tuple[object, ...]:
         """What ``restore`` needs to forget the assumptions made from now on."""
-        return self._conditions, self._exact, self._wide, list(self._made)
+        return self._conditions, self._exact, self._wide, list(self._made), list(self.limits)
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Forget the assumptions made since ``snapshot`` was taken."""
-        self._conditions, self._exact, self._wide, self._made = snapshot
+        self._conditions, self._exact, self._wide, self._made, self.limits = snapshot
 
     def _known_for(self, violation: Violation) -> isl.Set:
         known = self._exact.intersect(self._parameters.facts)

@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.diagnostics import Unsupported
 from polybuild.scop import spaces
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.model import ProductLimit
+from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
 from polybuild.scop.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.subscripts import FlatSubscript
@@ -52,11 +56,69 @@ class FlatSubscripts:
         return FlatSubscripts(found, self.atoms) if found else None
 
     def split(
-        self, key: Key, subscript: isl.PwAff | FlatSubscript, place: Place, known: isl.Set
+        self,
+        key: Key,
+        subscript: isl.PwAff | FlatSubscript,
+        place: Place,
+        node: c_ast.Node,
+        assumptions: Assumptions,
     ) -> tuple[isl.PwAff, ...] | None:
-        """The subscripts of the view of ``key``; None if they are not affine or never in range."""
+        """The subscripts of the view of ``key``, assumed to be in range; None if they cannot be.
+
+        ``node`` is the subscript as written.
+        """
         access = FlatAccess(self._polynomial(subscript, place), place.domain)
-        return fitted(access, self.views[key], self.atoms, known)
+        subscripts = fitted(access, self.views[key], self.atoms, assumptions.known)
+        if subscripts is None:
+            return None
+        before = assumptions.snapshot()
+        try:
+            for violation in self._violations(key, subscripts, place, node):
+                assumptions.require(violation)
+            if isinstance(subscript, FlatSubscript) and subscript.wraps:
+                self._limit(subscript.wraps, key, subscripts[0], place, node=node, assumptions=assumptions)
+        except Unsupported:
+            assumptions.restore(before)
+            return None
+        return subscripts
+
+    def _violations(
+        self, key: Key, subscripts: tuple[isl.PwAff, ...], place: Place, node: c_ast.Node
+    ) -> Iterator[Violation]:
+        """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
+        for position, extent in enumerate(self.extents(key), 1):
+            for beyond, demand in bounds(subscripts[position], extent, place.depth):
+                yield Violation(
+                    beyond,
+                    place.domain,
+                    "out-of-bounds",
+                    f"subscript {position + 1} of '{key[0].name}', taken as an array of"
+                    f" {len(subscripts)} dimensions, {demand}",
+                    location(node),
+                    "",
+                )
+
+    def _limit(
+        self,
+        bits: int,
+        key: Key,
+        rows: isl.PwAff,
+        place: Place,
+        *,
+        node: c_ast.Node,
+        assumptions: Assumptions,
+    ) -> None:
+        """Assume that a flat subscript fits an unsigned type of so many bits."""
+        reason = f"a subscript of '{key[0].name}' must fit {bits} bits"
+        below = rows.neg().pos_set()
+        assumptions.require(Violation(below, place.domain, "integer-wrap", reason, location(node), ""))
+        values = isl.Map.from_pw_aff(rows).intersect_domain(place.domain).range()
+        values = values.intersect_params(assumptions.known)
+        if not values.dim_has_upper_bound(isl.dim_type.set, 0):
+            raise Unsupported("integer-wrap", reason, location(node))
+        count = values.dim_max(0).add_constant_val(isl.Val(1)).coalesce()
+        sizes = (each.project_domain_on_params() for each in self.extents(key))
+        assumptions.limits.append(ProductLimit((count, *sizes), 1 << bits, reason, location(node)))
 
     def extents(self, key: Key) -> tuple[isl.PwAff, ...]:
         """The inner extents of the view of ``key``; none if it has no view."""

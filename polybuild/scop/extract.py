@@ -452,6 +452,7 @@ class _Extractor:
             final_values=tuple(finals),
             location=self._region.begin,
             remarks=tuple(self._remarks),
+            limits=tuple(self._assumptions.limits),
         )
 
     def _used_arrays(self) -> list[Array]:

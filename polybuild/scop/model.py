@@ -142,6 +142,19 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class ProductLimit:
+    """That the product of ``factors``, piecewise expressions of the parameters, is at most ``limit``.
+
+    It is checked like an assumption, but no set of the parameters says it.
+    """
+
+    factors: tuple[isl.PwAff, ...]
+    limit: int
+    reason: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FinalValue:
     """The value a variable declared before the region has after it.
 
@@ -178,6 +191,7 @@ class Scop:
     final_values: tuple[FinalValue, ...]
     location: Location
     remarks: tuple[Diagnostic, ...] = ()
+    limits: tuple[ProductLimit, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:

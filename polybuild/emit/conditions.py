@@ -1,0 +1,134 @@
+"""What must hold at run time for the generated loops to replace the original ones, as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.aliasing import Footprint, Overlap
+from polybuild.emit.bodies import c_text, element
+from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.scop.model import Assumption, ProductLimit, Scop
+
+Sizes = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """C text for the generated code, the same in the user's names, the reason, and its source line."""
+
+    text: str
+    meaning: str
+    reason: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.meaning} (line {self.line}: {self.reason})"
+
+
+class ConditionPrinter:
+    """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops."""
+
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+        self._scop = scop
+        self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+        own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
+        self._printers = (
+            ExpressionPrinter(lambda name: names.get(name, name), helpers),
+            ExpressionPrinter(lambda name: own.get(name, name), set()),
+        )
+        self._sizes = tuple(self._view_sizes(printer) for printer in self._printers)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The inner extents of each array that is reached by flat subscripts, as operands of a product."""
+        return self._sizes[0]
+
+    def all(
+        self, overlaps: Sequence[Overlap], work: Sequence[Sequence[isl.PwAff]], min_work: int
+    ) -> tuple[Condition, ...]:
+        """All conditions, each text once; ``work`` and ``min_work`` as in ``Plan``."""
+        found = [*map(self._assumption, self._scop.assumptions), *map(self._limit, self._scop.limits)]
+        found += map(self._disjoint, overlaps)
+        found += self._enough_work(work, min_work)
+        return tuple({each.text: each for each in reversed(found)}.values())[::-1]
+
+    def _both(self, text: Callable[[ExpressionPrinter, Sizes], str], reason: str, line: int) -> Condition:
+        generated, meaning = (
+            text(printer, sizes) for printer, sizes in zip(self._printers, self._sizes, strict=True)
+        )
+        return Condition(generated, meaning, reason, line)
+
+    def _assumption(self, assumption: Assumption) -> Condition:
+        expression = self._build.expr_from_set(assumption.condition.coalesce())
+        line = assumption.location.line
+        return self._both(lambda printer, _: printer.text(expression, AND), assumption.reason, line)
+
+    def _limit(self, limit: ProductLimit) -> Condition:
+        factors = [self._build.expr_from_pw_aff(factor) for factor in limit.factors]
+
+        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+            # in double: a product that is too large is not exact, but still too large
+            operands = " * ".join(f"(double){printer.text(factor, UNARY + 1)}" for factor in factors)
+            return f"{operands} <= {limit.limit}.0"
+
+        return self._both(text, limit.reason, limit.location.line)
+
+    def _disjoint(self, overlap: Overlap) -> Condition:
+        def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
+            first, second = overlap.first, overlap.second
+            return (
+                f"({self._before(first, second, printer, sizes)}"
+                f" || {self._before(second, first, printer, sizes)})"
+            )
+
+        names = " and ".join(f"'{c_text(each.array.expression)}'" for each in (overlap.first, overlap.second))
+        line = overlap.first.array.location.line
+        return self._both(text, f"{names} must not overlap", line)
+
+    def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: Sizes) -> str:
+        end = self._address(one, one.highest, printer, sizes)
+        start = self._address(other, other.lowest, printer, sizes)
+        return f"(const char *)({end} + 1) <= (const char *){start}"
+
+    def _address(
+        self, footprint: Footprint, corner: Sequence[isl.PwAff], printer: ExpressionPrinter, sizes: Sizes
+    ) -> str:
+        subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corner]
+        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
+
+    def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
+        if min_work == 0 or not work:
+            return []
+        trips = [[self._build.expr_from_pw_aff(each) for each in counts] for counts in work]
+
+        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+            products = dict.fromkeys(
+                " * ".join(["1.0", *(printer.text(each, MULTIPLICATIVE + 1) for each in counts)])
+                for counts in trips
+            )
+            return f"{' + '.join(products)} >= {min_work}"
+
+        return [self._both(text, "less work is not worth it", self._scop.location.line)]
+
+    def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
+        return {
+            array.name: tuple(
+                printer.text(
+                    self._build.expr_from_pw_aff(extent.project_domain_on_params()), MULTIPLICATIVE + 1
+                )
+                for extent in array.extents[1 : array.flat]
+                if extent is not None
+            )
+            for array in self._scop.arrays
+            if array.flat > 1
+        }
+
+
+def _operand(expression: c_ast.Node) -> str:
+    """The C text of a parameter, to be used as an operand."""
+    text = c_text(expression)
+    return text if isinstance(expression, c_ast.ID | c_ast.StructRef) else f"({text})"
