@@ -76,8 +76,7 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
     """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
     own, flags = _split(words)
     values = vars(_parser(command).parse(own))
-    settings = {knob.name: values[knob.name] for knob in dataclasses.fields(Options) if knob.name in values}
-    Options().with_settings({name.replace("_", "-"): text for name, text in settings.items()})
+    settings = _settings(values)
     arguments = Arguments(
         source=values["source"],
         output=values.get("output", STANDARD_OUTPUT),
@@ -143,6 +142,30 @@ def _parser(command: str) -> _Parser:
         parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
         parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
         parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
+    _add_knobs(parser)
+    return parser
+
+
+def parse_wrapper(words: Sequence[str]) -> Arguments:
+    """Understand the options of ``polybuild cc``; source and compiler stay empty. Raises UsageError."""
+    parser = command_parser("cc", "Run a C compiler, with the marked regions of its C files rewritten.")
+    parser.usage = "polybuild cc [options] -- compiler flags"
+    parser.epilog = "Words that are not understood, and other languages, are the compiler's alone."
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed and run")
+    _add_knobs(parser)
+    values = vars(parser.parse(words))
+    settings = _settings(values)
+    return Arguments("", "", "", "", settings, (), (), values["verbose"], values["color"])
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """The knobs among the values of a parser, each of them checked."""
+    settings = {knob.name: values[knob.name] for knob in dataclasses.fields(Options) if knob.name in values}
+    Options().with_settings({name.replace("_", "-"): text for name, text in settings.items()})
+    return settings
+
+
+def _add_knobs(parser: _Parser) -> None:
     knobs = parser.add_argument_group("what to do with a region")
     for knob in dataclasses.fields(Options):
         knobs.add_argument(
@@ -150,9 +173,8 @@ def _parser(command: str) -> _Parser:
             dest=knob.name,
             metavar=knob.metadata["metavar"] or "VALUE",
             help=knob.metadata["help"].replace("%", "%%") + _default(knob.default),
-            **unset,
+            default=argparse.SUPPRESS,
         )
-    return parser
 
 
 def _default(value: object) -> str:

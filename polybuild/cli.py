@@ -1,9 +1,10 @@
 """The command line: a thin face over the pipeline.
 
 Most files of a build have no region, so their whole cost is start-up. ``run``
-therefore tries the plain form of ``compile`` first, with nothing imported, and
-leaves everything else, errors included, to ``polybuild.commands``. Both write
-with the same function, ``output.write_all``.
+therefore tries the plain form of ``compile`` first, with nothing imported, hands
+``cc`` to a module that does the same for a compiler's command line, and leaves
+everything else, errors included, to ``polybuild.commands``. Both write with the
+same function, ``output.write_all``.
 """
 
 import os
@@ -42,6 +43,10 @@ def main() -> None:
 def run(words: list[str]) -> int:
     """Carry out one command line, given without the program's name; the exit code."""
     try:
+        if words[:1] == ["cc"]:
+            from polybuild.integrations import cc  # noqa: PLC0415 -- only when it is needed: see above
+
+            return cc.run(words[1:], plain_setting)
         if _copied(words):
             return 0
         from polybuild import commands  # noqa: PLC0415 -- only when it is needed: see above
@@ -92,14 +97,15 @@ def plain_compile(words: list[str]) -> tuple[str, output.Files] | None:
             return None
         if name in _FILES:
             files[_FILES[name]] = value
-        elif not _plain_setting(name, value):
+        elif not plain_setting(name, value):
             return None
     if len(sources) != 1 or not sources[0] or not files[0]:
         return None
     return sources[0], (files[0], files[1], files[2])
 
 
-def _plain_setting(name: str, value: str) -> bool:
+def plain_setting(name: str, value: str) -> bool:
+    """Whether the option ``name`` is one to set what is done with regions, and ``value`` is right for it."""
     if name in _PLAIN_NUMBERS:
         numbers = value.split(",") if name == "--tile-sizes" else [value]
         return all(number.isascii() and number.isdigit() and number[0] != "0" for number in numbers)

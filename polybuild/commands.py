@@ -21,6 +21,8 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
 
   compile FILE.c -o OUT.c   rewrite the regions between '#pragma scop' and '#pragma endscop'
   explain FILE.c            tell what is done with each region, or what stops it
+  cc -- COMPILER FLAGS      run a C compiler, with the regions of its C files rewritten
+  cache stats|clear         tell what the cache holds, or empty it
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -32,8 +34,13 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
 
 def run(words: Sequence[str]) -> int:
     """Carry out the command line ``words``; messages go to standard error."""
+    return guarded(lambda: _dispatch(words))
+
+
+def guarded(action: Callable[[], int]) -> int:
+    """Do ``action``; what it raises becomes a message and an exit code."""
     try:
-        return _dispatch(words)
+        return action()
     except UsageError as error:
         _say(f"error: {error}")
         return 2
@@ -53,7 +60,9 @@ def run(words: Sequence[str]) -> int:
 
 def _dispatch(words: Sequence[str]) -> int:
     if not words:
-        raise UsageError("a command is missing: compile, explain or doctor (see 'polybuild --help')")
+        raise UsageError(
+            "a command is missing: compile, explain, cc, cache or doctor (see 'polybuild --help')"
+        )
     command, rest = words[0], words[1:]
     if command not in _COMMANDS:
         kind = "option" if command.startswith("-") else "command"
@@ -68,14 +77,15 @@ def _compile(words: Sequence[str]) -> int:
 
     request = arguments.parse("compile", words)
     data = _read(request.source)
-    if output.MARK not in data:
+    if output.disabled() or not output.may_hold_regions(data):
         _guard(lambda: output.write_all(request.files, data, (request.source,), output.EMPTY_REPORT))
         return 0
 
+    from polybuild.cache import open_cache
     from polybuild.report import explanation, record
     from polybuild.translate import translate
 
-    outcome = translate(request, data)
+    outcome = translate(request, data, open_cache(default=False))
     _print_diagnostics(outcome.diagnostics, request.colour)
     if request.verbose:
         transformed = [region for region in outcome.regions if region.status == "transformed"]
@@ -97,7 +107,7 @@ def _explain(words: Sequence[str]) -> int:
 
     request = arguments.parse("explain", words)
     style = terminal.style_for(sys.stdout, request.colour)
-    if output.MARK not in _read(request.source):
+    if not output.may_hold_regions(_read(request.source)):
         terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
         return 0
 
@@ -114,6 +124,47 @@ def _explain(words: Sequence[str]) -> int:
     terminal.write(sys.stdout, text)
     kept = any(region.status != "transformed" for region in result.regions)
     return 1 if kept and options.on_unsupported == "error" else 0
+
+
+def _cc(words: Sequence[str]) -> int:
+    from polybuild import arguments
+    from polybuild.integrations import cc
+
+    own, compiler = cc.split(list(words))
+    arguments.parse_wrapper(own)
+    if not compiler:
+        raise UsageError("polybuild cc needs a compiler: polybuild cc [options] -- gcc ...")
+    return cc.carry_out(own, compiler)
+
+
+def _cache(words: Sequence[str]) -> int:
+    from polybuild.cache import cache_folder, open_cache
+
+    if list(words) not in (["stats"], ["clear"]):
+        raise UsageError("polybuild cache needs 'stats' or 'clear'")
+    cache = open_cache(default=True)
+    if cache is None:
+        why = "is off (POLYBUILD_CACHE)" if _cache_is_off() else "cannot be written, or others can write it"
+        raise _failure("no-cache", f"there is no cache: it {why}", str(cache_folder()))
+    if words[0] == "clear":
+        print(f"{cache.clear()} entries removed from {cache.folder}")  # noqa: T201 -- this is the command's result
+        return 0
+    held = cache.statistics()
+    lines = (
+        f"folder   {cache.folder}",
+        f"entries  {held.entries}",
+        f"size     {held.bytes / 2**20:.1f} of {held.limit / 2**20:.0f} MiB",
+        f"hits     {held.hits}",
+        f"misses   {held.misses}",
+    )
+    print("\n".join(lines))  # noqa: T201 -- as above
+    return 0
+
+
+def _cache_is_off() -> bool:
+    import os
+
+    return os.environ.get("POLYBUILD_CACHE", "").lower() in {"0", "off", "no", "false"}
 
 
 def _doctor(words: Sequence[str]) -> int:
@@ -158,6 +209,8 @@ def _help(_: Sequence[str]) -> int:
 _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "compile": _compile,
     "explain": _explain,
+    "cc": _cc,
+    "cache": _cache,
     "doctor": _doctor,
     "--version": _version,
     "--cmakedir": _cmake_dir,

@@ -7,8 +7,7 @@ the interpreter has loaded before it.
 import os
 import sys
 
-MARK = b"scop"
-"""A file without this text has no region and passes through as it is."""
+_MARK = b"scop"
 
 EMPTY_REPORT = b'{\n  "regions": []\n}\n'
 """The report of a file without regions."""
@@ -17,6 +16,22 @@ STANDARD_OUTPUT = "-"
 
 Files = tuple[str, str, str]
 """The names of the target, the depfile and the report; those not asked for are empty."""
+
+
+def may_hold_regions(data: bytes) -> bool:
+    """Whether the text ``data`` of a C file has a word that can mark a region; "scope" is none."""
+    position = data.find(_MARK)
+    while position >= 0:
+        position += len(_MARK)
+        if data[position : position + 1] != b"e":
+            return True
+        position = data.find(_MARK, position)
+    return False
+
+
+def disabled() -> bool:
+    """Whether the environment variable POLYBUILD_DISABLE says that C files stay as they are."""
+    return os.environ.get("POLYBUILD_DISABLE", "").lower() not in {"", "0", "off", "no", "false", "n"}
 
 
 def read(path: str) -> bytes:
@@ -70,20 +85,20 @@ def depfile(target: str, prerequisites: tuple[str, ...]) -> bytes:
     here = os.getcwd()  # noqa: PTH109 -- start-up
     # Joined, not normalised: `link/../file` is not `file` when `link` leads elsewhere.
     names = dict.fromkeys(os.path.join(here, name.removeprefix("./")) for name in prerequisites)  # noqa: PTH118
-    words = [_escape(target) + ":", *map(_escape, names)]
+    words = [escaped(target) + ":", *map(escaped, names)]
     return (" \\\n  ".join(words) + "\n").encode("utf-8", "surrogateescape")
 
 
-def _escape(path: str) -> str:
+def escaped(path: str) -> str:
     """A file name as GNU Make reads it; backslashes count only before what they escape."""
-    escaped = ""
+    text = ""
     backslashes = 0
     for character in path:
         if character in " \t#":
-            escaped += "\\" * (backslashes + 1)
-        escaped += "$$" if character == "$" else character
+            text += "\\" * (backslashes + 1)
+        text += "$$" if character == "$" else character
         backslashes = backslashes + 1 if character == "\\" else 0
-    return escaped
+    return text
 
 
 def clash(source: str, files: Files) -> str:
@@ -110,12 +125,12 @@ def _identity(path: str) -> tuple[int, int] | str:
 
 
 def copy_unmarked(source: str, files: Files) -> bool:
-    """Copy a file without regions; False, and nothing done, if it may have some.
+    """Copy a file without regions, or any if polybuild is disabled; False, and nothing done, for others.
 
     OSError if something cannot be read or written.
     """
     data = read(source)
-    if MARK in data:
+    if may_hold_regions(data) and not disabled():
         return False
     write_all(files, data, (source,), EMPTY_REPORT)
     return True

@@ -8,8 +8,13 @@ compiler has the last word. ``--on-unsupported error`` turns that off.
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from polybuild import cache as store
 from polybuild.arguments import Arguments
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.options import Options
@@ -31,6 +36,8 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
     dependencies: tuple[str, ...] = ()
     code: int = 0
+    stored: Path | None = None
+    """The file of the cache that holds ``data``."""
 
 
 def options_for(request: Arguments) -> tuple[Options, str]:
@@ -39,12 +46,31 @@ def options_for(request: Arguments) -> tuple[Options, str]:
     return options.with_settings(request.settings), settings_file
 
 
-def translate(request: Arguments, data: bytes) -> Outcome:
-    """Transform the regions of the file with the text ``data``. Raises UsageError."""
+def translate(request: Arguments, data: bytes, cache: store.Cache | None = None) -> Outcome:
+    """Transform the regions of the file with the text ``data``, or find in ``cache`` what they became.
+
+    Raises UsageError.
+    """
     options, settings_file = options_for(request)
-    strict = options.on_unsupported == "error"
     flags = request.expanded_flags()
     inputs = (*request.response_files(), *filter(None, [settings_file]))
+    found = None
+    if cache is not None:
+        found = _look_up(cache, request, options, flags, data)
+        if found and found.entry:
+            outcome = _recall(found.entry)
+            return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
+    outcome = _translate(request, data, options, flags, inputs)
+    if cache is not None and found and _is_lasting(outcome):
+        entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
+        outcome = dataclasses.replace(outcome, stored=entry.path if entry else None)
+    return outcome
+
+
+def _translate(
+    request: Arguments, data: bytes, options: Options, flags: list[str], inputs: tuple[str, ...]
+) -> Outcome:
+    strict = options.on_unsupported == "error"
     try:
         from polybuild.pipeline import compile_source  # noqa: PLC0415 -- its failure is ours to report
 
@@ -86,3 +112,85 @@ def promoted(diagnostic: Diagnostic, regions: tuple[RegionReport, ...]) -> Diagn
     if diagnostic.severity is Severity.REMARK or transformed:
         return diagnostic
     return dataclasses.replace(diagnostic, severity=Severity.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look into the cache gave: the key, the files read for it, and the entry, if there is one."""
+
+    key: str
+    dependencies: tuple[str, ...]
+    entry: store.Entry | None
+
+
+def _look_up(
+    cache: store.Cache, request: Arguments, options: Options, flags: list[str], data: bytes
+) -> _Found | None:
+    """Look for the result of ``request``; None if it has no key, as the file cannot be preprocessed.
+
+    The key holds all that the result is made from: the text before and after
+    preprocessing, the options, the flags, the name of the file, which messages
+    and ``#line`` directives repeat, the compiler and polybuild itself.
+    """
+    from polybuild.source.preprocess import preprocess  # noqa: PLC0415 -- only where there is a cache
+
+    try:
+        preprocessed = preprocess(request.source, request.compiler, flags)
+    except SourceError:
+        return None
+    key = store.key_of(
+        [
+            store.tool_identity(),
+            store.compiler_identity(request.compiler),
+            repr(options),
+            "\0".join(flags),
+            request.source,
+            data,
+            preprocessed.text,
+        ]
+    )
+    return _Found(key, (request.source, *preprocessed.dependencies), cache.get(key, _name(request)))
+
+
+def _name(request: Arguments) -> str:
+    return os.path.basename(request.source)  # noqa: PTH119 -- keeps what pathlib would make of "."
+
+
+def _is_lasting(outcome: Outcome) -> bool:
+    """Whether another run would come to the same result."""
+    passing = {"internal", "too-complex"}
+    return not outcome.code and passing.isdisjoint(diagnostic.code for diagnostic in outcome.diagnostics)
+
+
+def _record(outcome: Outcome) -> Mapping[str, Any]:
+    diagnostics = [
+        {**dataclasses.asdict(diagnostic), "severity": diagnostic.severity.value}
+        for diagnostic in outcome.diagnostics
+    ]
+    return {
+        "regions": [dataclasses.asdict(region) for region in outcome.regions],
+        "diagnostics": diagnostics,
+    }
+
+
+def _recall(entry: store.Entry) -> Outcome:
+    regions = tuple(
+        RegionReport(**{name: _frozen(value) for name, value in region.items()})
+        for region in entry.record["regions"]
+    )
+    diagnostics = tuple(
+        Diagnostic(
+            Severity(each["severity"]),
+            each["code"],
+            each["message"],
+            Location(**each["location"]),
+            each["hint"],
+        )
+        for each in entry.record["diagnostics"]
+    )
+    return Outcome(entry.data, regions, diagnostics, stored=entry.path)
+
+
+def _frozen(value: Any) -> Any:
+    """A value as JSON gives it, with tuples for lists."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -40,6 +40,22 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prefix
 
 
+@pytest.fixture
+def polybuild_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The commands of this source tree on PATH, with a cache of their own; the folder they are in."""
+    folder = tmp_path / "commands"
+    folder.mkdir()
+    for name in ("polybuild", "polybuild-cc"):
+        text = (ROOT / "bin" / name).read_text().split("\n", 1)[1]
+        lines = f"#!{sys.executable}\nimport sys\nsys.path[0] = {str(ROOT)!r}\n"
+        (folder / name).write_text(lines + text)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("POLYBUILD_DISABLE", raising=False)
+    return folder
+
+
 @pytest.fixture(params=["installed", "subdirectory"])
 def polybuild_settings(request: pytest.FixtureRequest) -> list[str]:
     """What CMake must be told to find polybuild, in each of the two ways."""

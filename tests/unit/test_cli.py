@@ -287,3 +287,21 @@ def test_the_short_way_imports_nothing_but_itself():
     environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
     assert done.stdout.decode().split() == ["0", "polybuild", "polybuild.cli", "polybuild.output"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_compiler_starts_without_delay():
+    script = (
+        "import os, sys; before = set(sys.modules); from polybuild import cli\n"
+        "def replace(name, command): print(*command, *sorted(set(sys.modules) - before)); os._exit(0)\n"
+        "os.execvp = replace; sys.stdout.reconfigure(line_buffering=True)\n"
+        "cli.run(['cc', '--tile-sizes', '8', '--', 'gcc', '-c', 'plain.c'])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
+    ours = ["cc", "compiler_line", "objects"]
+    assert done.stdout.decode().split() == [
+        *("gcc", "-c", "plain.c", "polybuild", "polybuild.cli", "polybuild.integrations"),
+        *(f"polybuild.integrations.{name}" for name in ours),
+        "polybuild.output",
+    ]

@@ -1,0 +1,151 @@
+"""``polybuild cc``: the compiler, with the regions of its C files transformed.
+
+This is the door, through which every compilation of a build goes. Most have
+nothing for us, so it imports next to nothing, decides, and becomes the
+compiler. What is to be done is done in ``polybuild.integrations.wrapper``.
+"""
+
+import _signal  # type: ignore[import-not-found] # the module behind signal, without its enumerations
+import os
+import sys
+
+from polybuild import output
+from polybuild.integrations import objects
+from polybuild.integrations.compiler_line import LINK, CommandLine, Input
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_WITHOUT_VALUE = ("-v", "--verbose", "-h", "--help")
+STANDARD_INPUT = "-"
+IGNORED_SIGNALS = (_signal.SIGPIPE, _signal.SIGXFSZ)
+"""Python ignores these, and what it starts would inherit that."""
+
+
+def run(words: "list[str]", plain_setting: "Callable[[str, str], bool]") -> int:
+    """Carry out ``polybuild cc`` with ``words``; returns the exit code, or never.
+
+    ``plain_setting`` says whether an option with its value is right beyond doubt.
+    """
+    own, compiler = split(words)
+    if not compiler or not _plain(own, plain_setting):
+        from polybuild import commands  # noqa: PLC0415 -- only when needed: start-up time
+
+        return commands.run(["cc", *words])
+    return carry_out(own, compiler)
+
+
+def carry_out(own: "list[str]", compiler: "list[str]") -> int:
+    """Run the command line ``compiler`` with the options ``own``, known to be right; as :func:`run`."""
+    line = None if output.disabled() else CommandLine(compiler)
+    if line is None or not line.phase:
+        return _become(compiler)
+    stdin = next((each for each in line.sources() if each.name == STANDARD_INPUT), None)
+    text = _take_standard_input() if stdin else b""
+    marked = [each for each in line.sources() if _may_hold_regions(each, text)]
+    if marked:
+        from polybuild import commands  # noqa: PLC0415 -- as above
+        from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
+
+        return commands.guarded(lambda: wrapper.compile_line(own, line, marked, text))
+    if line.phase == LINK and not line.openmp and line.takes_openmp and links_openmp(line):
+        return _become([*line.command, "-fopenmp", *compiler[len(line.command) :]])
+    return _become(compiler)
+
+
+def split(words: "list[str]") -> "tuple[list[str], list[str]]":
+    """Our own options, and the compiler's command line."""
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            return words[:position], words[position + 1 :]
+        if not word.startswith("-"):
+            break
+        position += 1 if word in _WITHOUT_VALUE or "=" in word else 2
+    return words[:position], words[position:]
+
+
+def links_openmp(line: CommandLine) -> bool:
+    """Whether an object or a static library on the line needs the OpenMP runtime."""
+    return objects.any_needs_openmp(_linked(line))
+
+
+def _linked(line: CommandLine) -> "Iterator[str]":
+    for each in line.inputs:
+        if each.language == "object":
+            yield each.name
+    for name in line.libraries if line.library_folders else ():
+        path = objects.static_library(name, line.library_folders)
+        if path:
+            yield path
+
+
+def _plain(own: "list[str]", plain_setting: "Callable[[str, str], bool]") -> bool:
+    rest = iter(own)
+    for word in rest:
+        if word in {"-v", "--verbose"}:
+            continue
+        name, equals, value = word.partition("=")
+        if not equals:
+            value = next(rest, "")
+        if not name.startswith("--") or not value or not plain_setting(name, value):
+            return False
+    return True
+
+
+def _may_hold_regions(source: Input, standard_input: bytes) -> bool:
+    if source.name == STANDARD_INPUT:
+        return output.may_hold_regions(standard_input)
+    try:
+        text = output.read(source.name)
+    except OSError:
+        return False  # the compiler has something to say about that
+    return output.may_hold_regions(text) or any(
+        output.may_hold_regions(included) for _, included in included_sources(source.name, text)
+    )
+
+
+def included_sources(name: str, text: bytes) -> "Iterator[tuple[str, bytes]]":
+    """The C files that the C file ``name`` includes, as unity builds do: path and text of each."""
+    if b'.c"' not in text:
+        return
+    for line in text.split(b"\n"):
+        words = line.split(b'"')
+        if len(words) == 3 and words[0].replace(b" ", b"") == b"#include" and words[1].endswith(b".c"):
+            path = os.path.join(os.path.dirname(name), os.fsdecode(words[1]))  # noqa: PTH118, PTH120 -- start-up
+            try:
+                yield path, output.read(path)
+            except OSError:
+                continue
+
+
+def _take_standard_input() -> bytes:
+    """All of standard input, which the compiler can then read again."""
+    data = sys.stdin.buffer.read()
+    rewind_standard_input(data)
+    return data
+
+
+def rewind_standard_input(data: bytes) -> None:
+    """Make ``data`` what is read next from standard input, by this process and by the compiler."""
+    import tempfile  # noqa: PLC0415 -- few compilations read standard input
+
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(data)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+
+
+def _become(command: "list[str]") -> int:
+    """End as ``command``; the exit code of a shell if there is no such command."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for number in IGNORED_SIGNALS:
+        _signal.signal(number, _signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 -- this is what a compiler wrapper does
+    except OSError as error:
+        sys.stderr.write(f"polybuild: error: cannot run the compiler '{command[0]}': {error.strerror}\n")
+        return 126 if isinstance(error, PermissionError) else 127

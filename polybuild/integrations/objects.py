@@ -1,0 +1,152 @@
+"""Whether what a linker reads needs the OpenMP runtime, found from the object files themselves.
+
+An object needs it if it leaves a function of gcc's (``GOMP_``) or clang's
+(``__kmpc_``) runtime undefined. Start-up time counts, so nothing is imported.
+"""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_PREFIXES = (b"GOMP_", b"__kmpc_")
+# How objects that gcc compiled for optimisation at link time remember the flag.
+_FLAG = b"'-fopenmp'"
+_ARCHIVE, _THIN_ARCHIVE, _ELF = b"!<arch>\n", b"!<thin>\n", b"\x7fELF"
+_SYMBOL_TABLE, _SHARED_OBJECT = 2, 3
+
+
+def any_needs_openmp(names: "Iterable[str]") -> bool:
+    """Whether one of the files needs the OpenMP runtime; what cannot be read does not."""
+    return any(needs_openmp(name) for name in names)
+
+
+def needs_openmp(name: str) -> bool:
+    """Whether the object, the archive or the bitcode in the file ``name`` needs the OpenMP runtime."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 -- start-up
+            start = file.read(len(_ARCHIVE))
+            if start == _THIN_ARCHIVE:
+                members = _thin_members(name, file.read())
+                return any_needs_openmp(members)
+            if start[:4] not in {_ELF, _ARCHIVE[:4], b"BC\xc0\xde"}:
+                return False
+            data = start + file.read()
+    except (OSError, ValueError):
+        return False
+    if not any(text in data for text in (*_PREFIXES, _FLAG)):
+        return False
+    try:
+        return any(_object_needs(member) for member in _members(data))
+    except (IndexError, ValueError):
+        return True  # not as expected, and the names are in it
+
+
+def static_library(name: str, folders: list[str]) -> str:
+    """The archive that ``-l<name>`` stands for, looked for in ``folders``; empty if it is none.
+
+    A shared library, which brings its runtime along, goes before an archive in the same folder.
+    """
+    for folder in folders:
+        if name.startswith(":"):
+            path = f"{folder}/{name[1:]}"
+            if os.path.isfile(path):  # noqa: PTH113 -- start-up
+                return path if path.endswith(".a") else ""
+        elif os.path.isfile(f"{folder}/lib{name}.so"):  # noqa: PTH113 -- start-up
+            return ""
+        elif os.path.isfile(f"{folder}/lib{name}.a"):  # noqa: PTH113 -- start-up
+            return f"{folder}/lib{name}.a"
+    return ""
+
+
+def _object_needs(data: bytes) -> bool:
+    if data[:4] != _ELF:
+        return any(prefix in data for prefix in _PREFIXES)
+    return _leaves_undefined(data) or _FLAG in data
+
+
+def _leaves_undefined(data: bytes) -> bool:
+    """Whether a symbol table of an ELF file has an undefined symbol of the runtimes'."""
+    wide = data[4] == 2
+    order = "little" if data[5] == 1 else "big"
+
+    def number(offset: int, size: int) -> int:
+        if offset + size > len(data):
+            raise IndexError
+        return int.from_bytes(data[offset : offset + size], order)  # type: ignore[arg-type]
+
+    if number(16, 2) == _SHARED_OBJECT:
+        return False
+    word = 8 if wide else 4
+    headers = number(40 if wide else 32, word)
+    size, count = number(58 if wide else 46, 2), number(60 if wide else 48, 2)
+    count = count or number(
+        headers + (32 if wide else 20), word
+    )  # many sections: the first one has the number
+    field = (24, 32, 40, 56) if wide else (16, 20, 24, 36)
+    for index in range(count):
+        header = headers + index * size
+        if number(header + 4, 4) != _SYMBOL_TABLE:
+            continue
+        offset, length = number(header + field[0], word), number(header + field[1], word)
+        strings_header = headers + number(header + field[2], 4) * size
+        strings = number(strings_header + field[0], word)
+        text = data[strings : strings + number(strings_header + field[1], word)]
+        wanted = {position for prefix in _PREFIXES for position in _positions(text, prefix)}
+        step = number(header + field[3], word) or (24 if wide else 16)
+        section = 6 if wide else 14
+        for symbol in range(offset, offset + length, step):
+            if number(symbol, 4) in wanted and number(symbol + section, 2) == 0:
+                return True
+    return False
+
+
+def _positions(text: bytes, prefix: bytes) -> "Iterator[int]":
+    """Where a name that starts with ``prefix`` starts in a table of names."""
+    position = text.find(b"\0" + prefix)
+    while position >= 0:
+        yield position + 1
+        position = text.find(b"\0" + prefix, position + 1)
+
+
+def _members(data: bytes) -> "Iterator[bytes]":
+    """The files of an archive; anything else is its only member."""
+    if data[: len(_ARCHIVE)] != _ARCHIVE:
+        yield data
+        return
+    position = len(_ARCHIVE)
+    while position + 60 <= len(data):
+        size = _size(data, position)
+        yield data[position + 60 : position + 60 + size]
+        position += 60 + size + size % 2
+
+
+def _size(data: bytes, position: int) -> int:
+    """The size in a member's header. ValueError if it is none."""
+    size = int(data[position + 48 : position + 58])
+    if size < 0:
+        raise ValueError
+    return size
+
+
+def _thin_members(archive: str, data: bytes) -> list[str]:
+    """The names of the files that a thin archive stands for; ``data`` follows its first line."""
+    folder = os.path.dirname(archive)  # noqa: PTH120 -- start-up
+    table = b""
+    names: list[str] = []
+    position = 0
+    while position + 60 <= len(data):
+        name = data[position : position + 16].rstrip()
+        size = _size(data, position)
+        position += 60
+        if name in {b"/", b"//", b"/SYM64/"}:
+            if name == b"//":
+                table = data[position : position + size]
+            position += size + size % 2
+            continue
+        if name.startswith(b"/"):
+            start = int(name[1:])
+            name = table[start : table.index(b"\n", start)]
+        names.append(os.path.join(folder, os.fsdecode(name.removesuffix(b"/"))))  # noqa: PTH118 -- start-up
+    return names

@@ -1,0 +1,355 @@
+"""The work of ``polybuild cc``: transform the C files of a compiler's command line, and compile those.
+
+A transformed file has the name of the original, in a folder of its own, so the
+one change to the command line is a word: whatever the compiler names after its
+input (objects, dependency files, temporary files) is named as ever. ``#line``
+directives do the same for messages and debuggers. What else would tell is
+mended afterwards: dependency files, messages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybuild import arguments, output
+from polybuild.cache import compiler_identity, key_of, open_cache
+from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity, UsageError
+from polybuild.integrations import cc, unity
+from polybuild.integrations.compiler_line import LINK, CommandLine, Input
+from polybuild.report import explanation, terminal
+from polybuild.report.failure import DEBUG_VARIABLE, describe
+from polybuild.translate import Outcome, options_for, translate
+
+_PROBE = b"int main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1; return n < 1; }\n"
+# What decides which runtime libraries there are.
+_MACHINE = ("-m", "--sysroot", "-isysroot", "-target", "--target", "-B", "--gcc-toolchain", "-gcc-toolchain")
+_MACHINE_TOO = ("-stdlib", "-specs", "--specs", "-fuse-ld", "-arch")
+_MACHINE_WITH_VALUE = frozenset(
+    {"-target", "--target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain"}
+)
+_STANDARD_INPUT_NAME = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """A transformed file: its source on the command line, where it is, what else it was made from."""
+
+    source: Input
+    path: Path
+    prerequisites: tuple[str, ...]
+
+
+def compile_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input], stdin: bytes) -> int:
+    """Carry out ``line``, the files ``marked`` of it transformed; the exit code.
+
+    ``own`` are the options before the compiler, ``stdin`` is the text of the
+    source ``-``. Raises UsageError, and OSError if the compiler cannot be run.
+    A fault of polybuild is a warning, and the line is carried out as it is.
+    """
+    request = arguments.parse_wrapper(own)
+    with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
+        job = _Job(request, line, Path(folder), stdin)
+        try:
+            files = [file for source in marked for file in job.transform(source)]
+        except PolybuildError:
+            raise
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the build goes on
+            message = f"internal error: {describe(error)}; the file is compiled as it is"
+            hint = f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints"
+            job.say([Diagnostic(Severity.WARNING, "internal", message, Location(marked[0].name, 0), hint)])
+            files = []
+        if job.failed:
+            return 1
+        if not files:
+            return job.run_as_it_is()
+        return job.run(files)
+
+
+class _Job:
+    """One command line with files to transform."""
+
+    def __init__(self, request: arguments.Arguments, line: CommandLine, folder: Path, stdin: bytes) -> None:
+        self.line = line
+        self.folder = folder
+        self.stdin = stdin
+        self.failed = False
+        self._late: list[Diagnostic] = []
+        self.strict = False
+        self._verbose = request.verbose
+        self._cache = open_cache(default=True)
+        self._openmp = self._choose_openmp()
+        self._request = dataclasses.replace(
+            request,
+            compiler=tuple(line.compiler),
+            flags=(*(["-fopenmp"] if self._openmp else []), *line.flags),
+        )
+
+    def transform(self, source: Input) -> Iterator[Transformed]:
+        """The file that ``source`` becomes; nothing if it stays as it is. Says what there is to say."""
+        name, text = source.name, b""
+        if name == cc.STANDARD_INPUT:
+            text = self.stdin
+            name = str(self._write(".", "stdin.c", text))
+            cache = None
+        else:
+            text = output.read(name)
+            cache = self._cache
+        request = dataclasses.replace(self._request, source=name)
+        options, settings_file = options_for(request)
+        self.strict = self.strict or options.on_unsupported == "error"
+        others = list(cc.included_sources(name, text))
+        if others and not output.may_hold_regions(text):
+            yield from self._transform_unity(source, request, text, settings_file)
+            return
+        if source.name == cc.STANDARD_INPUT:
+            beside = ["-iquote", "."]
+            request = dataclasses.replace(request, flags=(*beside, *request.flags))
+        outcome = translate(request, text, cache)
+        if source.name == cc.STANDARD_INPUT:
+            outcome = _renamed(outcome, name, _STANDARD_INPUT_NAME)
+        self._tell(outcome)
+        if not _has_changed(outcome):
+            return
+        path = outcome.stored or self._write(
+            key_of([source.name])[:16], _base_name(source.name), outcome.data
+        )
+        yield Transformed(source, Path(path), tuple(filter(None, [settings_file])))
+
+    def say(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Print ``diagnostics`` on standard error."""
+        style = terminal.style_for(sys.stderr, self._request.colour)
+        for diagnostic in diagnostics:
+            terminal.write(sys.stderr, terminal.render(diagnostic, style))
+
+    def run(self, files: Sequence[Transformed]) -> int:
+        """Compile the transformed files; if the compiler does not take one of them, the originals."""
+        command = self._command(files)
+        status, messages = self._execute(command, capture=True)
+        if status and not self.strict:
+            return self._fall_back(files[0])
+        for file in files:
+            messages = messages.replace(os.fsencode(file.path), os.fsencode(file.source.name))
+        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.buffer.write(messages)
+        if not status:
+            self._mend_depfiles(files)
+        return _exit_code(status)
+
+    def run_as_it_is(self) -> int:
+        """Compile the sources as they are."""
+        if self.stdin:
+            cc.rewind_standard_input(self.stdin)
+        line = self.line
+        added = ["-fopenmp"] if self._links_openmp() else []
+        status, _ = self._execute([*line.command, *added, *line.words], capture=False)
+        if not status:
+            self.say(self._late)
+        return _exit_code(status)
+
+    def _fall_back(self, file: Transformed) -> int:
+        code = self.run_as_it_is()
+        if not code:
+            message = "the compiler does not take the transformed file; the file is compiled as it is"
+            hint = "please report it, with the messages that --on-unsupported error shows"
+            self.say(
+                [
+                    Diagnostic(
+                        Severity.WARNING, "compiler-rejected", message, Location(file.source.name, 0), hint
+                    )
+                ]
+            )
+        return code
+
+    def _transform_unity(
+        self, source: Input, request: arguments.Arguments, text: bytes, settings_file: str
+    ) -> Iterator[Transformed]:
+        """A file that includes C files, with those that have regions transformed and in their place."""
+        pieces: dict[str, bytes] = {}
+        for path, part in cc.included_sources(source.name, text):
+            if output.may_hold_regions(part) and path not in pieces:
+                outcome = translate(dataclasses.replace(request, source=path), part, self._cache)
+                self._tell(outcome)
+                if _has_changed(outcome):
+                    pieces[path] = outcome.data
+        if pieces:
+            whole = unity.put_in_place(source.name, text, pieces)
+            key = key_of([source.name, whole])
+            name = _base_name(source.name)
+            entry = self._cache.put(key, name, whole, {}) if self._cache else None
+            file = entry.path if entry else self._write(key[:16], name, whole)
+            yield Transformed(source, file, (*pieces, *filter(None, [settings_file])))
+
+    def _tell(self, outcome: Outcome) -> None:
+        # The compiler will say the same as its preprocessor, and should be alone in that.
+        late = [each for each in outcome.diagnostics if each.code == "preprocess-failed" and not outcome.code]
+        self._late += late
+        self.say([each for each in outcome.diagnostics if each not in late])
+        self.failed = self.failed or outcome.code != 0
+        if self._verbose:
+            regions = [region for region in outcome.regions if region.status == "transformed"]
+            self.say([explanation.remark(region) for region in regions])
+
+    def _write(self, folder: str, name: str, data: bytes) -> Path:
+        path = self.folder / folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def _command(self, files: Sequence[Transformed]) -> list[str]:
+        line = self.line
+        words = list(line.words)
+        added: list[str] = []
+        for file in files:
+            words[file.source.position] = str(file.path)
+            beside = os.path.dirname(file.source.name) or "."  # noqa: PTH120 -- as the user spelt it
+            if "-iquote" not in added or beside not in added:
+                added += ["-iquote", beside]
+            if any(word.startswith("-g") and word != "-g0" for word in line.flags):
+                added.append(f"-fdebug-prefix-map={file.path.parent}={beside}")
+        if self._openmp or self._links_openmp():
+            added.append("-fopenmp")
+        if sys.stderr.isatty() and not any("diagnostics-color" in word for word in line.words):
+            added.append("-fdiagnostics-color=always")  # it would not see the terminal behind us
+        return [*line.command, *added, *words]
+
+    def _links_openmp(self) -> bool:
+        line = self.line
+        return line.phase == LINK and not line.openmp and line.takes_openmp and cc.links_openmp(line)
+
+    def _choose_openmp(self) -> bool:
+        """Whether the flag for OpenMP is to be added."""
+        line = self.line
+        refused = "-fno-openmp" in line.words or (line.phase == LINK and not line.takes_openmp)
+        return not line.openmp and not refused and self._openmp_works()
+
+    def _openmp_works(self) -> bool:
+        """Whether the compiler makes programs that use OpenMP; asked once and remembered."""
+        machine = list(_machine_flags(self.line.flags))
+        key = key_of(["openmp", compiler_identity(self.line.compiler), *machine])
+        if self._cache and (entry := self._cache.get(key, "openmp")):
+            return entry.data == b"yes"
+        probe = self._write("probe", "probe.c", _PROBE)
+        command = [*self.line.compiler, *machine, "-fopenmp", str(probe), "-o", str(probe.with_suffix(""))]
+        status, _ = self._execute(command, capture=True, quiet=True)
+        if self._cache:
+            self._cache.put(key, "openmp", b"no" if status else b"yes", {})
+        return not status
+
+    def _execute(self, command: list[str], *, capture: bool, quiet: bool = False) -> tuple[int, bytes]:
+        """Run ``command``: the wait status, and what it wrote on standard error if that was captured."""
+        if self._verbose and not quiet:
+            terminal.write(sys.stderr, f"polybuild: {' '.join(command)}\n")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with tempfile.TemporaryFile() if capture else contextlib.nullcontext() as errors:
+            actions = [(os.POSIX_SPAWN_DUP2, errors.fileno(), 2)] if errors else []
+            try:
+                process = os.posix_spawnp(
+                    command[0], command, os.environ, file_actions=actions, setsigdef=cc.IGNORED_SIGNALS
+                )
+            except OSError as error:
+                raise UsageError(f"cannot run the compiler '{command[0]}': {error.strerror}") from None
+            _, status = os.waitpid(process, 0)
+            if not errors:
+                return status, b""
+            errors.seek(0)
+            return status, errors.read()
+
+    def _mend_depfiles(self, files: Sequence[Transformed]) -> None:
+        """Make dependency files name the originals, and what else the transformed files were made from."""
+        for name in depfile_names(self.line):
+            try:
+                old = output.read(name)
+            except OSError:
+                continue
+            new = old
+            for file in files:
+                for spelt, wanted in _spellings(file):
+                    new = new.replace(spelt, wanted)
+            if new != old:
+                if "-MP" in self.line.words:
+                    extra = [name for file in files for name in file.prerequisites]
+                    new += "".join(f"\n{output.escaped(name)}:\n" for name in dict.fromkeys(extra)).encode()
+                with contextlib.suppress(OSError):
+                    output.write(name, new)
+
+
+def depfile_names(line: CommandLine) -> list[str]:
+    """Where the compiler may have written dependencies: the names given, else those it makes up."""
+    if line.depfiles:
+        return line.depfiles
+    if not line.writes_dependencies:
+        return []
+    names = []
+    for source in line.sources():
+        stem = _base_name(source.name).rpartition(".")[0] or _base_name(source.name)
+        names.append(f"{stem}.d")
+        if line.output:
+            folder = os.path.dirname(line.output)  # noqa: PTH120 -- as the user spelt it
+            made = os.path.splitext(line.output)[0]  # noqa: PTH122 -- as above
+            names += [f"{made}.d", f"{line.output}-{stem}.d", f"{made}-{stem}.d"]
+            names.append(os.path.join(folder, f"{stem}.d"))  # noqa: PTH118 -- as above
+        else:
+            names.append(f"a-{stem}.d")
+    return list(dict.fromkeys(names))
+
+
+def _spellings(file: Transformed) -> Iterator[tuple[bytes, bytes]]:
+    """How a dependency file names a transformed file, and what shall stand there."""
+    name = file.source.name
+    while name.startswith("./"):  # as the compilers do
+        name = name[2:]
+    wanted = " ".join(output.escaped(each) for each in (name, *file.prerequisites))
+    yield os.fsencode(output.escaped(str(file.path))), os.fsencode(wanted)
+
+
+def _machine_flags(flags: Sequence[str]) -> Iterator[str]:
+    rest = iter(flags)
+    for flag in rest:
+        if flag in _MACHINE_WITH_VALUE:
+            yield flag
+            yield next(rest, "")
+        elif flag.startswith((*_MACHINE, *_MACHINE_TOO)):
+            yield flag
+
+
+def _renamed(outcome: Outcome, old: str, new: str) -> Outcome:
+    """``outcome`` with the name ``new`` for the source, which had to have the name ``old``."""
+    diagnostics = tuple(
+        dataclasses.replace(each, location=dataclasses.replace(each.location, file=new))
+        if each.location.file == old
+        else each
+        for each in outcome.diagnostics
+    )
+    regions = tuple(dataclasses.replace(region, file=new) for region in outcome.regions)
+    data = outcome.data.replace(b'"%s"' % os.fsencode(old), b'"%s"' % new.encode())
+    return dataclasses.replace(outcome, data=data, diagnostics=diagnostics, regions=regions)
+
+
+def _has_changed(outcome: Outcome) -> bool:
+    return not outcome.code and any(region.status == "transformed" for region in outcome.regions)
+
+
+def _base_name(name: str) -> str:
+    return os.path.basename(name)  # noqa: PTH119 -- as the compiler does it
+
+
+def _exit_code(status: int) -> int:
+    """The exit code for a wait status; ends by the signal that ended the compiler, if one did."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        import signal  # noqa: PLC0415 -- hardly ever
+
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+            os.kill(os.getpid(), -code)
+        return 128 - code
+    return code
