@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.diagnostics import Unsupported
+from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
+from polybuild.scop.nodes import location
 from polybuild.source import types
 from polybuild.source.model import Region, Storage
 
@@ -45,10 +46,11 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two footprints that must turn out disjoint at run time."""
+    """Two footprints that must turn out disjoint at run time; ``location`` is an access to one of them."""
 
     first: Footprint
     second: Footprint
+    location: Location
 
 
 def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[Overlap, ...]:
@@ -73,11 +75,22 @@ def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[O
         if typed and (second in values or not both):
             continue
         try:
-            overlaps.append(Overlap(_bounded(scop, first, second), _bounded(scop, second, first)))
+            corners = _bounded(scop, first, second), _bounded(scop, second, first)
+            overlaps.append(Overlap(*corners, _first_access(scop, first.array)))
         except Unsupported:
             if not typed:
                 raise
     return tuple(overlaps)
+
+
+def _first_access(scop: Scop, array: Array) -> Location:
+    places = [
+        location(access.node)
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array is array
+    ]
+    return min(places, default=scop.location)
 
 
 def _may_alias(first: Array, second: Array, pointers: frozenset[str]) -> bool:

@@ -85,9 +85,9 @@ class ConditionPrinter:
                 f" || {self._before(second, first, printer, sizes)})"
             )
 
-        names = " and ".join(f"'{c_text(each.array.expression)}'" for each in (overlap.first, overlap.second))
-        line = overlap.first.array.location.line
-        return self._both(text, f"{names} must not overlap", line)
+        both = (overlap.first, overlap.second)
+        names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
+        return self._both(text, f"{names} must not overlap", overlap.location.line)
 
     def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: Sizes) -> str:
         end = self._address(one, one.highest, printer, sizes)

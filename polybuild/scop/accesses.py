@@ -18,7 +18,8 @@ from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
-from polybuild.scop.references import Reference, read_reference
+from polybuild.scop.references import Reference, read_reference, resolve_reference
+from polybuild.scop.synthetic import Anything
 from polybuild.scop.subscripts import FlatSubscript, read_subscript
 from polybuild.source import types
 from polybuild.source.neutral import OPAQUE
@@ -186,12 +187,10 @@ class AccessReader:
             )
         is_pure = name.removeprefix("__builtin_") in _PURE
         if not is_pure or node.name in self._facts.names.variables:
-            raise Unsupported(
-                "call",
-                f"the function '{name}' may have side effects" if name else "a function is called by pointer",
-                location(node),
-                "only the functions of math.h can be called in a region; write others as expressions",
+            self.found += self._facts.calls.read(
+                node, place, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
             )
+            return
         for each in node.args.exprs if node.args is not None else ():
             self.read(each, place, certain=certain)
 
@@ -205,6 +204,15 @@ class AccessReader:
                 "use plain subscripts",
             )
         self.read(node.expr, place, certain=certain)
+
+    def touch(self, node: c_ast.Node, place: Place, kind: AccessKind) -> None:
+        """An access to elements that ``node`` stands for, whatever else evaluating it would read."""
+        before = len(self.found)
+        while isinstance(resolve_reference(node, self._facts.names).type, types.Array):
+            node = Anything.below(node)
+        self._access(node, place, kind)
+        own = [each for each in self.found[before:] if each.node is node]
+        self.found[before:] = own
 
     def _access(self, node: c_ast.Node, place: Place, kind: AccessKind, certain: bool = True) -> None:
         reference = read_reference(node, self._facts.names)
@@ -256,6 +264,7 @@ class AccessReader:
         if first is not None:
             view = flat.split(key_of(reference), first, place, reference.subscripts[0], self._assumptions)
         if view is None:
+            flat.require_sizes(key_of(reference), place, reference.subscripts[0], self._assumptions)
             return [*[None] * array.flat, *rest]
         return [*view, *rest]
 

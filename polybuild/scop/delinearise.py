@@ -82,6 +82,20 @@ class FlatSubscripts:
             return None
         return subscripts
 
+    def require_sizes(self, key: Key, place: Place, node: c_ast.Node, assumptions: Assumptions) -> None:
+        """Assume positive sizes where any element may be touched: else the view has no elements."""
+        for position, extent in enumerate(self.extents(key), 2):
+            assumptions.require(
+                Violation(
+                    spaces.deepen(extent, place.depth).neg().nonneg_set(),
+                    place.domain,
+                    "array-extent",
+                    f"dimension {position} of '{key[0].name}', taken as an array, must have a positive size",
+                    location(node),
+                    "declare the array with its dimensions",
+                )
+            )
+
     def _violations(
         self, key: Key, subscripts: tuple[isl.PwAff, ...], place: Place, node: c_ast.Node
     ) -> Iterator[Violation]:

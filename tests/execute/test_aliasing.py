@@ -1,0 +1,109 @@
+"""Pointers that overlap: the original loops run, and where the memory is disjoint the new ones do."""
+
+from __future__ import annotations
+
+import pytest
+from pool_programs import Call, compare
+
+NEW, OLD, EITHER = False, True, None  # what each call runs
+
+# name: (body, numbers, [(places of A, B and C, what the call runs)])
+CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bool | None]]]] = {
+    "shift": (
+        "for (int i = 0; i < n; i++) A[i] = B[i] + 1;",
+        (100,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            ((1001, 1000, 9000), OLD),
+            ((1000, 1001, 9000), OLD),
+            ((1000, 1099, 9000), OLD),
+            ((1000, 1100, 9000), NEW),
+            ((1100, 1000, 9000), NEW),
+            ((1099, 1000, 9000), OLD),
+        ],
+    ),
+    "offsets": (
+        "for (int i = -m; i < n; i++) A[i + o] = B[i - o] + C[2 * i];",
+        (50, 20, 0, 7),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            # A from 987 to 1056, B from 27 before to 42 behind its place
+            ((1000, 1083, 9000), OLD),
+            ((1000, 1084, 9000), NEW),
+            ((1000, 944, 9000), NEW),
+            ((1000, 945, 9000), OLD),
+            ((1000, 5000, 1000), OLD),
+            ((1000, 5000, 1097), NEW),
+        ],
+    ),
+    "matrices": (
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)
+             C[i*m+j] += A[i*p+k] * B[k*m+j];""",
+        (10, 11, 12),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), NEW),  # both are only read
+            ((1000, 1050, 9000), NEW),
+            ((1000, 5000, 1000), OLD),
+            ((1000, 5000, 5000), OLD),
+            ((1000, 5000, 1119), OLD),
+            ((1000, 5000, 1120), NEW),
+            ((1000, 5000, 890), NEW),
+            ((1000, 5000, 891), OLD),
+        ],
+    ),
+    "window": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[(i+o)*p+q+j] = 2 * B[i*p+j];",
+        (10, 11, 30, 2, 3),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            # A from 1063 to 1343
+            ((1000, 1343, 9000), OLD),
+            ((1000, 1344, 9000), NEW),
+            ((1000, 782, 9000), NEW),
+            ((1000, 783, 9000), OLD),
+        ],
+    ),
+    "two_names": (
+        "double *p2 = A; for (int i = 1; i < n; i++) A[i] = p2[i - 1] + B[i];",
+        (100,),
+        [((1000, 5000, 9000), NEW), ((1000, 1000, 9000), OLD)],
+    ),
+    "nothing_touched": (
+        "for (int i = 0; i < n; i++) A[i] = B[i] + 1;",
+        (0,),
+        [((1000, 1000, 9000), EITHER)],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    functions = {name: f"#pragma scop\n{body}\n#pragma endscop" for name, (body, _, _) in CASES.items()}
+    calls = {
+        name: [Call(numbers, places) for places, _ in told] for name, (_, numbers, told) in CASES.items()
+    }
+    return compare(tmp_path_factory.mktemp("aliasing"), functions, calls, restrict=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_the_original_ones(comparison, name):
+    assert comparison.regions[name].status == "transformed", comparison.regions[name]
+    calls = comparison.calls[name]
+    assert [each.transformed for each in calls] == [each.original for each in calls]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_check_is_exact(comparison, name):
+    for (places, old), outcome in zip(CASES[name][2], comparison.calls[name], strict=True):
+        assert outcome.fell_back == old or old is EITHER, places
+
+
+def test_the_report_names_the_check_and_its_line(comparison):
+    region = comparison.regions["shift"]
+    (check,) = (each for each in region.assumptions if "overlap" in each)
+    assert check.endswith(f"(line {region.line + 1}: 'A' and 'B' must not overlap)")
+    assert "&A[n - 1]" in check
