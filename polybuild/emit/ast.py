@@ -70,6 +70,7 @@ def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
         )
         for dim in range(len(statement.iterators))
     )
+    here = schedule.domain()
     accesses = tuple(
         (
             access,
@@ -78,7 +79,10 @@ def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
             ),
         )
         for access in statement.accesses
-        if access.exact and access.relation.is_single_valued()
+        if access.exact
+        and access.relation.is_single_valued()
+        # one side of a choice may be impossible at this place
+        and not access.relation.domain().is_disjoint(here)
     )
     return Instance(statement, iterators, accesses)
 

@@ -66,7 +66,9 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
         date = dates.get(statement.name)
         if date is None:
             continue
-        instance = isl.PwMultiAff.from_map(date.intersect_domain(statement.domain).reverse())
+        # a schedule need only tell instances apart where the context holds
+        here = statement.domain.intersect_params(scop.context)
+        instance = isl.PwMultiAff.from_map(date.intersect_domain(here).reverse())
         for access in statement.accesses:
             if access.exact and access.relation.is_single_valued():
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
