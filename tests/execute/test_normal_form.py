@@ -1,4 +1,4 @@
-"""Scalars that name other values, walking pointers and loops that count: transformed, with the same results."""
+"""Scalars that name values, walking pointers and loops that count: transformed, with the same results."""
 
 from __future__ import annotations
 

@@ -1,0 +1,263 @@
+//# add_and_multiply: parallel
+for (int i = 0; i < n / 4; i++)
+  x[3 * i + (i + 2) - 2] = y[(2 * i + 1) * 2 - 2];
+
+//# maximum: parallel
+for (int i = 0; i < n; i++)
+  for (int j = max(i - 2, 0); j < n; j++)
+    X[i][j] = max(i, j);
+
+//# minimum: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < min(n, 2 * i + 1); j++)
+    X[i][min(j, n - 1)] = 1;
+
+//# modulo: parallel
+for (int i = 0; i < n; i++)
+  x[i] = y[(i + 3) % 5 % n];
+
+//# modulo_of_negative: parallel
+for (int i = 0; i < n; i++)
+  if ((i - 7) % 3 == -1)
+    x[i] = y[i / 2];
+
+//# division: parallel
+for (int i = 0; i < n; i++)
+  x[i] = y[i / 2] + y[(n - i) / 3];
+
+//# division_of_negative: serial
+for (int i = 0; i < n; i++)
+  x[n - 1 + (1 - i) / 2] += i;
+
+//# floord_and_ceild: parallel
+for (int i = floord(-n, 3); i <= ceild(n, 4); i++)
+  for (int j = 0; j < n; j++)
+    if (i >= 0 && i < n)
+      X[i][j] = floord(i - 4, 3);
+
+//# conditional: parallel
+for (int i = 0; i < n; i++)
+  x[i < n / 2 ? i : n - 1 - i + n / 2] = y[i ? i - 1 : 0];
+
+//# comparisons: parallel
+for (int i = 0; i <= n - 1; i++) {
+  if (i < 3) x[i] = 1;
+  if (i <= 4) x[i] += 2;
+  if (i == 5) x[i] += 3;
+  if (i >= 6) x[i] += 4;
+  if (n > i + 2) x[i] += 5;
+}
+
+//# not_equal: parallel
+for (int i = 0; i != n; i++)
+  if (i != 3)
+    x[i] = y[i];
+
+//# implicit_comparison_to_zero: parallel
+for (int i = 0; i < n; i++) {
+  if (i) x[i] = 1;
+  if (i % 4) x[i] += 2;
+}
+
+//# and_or_not: parallel
+for (int i = 0; i < n; i++)
+  if ((i > 2 && i < n - 2) || !(i < n - 1 || i == 4))
+    x[i] = y[i];
+
+//# boolean_as_number: parallel
+for (int i = 0; i < n; i++)
+  x[i] = y[i * (i > 4)] + (i < 3) + !i;
+
+//# stride: parallel
+for (int i = 1; i < n; i += 3)
+  x[i] = y[i - 1];
+
+//# negative_stride: parallel
+for (int i = n - 1; i >= 0; i -= 2)
+  x[i] = y[i];
+
+//# negative_stride_in_order: serial
+for (int i = n - 2; i >= 0; i--)
+  x[i] = x[i + 1] + y[i];
+
+//# bound_restriction: parallel
+for (int i = 0; i < n && i < 20 && 2 * i <= n + 3; i++)
+  x[i] = 1;
+
+//# prefix_condition: parallel
+for (int i = 0; i < n && i != 9; i++)
+  x[i] = 1;
+
+//# prefix_condition_with_stride: parallel
+int i;
+#pragma scop
+for (i = 1; i < n && (i < 5 || i > 11); i += 3)
+  x[i] = 1;
+#pragma endscop
+a[0] = i;
+
+//# prefix_condition_modulo: parallel
+int i;
+#pragma scop
+for (i = 1; i % 8; i++)
+  if (i < n)
+    x[i] = i;
+#pragma endscop
+a[0] = i;
+
+//# if_else: parallel
+for (int i = 0; i < n; i++)
+  if (i > n / 2)
+    x[i] = 1;
+  else if (i > n / 3)
+    x[i] = 2;
+  else
+    x[i] = 3;
+
+//# static_size: parallel
+double S[40][40];
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < 40; j++)
+    S[i][j] = i + j;
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    X[i][j] = S[j][i];
+#pragma endscop
+
+//# variable_size: parallel
+double V[n][2 * n + 1];
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < 2 * n + 1; j++)
+    V[i][j] = i - j;
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    X[i][j] = V[j][2 * i];
+#pragma endscop
+
+//# generated_loops: parallel
+int t1, t2, t3;
+#pragma scop
+if (n >= 1)
+  for (t1 = 0; t1 <= floord(n - 1, 8); t1++)
+    for (t2 = max(0, ceild(8 * t1 - 3, 4)); t2 <= min(floord(n - 1, 4), floord(8 * t1 + 7, 4)); t2++)
+      for (t3 = max(8 * t1, 4 * t2); t3 <= min(min(n - 1, 8 * t1 + 7), 4 * t2 + 3); t3++)
+        x[t3] = t1 + 2 * t2;
+#pragma endscop
+
+//# unsigned_counter: parallel
+for (unsigned i = 0; i < (unsigned)n; i++)
+  x[i] = y[n - 1 - i];
+
+//# unsigned_wrap_in_subscript: parallel
+for (unsigned i = 1; i < (unsigned)n; i++)
+  x[i + (unsigned)-1] = y[i];
+
+//# unsigned_wrap_in_bound: parallel
+unsigned m = n;
+#pragma scop
+if (m > 5u)
+  for (unsigned i = 0; i < m - 5u; i++)
+    x[i] = 1;
+#pragma endscop
+
+//# unsigned_wrap_in_condition: parallel
+unsigned m = n;
+#pragma scop
+for (unsigned i = 0; i < m; i++)
+  if (i - 3u < 4u)
+    x[i] = 1;
+#pragma endscop
+
+//# unsigned_wrap_to_start: parallel
+unsigned m = n;
+#pragma scop
+for (unsigned i = m - 1; i < m; i--)
+  x[i] = y[i];
+#pragma endscop
+
+//# cast_to_narrow: parallel
+for (int i = 0; i < n; i++)
+  x[(unsigned char)i] = y[(short)(i + 1) - 1];
+
+//# cast_that_wraps: parallel
+for (int i = 0; i < n; i++)
+  x[i] = y[(unsigned char)(i + 250) % n];
+
+//# unsigned_char_counter: parallel
+for (unsigned char i = 0; i < n; i++)
+  x[i] = 1;
+
+//# short_counter: parallel
+for (short i = (short)(n - 1); i >= 0; i--)
+  x[i] = i;
+
+//# size_t_and_int: parallel
+for (size_t i = 1; i < (size_t)n; i++)
+  for (int j = 0; j < (int)i; j++)
+    X[i][j] = X[i][j] + i - j;
+
+//# int_compared_with_unsigned: parallel
+unsigned m = n;
+#pragma scop
+for (int i = 0; i < m; i++)
+  x[i] = 1;
+#pragma endscop
+
+//# negative_compared_with_unsigned: parallel
+unsigned m = n;
+#pragma scop
+for (int i = -3; i < n; i++)
+  if (i < m)
+    x[i] = 1;
+#pragma endscop
+
+//# shifts_and_masks: serial
+for (int i = 0; i < n; i++)
+  x[i >> 1] += y[i & 7 & (n > 7 ? 7 : 0)];
+
+//# long_counter: parallel
+for (long i = 0; i < n; i++)
+  x[i] = (int)i;
+
+//# endless_for: loop-header
+if (n > 0)
+  return;
+#pragma scop
+for (;;)
+  x[0] = 1;
+#pragma endscop
+
+//# endless_while: while
+if (n > 0)
+  return;
+#pragma scop
+while (1)
+  x[0] = 1;
+#pragma endscop
+
+//# endless_do: do-while
+if (n > 0)
+  return;
+#pragma scop
+do
+  x[0] = 1;
+while (n < 5);
+#pragma endscop
+
+//# endless_counter: endless-loop
+if (n > 0)
+  return;
+#pragma scop
+for (int i = 0; i >= 0; i++)
+  x[i & 1] = 1;
+#pragma endscop
+
+//# never_reaches_its_end: parallel
+int i;
+#pragma scop
+for (i = 0; i != 2 * (n / 2); i += 2)
+  x[i] = 1;
+#pragma endscop
+a[0] = i;
