@@ -39,6 +39,21 @@ def permute(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
     return node
 
 
+def put_first(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
+    """Make one member of a permutable band its first."""
+    members = range(node.band_n_member())
+    return permute(node, [position, *(each for each in members if each != position)])
+
+
+def split_last(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
+    """Make one member of a permutable band its last, in a band of its own, which is returned."""
+    members = node.band_n_member()
+    if members == 1:
+        return node
+    node = permute(node, [*(each for each in range(members) if each != position), position])
+    return node.band_split(members - 1).child(0)
+
+
 def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
     """Split a permutable band into a band over tiles and, below it, a band over the points of a tile.
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import islpy as isl
 
 from polybuild.analysis.work import trip_counts
+from polybuild.polyhedral import sets_of
 from polybuild.scop.model import Scop
 
 # Statement instances per launch: some ten microseconds, an order of magnitude above what it
 # costs to wake the threads and wait for them.
 MIN_LAUNCH_WORK = 20_000.0
+# A wavefront also starts and ends with few tiles, and its threads wait for the slowest.
+MIN_WAVEFRONT_WORK = 100_000.0
 # What a parameter is taken to be where nothing bounds it.
 _NOMINAL = 1000
 
@@ -34,15 +38,27 @@ class LaunchModel:
         depth = node.get_schedule_depth()
         if depth == 0:
             return True
+        return self._work(node, depth) >= MIN_LAUNCH_WORK
+
+    def is_worth_pipelining(self, node: isl.ScheduleNode, sizes: Sequence[int]) -> bool:
+        """Whether each wavefront of tiles of ``sizes`` at ``node`` does enough work for threads."""
+        total = self._work(node, node.get_schedule_depth())
+        longest = max(
+            (max(self._trips[each.get_tuple_name()], default=1.0) for each in sets_of(node.get_domain())),
+            default=1.0,
+        )
+        wavefronts = 2 * longest / min(sizes[:2])
+        return total / max(1.0, wavefronts) >= MIN_WAVEFRONT_WORK
+
+    def _work(self, node: isl.ScheduleNode, depth: int) -> float:
+        """Instances below ``node`` for one value of the ``depth`` loops above it."""
         work = 0.0
-        sets: list[isl.Set] = []
-        node.get_domain().foreach_set(sets.append)
-        for each in sets:
+        for each in sets_of(node.get_domain()):
             trips = self._trips[each.get_tuple_name()]
             inner = max(0, len(trips) - depth)
             if inner:
                 work += math.prod(trips) ** (inner / len(trips))
-        return work >= MIN_LAUNCH_WORK
+        return work
 
 
 def nominal_parameters(context: isl.Set) -> isl.Set:

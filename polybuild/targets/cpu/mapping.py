@@ -8,27 +8,22 @@ which; ``CpuMapping.loop_lines`` says what to print before it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
-from polybuild.schedule.legality import is_legal_below, privatised
+from polybuild.schedule.legality import privatised
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.innermost import (
-    active_dependences,
-    carries_nothing,
-    fixed_around,
-    vector_candidates,
-)
 from polybuild.targets.cpu.launches import LaunchModel
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import is_reused, tile_sizes
+from polybuild.targets.cpu.tilesizes import even_front, is_reused, tile_sizes
+from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import LoopLine
-from polybuild.transform.bands import coincident_members, is_band, permute, tile
-from polybuild.transform.distribute import dependence_groups, distribute
+from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
+from polybuild.transform.distribute import distribute
 from polybuild.transform.wavefront import wavefront
 
 
@@ -82,16 +77,16 @@ class _Mapper:
         depth = node.get_tree_depth()
         accesses = references(self._scop, node)
         innermost = _is_innermost(node)
+        vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         threads = not in_parallel and self._launches.is_worth_launching(node)
-        candidates = vector_candidates(accesses, node.band_n_member()) if innermost else []
         if not tiled and self._is_worth_tiling(node, accesses):
-            node = self._tile(node, accesses, candidates, threads=threads)
+            node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
         elif threads and (coincident := coincident_members(node)):
-            node, candidates = self._parallelise_plain(node, coincident[0], candidates, split=innermost)
+            node, vector = self._parallelise_plain(node, coincident, vector, split=innermost)
             in_parallel = True
         if innermost:
-            node = self._points(node, candidates)
+            node = self._points(node, vector)
         else:
             node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
@@ -109,41 +104,47 @@ class _Mapper:
         self,
         node: isl.ScheduleNode,
         accesses: list[Reference],
-        candidates: list[int],
+        vector: VectorLoop | None,
         *,
         threads: bool,
     ) -> isl.ScheduleNode:
         """Tile a band and give its tiles to the threads; returns the band over the points of a tile."""
         members = node.band_n_member()
-        sizes = tile_sizes(accesses, members, candidates[0] if candidates else None, self._options)
-        self.tile_sizes.append(sizes)
         depth = node.get_schedule_depth() + members
+        pipelined = threads and not coincident_members(node)
+        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options)
+        if pipelined and not self._options.tile_sizes:
+            sizes = even_front(sizes)
+        self.tile_sizes.append(sizes)
         node = tile(node, sizes)
-        if threads:
-            coincident = coincident_members(node)
-            node = permute(node, _first(members, coincident[0])) if coincident else wavefront(node).child(0)
-            node = self._mark_parallel(node)
+        if pipelined and self._launches.is_worth_pipelining(node, sizes):
+            node = self._mark_parallel(wavefront(node).child(0))
+        elif threads and not pipelined:
+            node = self._mark_parallel(put_first(node, coincident_members(node)[0]))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
 
     def _parallelise_plain(
-        self, node: isl.ScheduleNode, position: int, candidates: list[int], *, split: bool
-    ) -> tuple[isl.ScheduleNode, list[int]]:
-        """Give one member of an untiled band to the threads.
+        self, node: isl.ScheduleNode, coincident: list[int], vector: VectorLoop | None, *, split: bool
+    ) -> tuple[isl.ScheduleNode, VectorLoop | None]:
+        """Give one member of an untiled band to the threads, not the vector loop if there is another.
 
         Returns the band of the other members if ``split`` and there are others,
-        with ``candidates`` as positions in it.
+        with ``vector`` as a member of it.
         """
         members = node.band_n_member()
+        position = next((each for each in coincident if vector and each != vector.member), coincident[0])
         if position and not node.band_get_permutable():
-            return node, candidates
-        order = _first(members, position)
-        node = self._mark_parallel(permute(node, order)).child(0)
-        candidates = [order.index(each) for each in candidates]
-        if split and members > 1:
-            return node.band_split(1).child(0), [each - 1 for each in candidates if each]
-        return node, candidates
+            return node, vector
+        node = self._mark_parallel(put_first(node, position)).child(0)
+        if not (split and members > 1):
+            return node, vector
+        if vector is not None and vector.member == position:
+            vector = None
+        if vector is not None:
+            vector = replace(vector, member=vector.member - (vector.member > position))
+        return node.band_split(1).child(0), vector
 
     def _mark_parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the first member of a band as the loop of the threads; returns the mark."""
@@ -154,23 +155,14 @@ class _Mapper:
         self._announce(name, f"POLYBUILD_OMP(parallel for{clause})", node)
         return node.insert_mark(isl.Id(name))
 
-    def _points(self, node: isl.ScheduleNode, candidates: list[int]) -> isl.ScheduleNode:
+    def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
-        active = active_dependences(node, self._dependences.validity)
-        partial = node.band_get_partial_schedule()
-        for member in candidates:
-            innermost = fixed_around(partial, member, active)
-            if carries_nothing(partial, member, innermost):
-                return self._mark_simd(_innermost(node, member))
-            groups = dependence_groups(node.get_domain(), innermost)
-            if len(groups) > 1 and all(
-                carries_nothing(partial, member, innermost.intersect_domain(each).intersect_range(each))
-                for each in groups
-            ):
-                loops = distribute(_innermost(node, member), groups)
-                if is_legal_below(loops, self._dependences):
-                    return self._mark_children(loops)
-        return _innermost(node, node.band_n_member() - 1)
+        if vector is None:
+            return node
+        loop = split_last(node, vector.member)
+        if vector.groups:
+            return self._mark_children(distribute(loop, list(vector.groups)))
+        return self._mark_simd(loop)
 
     def _mark_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the loops of a sequence, each for the vector unit."""
@@ -197,20 +189,6 @@ class _Mapper:
 
     def _announce(self, mark: str, text: str, band: isl.ScheduleNode) -> None:
         self.loop_lines[mark] = LoopLine(text, band.get_schedule_depth())
-
-
-def _innermost(node: isl.ScheduleNode, member: int) -> isl.ScheduleNode:
-    """Move one member of a band to its end and into a band of its own, which is returned."""
-    members = node.band_n_member()
-    if members == 1:
-        return node
-    node = permute(node, [*(each for each in range(members) if each != member), member])
-    return node.band_split(members - 1).child(0)
-
-
-def _first(members: int, position: int) -> list[int]:
-    """The order of a band's members that puts ``position`` in front."""
-    return [position, *(each for each in range(members) if each != position)]
 
 
 def _is_innermost(node: isl.ScheduleNode) -> bool:

@@ -38,6 +38,14 @@ def tile_sizes(
     return sizes
 
 
+def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Sizes for a wavefront: the two members that are summed have tiles of the same size.
+
+    Otherwise the bounds of the skewed loops have no simple form.
+    """
+    return (min(sizes[:2]),) * 2 + sizes[2:]
+
+
 def vector_size(accesses: list[Reference], vector: int) -> int:
     """The size of a tile along the loop for the vector unit."""
     gathered = [each for each in accesses if each.stride(vector) is Stride.FAR]
