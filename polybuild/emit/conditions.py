@@ -52,8 +52,10 @@ class ConditionPrinter:
     ) -> tuple[Condition, ...]:
         """All conditions, each text once; ``work`` and ``min_work`` as in ``Plan``."""
         found = [*map(self._assumption, self._scop.assumptions), *map(self._limit, self._scop.limits)]
-        found += map(self._disjoint, overlaps)
+        # with work to do, the addresses below are those of elements
         found += self._enough_work(work, min_work)
+        ran = self._ran() if work and min_work else None
+        found += (self._disjoint(each, ran) for each in overlaps)
         return tuple({each.text: each for each in reversed(found)}.values())[::-1]
 
     def _both(self, text: Callable[[ExpressionPrinter, Sizes], str], reason: str, line: int) -> Condition:
@@ -77,11 +79,30 @@ class ConditionPrinter:
 
         return self._both(text, limit.reason, limit.location.line)
 
-    def _disjoint(self, overlap: Overlap) -> Condition:
+    def _ran(self) -> isl.Set:
+        """Parameter values for which anything runs."""
+        ran = isl.Set.empty(self._scop.context.get_space())
+        for statement in self._scop.statements:
+            ran = ran.union(statement.domain.params())
+        return ran.intersect(self._scop.context)
+
+    def _disjoint(self, overlap: Overlap, ran: isl.Set | None) -> Condition:
+        """The check of ``overlap`` where something runs if ``ran`` is given, else anywhere.
+
+        Where one of the two is not touched at all its corners are no elements, and nothing is to be checked.
+        """
+        possible = self._scop.context if ran is None else ran
+        untouched = possible.subtract(possible)
+        for corner in (*overlap.first.lowest, *overlap.second.lowest):
+            untouched = untouched.union(possible.subtract(corner.domain().params()))
+        untouched = untouched.coalesce().gist(possible)
+        empty = None if untouched.is_empty() else self._build.expr_from_set(untouched)
+
         def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
             first, second = overlap.first, overlap.second
+            nothing = f"{printer.text(empty, AND + 1)} || " if empty is not None else ""
             return (
-                f"({self._before(first, second, printer, sizes)}"
+                f"({nothing}{self._before(first, second, printer, sizes)}"
                 f" || {self._before(second, first, printer, sizes)})"
             )
 
