@@ -19,8 +19,8 @@ from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
 from polybuild.scop.references import Reference, read_reference, resolve_reference
-from polybuild.scop.synthetic import Anything
 from polybuild.scop.subscripts import FlatSubscript, read_subscript
+from polybuild.scop.synthetic import Anything
 from polybuild.source import types
 from polybuild.source.neutral import OPAQUE
 from polybuild.source.typing import type_of_name
@@ -309,6 +309,16 @@ class AccessReader:
                         "keep every subscript but the first within the declared extents",
                     )
                 )
+
+
+def any_element(draft: AccessDraft, place: Place, node: c_ast.Node) -> AccessDraft:
+    """A read, by ``node`` at ``place``, of all elements of the array of ``draft``."""
+    array = draft.array
+    relation = isl.Map.from_domain(place.domain)
+    for position in range(len(array.extents)):
+        relation = relation.flat_range_product(opaque_dimension(place.depth, array, position))
+    relation = relation.intersect_domain(place.domain).set_tuple_name(_dim.out, array.name)
+    return AccessDraft(draft.base, array, relation, AccessKind.READ, node, exact=False)
 
 
 def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:

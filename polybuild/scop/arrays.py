@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import islpy as isl
 from pycparser import c_ast
@@ -37,6 +37,11 @@ class Arrays:
         self._names = IslNames()
         self.flat = flat
         self._known: dict[tuple[Variable, tuple[str, ...]], Array] = {}
+
+    @property
+    def outer(self) -> Mapping[str, Variable]:
+        """The variables visible where the region starts."""
+        return self._facts.names.outer
 
     def all(self) -> tuple[Array, ...]:
         """The arrays, in the order in which they were met."""

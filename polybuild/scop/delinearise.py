@@ -101,7 +101,9 @@ class FlatSubscripts:
     ) -> Iterator[Violation]:
         """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
         for position, extent in enumerate(self.extents(key), 1):
-            for beyond, demand in bounds(subscripts[position], extent, place.depth):
+            subscript = subscripts[position]
+            far = subscript.domain().complement(), "must be near its row"
+            for beyond, demand in (far, *bounds(subscript, extent, place.depth)):
                 yield Violation(
                     beyond,
                     place.domain,

@@ -13,14 +13,16 @@ from pycparser import c_ast
 
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.scop import order
-from polybuild.scop.accesses import AccessDraft, AccessReader
+from polybuild.scop.accesses import AccessDraft, AccessReader, any_element
 from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.calls import CallReader
 from polybuild.scop.delinearise import FlatSubscripts
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.history import History
+from polybuild.scop.inlining import inline_calls
 from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import Access, AccessKind, Array, FinalValue, Iterator, Parameter, Scop, Statement
@@ -52,6 +54,8 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.Typedef: ("declaration", "a typedef", "move it before the region"),
     c_ast.StaticAssert: ("declaration", "a static assertion", "move it before the region"),
 }
+
+_SHARED = {Storage.GLOBAL, Storage.STATIC}
 
 # Pragmas that say nothing about meaning: what they ask for is decided anew.
 _DROPPED_PRAGMAS = (
@@ -85,7 +89,7 @@ def extract_scop(region: Region) -> Scop:
     Raises Unsupported, naming the construct, if the region is outside the model.
     """
     try:
-        return _normalised(region)
+        return _normalised(inline_calls(region))
     except RecursionError:
         raise Unsupported(
             "too-complex",
@@ -132,6 +136,8 @@ class _Extractor:
         self._assumptions = Assumptions(self._parameters)
         self._facts = Facts(region, self._names, self._parameters, lambda: self._assumptions.known)
         self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
+        self._calls = CallReader(region, self._arrays, self._assumptions)
+        self._facts = dataclasses.replace(self._facts, calls=self._calls)
         self._used_after = used_after(region.function, region.index)
         self._read_after = read_after(region.function, region.index)
         self._tracked = frozenset(
@@ -175,6 +181,37 @@ class _Extractor:
     @functools.cached_property
     def _history(self) -> History:
         return History(self._region.function)
+
+    def _check_parameters(self) -> None:
+        """Refuse if a called function changes what the model took for a parameter."""
+        for draft in self._drafts:
+            for each in draft.accesses:
+                key = each.base.variable, each.base.members
+                if each.kind is not AccessKind.READ and self._parameters.has(*key):
+                    raise Unsupported(
+                        "call",
+                        f"a called function changes '{each.base.variable.name}', on which the region relies",
+                        location(each.node),
+                        "copy it to a local variable before the region",
+                    )
+
+    def _add_reads_of_everything(self) -> None:
+        """Functions that may read any memory read all that the region writes and others can reach."""
+        if not self._calls.everything:
+            return
+        written = {
+            each.array.name: each
+            for draft in self._drafts
+            for each in draft.accesses
+            if each.kind is not AccessKind.READ
+            and not each.array.restrict
+            and (each.array.by_pointer or each.array.address_taken or each.array.storage in _SHARED)
+        }
+        for position, draft in enumerate(self._drafts):
+            call = next((node for node in walk(draft.body) if node in self._calls.everything), None)
+            if call is not None:
+                more = tuple(any_element(each, draft.place, call) for each in written.values())
+                self._drafts[position] = dataclasses.replace(draft, accesses=(*more, *draft.accesses))
 
     def _is_stale(self, array: Variable, extent: Variable) -> bool:
         return self._history.changed_since(array, extent)
@@ -265,6 +302,8 @@ class _Extractor:
         """Refuse what was kept whole if nothing is gained, or if its counters mean two things."""
         if self._refusal is not None and not any(draft.loops for draft in self._drafts):
             raise self._refusal
+        self._check_parameters()
+        self._add_reads_of_everything()
         counted = {counter for draft in self._drafts for counter in draft.place.counters}
         for variable in self._names.demoted & counted:
             if variable in self._names.escaping or self._is_live(variable):

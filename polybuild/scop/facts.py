@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import islpy as isl
 
@@ -17,9 +18,11 @@ class Facts:
     """The region, its names, and its parameters so far.
 
     ``known`` gives the parameter values that types and assumptions allow so far.
+    ``calls`` reads calls of functions (a ``calls.CallReader``).
     """
 
     region: Region
     names: Names
     parameters: Parameters
     known: Callable[[], isl.Set]
+    calls: Any = None

@@ -51,7 +51,8 @@ class Names:
     path (``("n",)`` for ``p->n``) of each assigned member. ``iterators`` gives
     the counter of each loop that has a recognisable one; ``escaping`` are those
     read outside their loops. ``demoted`` are counters of loops that are not
-    modelled: they are data like any other variable.
+    modelled: they are data like any other variable. ``bound`` gives the argument
+    that each pointer parameter of a called function stands for.
     """
 
     variables: dict[c_ast.Node, Variable]
@@ -61,6 +62,7 @@ class Names:
     iterators: Mapping[c_ast.For, Variable]
     escaping: frozenset[Variable]
     demoted: frozenset[Variable] = frozenset()
+    bound: Mapping[Variable, c_ast.Node] = field(default_factory=dict)
 
     def demote(self, loops: Iterable[c_ast.Node]) -> Names:
         """The same names where the counters of ``loops`` are data."""

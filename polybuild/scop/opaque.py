@@ -59,12 +59,26 @@ def is_cured(refusal: Unsupported) -> bool:
 class OpaqueReader:
     """Collects the accesses of one statement that is kept whole."""
 
-    def __init__(self, facts: Facts, arrays: Arrays, assumptions: Assumptions) -> None:
-        """``facts`` treat the counters of the statement's loops as data (``Names.demote``)."""
+    def __init__(
+        self,
+        facts: Facts,
+        arrays: Arrays,
+        assumptions: Assumptions,
+        *,
+        inner: frozenset[Variable] = frozenset(),
+        in_function: bool = False,
+    ) -> None:
+        """``facts`` treat the counters of the statement's loops as data (``Names.demote``).
+
+        ``inner`` are more variables that live in one instance only; ``in_function``
+        says that the statement is the body of a called function, which may return.
+        """
         self._facts = facts
         self._arrays = arrays
         self._assumptions = assumptions
-        self._inner: frozenset[Variable] = frozenset()
+        self._inner = inner
+        self._in_function = in_function
+        self._returned = False
         self._depth = 0
         # whether the code at hand runs in each instance, as far as conditions and loops go
         self._sure = True
@@ -78,10 +92,11 @@ class OpaqueReader:
         self._looping = 0
         self._found: list[AccessDraft] = []
 
-    def read(self, node: c_ast.Node, place: Place) -> list[AccessDraft]:
-        """The accesses of ``node``, reached at ``place``. Raises Unsupported."""
+    def read(self, node: c_ast.Node, place: Place, *, certain: bool = True) -> list[AccessDraft]:
+        """The accesses of ``node`` at ``place``, reached for sure if ``certain``. Raises Unsupported."""
         self._depth = place.depth
-        self._inner = frozenset(declared_in(node, self._facts))
+        self._sure = certain
+        self._inner |= frozenset(declared_in(node, self._facts))
         self._run(node, place)
         return [
             dataclasses.replace(each, exact=each.exact and each.array.name not in self._partial)
@@ -90,7 +105,7 @@ class OpaqueReader:
 
     @property
     def _certain(self) -> bool:
-        return self._sure and not self._skipped
+        return self._sure and not self._skipped and not self._returned
 
     # Statements
 
@@ -122,6 +137,10 @@ class OpaqueReader:
                 self._skipped = True
             case c_ast.Continue() if self._looping:
                 self._skipped = True
+            case c_ast.Return() if self._in_function:
+                if node.expr is not None:
+                    self._evaluate(node.expr, place)
+                self._returned = True
             case _ if type(node) in _REFUSED:
                 code, what, hint = _REFUSED[type(node)]
                 raise Unsupported(code, f"{what} is not modelled", location(node), hint)
@@ -330,5 +349,5 @@ def _leaves(body: c_ast.Node) -> bool:
     if isinstance(body, c_ast.Break):
         return True
     if isinstance(body, (*LOOPS, c_ast.Switch)):
-        return False
-    return any(_leaves(child) for child in body)
+        return any(isinstance(each, c_ast.Return) for each in walk(body))
+    return isinstance(body, c_ast.Return) or any(_leaves(child) for child in body)

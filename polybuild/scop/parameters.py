@@ -75,6 +75,10 @@ class Parameters:
             self._add_range(name, integer)
         return spaces.parameter(depth, self._known[key].name)
 
+    def has(self, variable: Variable, members: tuple[str, ...]) -> bool:
+        """Whether the value of ``variable`` (and the path of ``members`` below it) is a parameter."""
+        return (variable, members) in self._known
+
     def all(self) -> tuple[Parameter, ...]:
         """The parameters, in the order in which they were met."""
         return tuple(self._known.values())

@@ -246,6 +246,8 @@ def divided(value: isl.PwAff, number: int) -> isl.PwAff | None:
     """``value / number`` if it is whole everywhere."""
     if number == 1:
         return value
+    if number < 0:
+        value, number = value.neg(), -number
     factor = isl.Val(number)
     quotient = value.scale_down_val(factor).floor()
     whole = value.sub(quotient.scale_val(factor)).non_zero_set().is_empty()

@@ -22,6 +22,7 @@ class Reference:
     ``expression`` is the part before the first subscript; ``suffixes`` has per
     subscript the member accesses that follow it. ``extents`` are C expressions,
     None where C knows none. ``target`` names the last pointer on the way, empty if there is none.
+    Of a pointer, ``offset`` is how many elements behind the object it points.
     """
 
     variable: Variable
@@ -34,6 +35,7 @@ class Reference:
     by_pointer: bool = False
     restrict: bool = False
     target: str = ""
+    offset: c_ast.Node | None = None
 
     @property
     def path(self) -> str:
@@ -89,7 +91,76 @@ def _root(node: c_ast.ID, names: Names) -> Reference:
     if variable is None:
         raise Unsupported("unknown-name", f"'{node.name}' is not a known variable", location(node), "")
     check_object(variable, node)
+    argument = names.bound.get(variable)
+    if argument is not None:
+        if variable in names.written:
+            raise _reassigned(node.name, node)
+        return pointer_reference(argument, names, variable.type)
     return Reference(variable, (), node, variable.type)
+
+
+def pointer_reference(node: c_ast.Node, names: Names, kind: types.Type | None = None) -> Reference:
+    """The object that the argument ``node`` points to, to be subscripted; ``kind`` is its parameter's type.
+
+    ``&a[i]`` and ``p + k`` leave an offset. Raises Unsupported if it is not understood.
+    """
+    found = _pointed_to(node, names)
+    if kind is not None and not _same(_pointee(kind), _pointee(found.type)):
+        raise Unsupported(
+            "pointer-cast",
+            f"'{found.variable.name}' is passed as a pointer to another type",
+            location(node),
+            "give the parameter the type of the argument",
+        )
+    return found
+
+
+def _pointed_to(node: c_ast.Node, names: Names) -> Reference:
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ArrayRef):
+        base = resolve_reference(node.expr.name, names)
+        return _moved(base, node.expr.subscript)
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        base = resolve_reference(node.expr, names)
+        return dataclasses.replace(base, type=types.Array(base.type, None), offset=Address())
+    if isinstance(node, c_ast.BinaryOp) and node.op == "+":
+        return _moved(resolve_reference(node.left, names), node.right)
+    return resolve_reference(node, names)
+
+
+class Address(c_ast.Constant):  # type: ignore[misc] # pycparser has no types
+    """The offset of a pointer to a single object: only the object itself can be reached."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("int", "0")
+
+
+def _moved(base: Reference, by: c_ast.Node) -> Reference:
+    offset = by if base.offset is None else c_ast.BinaryOp("+", base.offset, by, by.coord)
+    return dataclasses.replace(base, offset=offset)
+
+
+def _pointee(kind: types.Type) -> types.Type:
+    if isinstance(kind, types.Pointer):
+        return kind.target
+    return kind.element if isinstance(kind, types.Array) else kind
+
+
+def _same(first: types.Type, second: types.Type) -> bool:
+    """Whether objects of these types may be accessed as each other, element by element."""
+    if isinstance(first, types.Array) and isinstance(second, types.Array):
+        return _same(first.element, second.element)
+    return first is second or (not isinstance(first, types.Array) and first == second)
+
+
+def _reassigned(name: str, node: c_ast.Node) -> Unsupported:
+    return Unsupported(
+        "pointer-reassigned",
+        f"the pointer '{name}' is set inside the region",
+        location(node),
+        "set the pointer before the region",
+    )
 
 
 def check_object(variable: Variable, node: c_ast.Node) -> None:
@@ -120,12 +191,7 @@ def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
             "use one array with all dimensions",
         )
     if base.variable in names.written or base.variable.local:
-        raise Unsupported(
-            "pointer-reassigned",
-            f"the pointer '{base.variable.name}' is set inside the region",
-            location(node),
-            "set the pointer before the region",
-        )
+        raise _reassigned(base.variable.name, node)
 
 
 def _check_pointee(pointer: types.Pointer, node: c_ast.Node) -> None:
@@ -135,6 +201,18 @@ def _check_pointee(pointer: types.Pointer, node: c_ast.Node) -> None:
 
 def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names: Names) -> Reference:
     kind = base.type
+    if isinstance(base.offset, Address):
+        if not isinstance(subscript, c_ast.Constant) or subscript.value not in {"0", "anything"}:
+            raise Unsupported(
+                "pointer-arithmetic",
+                f"memory beside '{base.variable.name}' is reached from its address",
+                location(node),
+                "use subscripts of a declared array",
+            )
+        return dataclasses.replace(base, type=_pointee(kind), offset=None)
+    if base.offset is not None:
+        subscript = _sum(base.offset, subscript)
+        base = dataclasses.replace(base, offset=None)
     extent: c_ast.Node | None = None
     by_pointer, restrict, target = base.by_pointer, base.restrict, base.target
     if isinstance(kind, types.Pointer):
@@ -162,6 +240,13 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
         restrict=restrict,
         target=target,
     )
+
+
+def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:
+    """``offset + subscript``, which is anything if one of them is."""
+    if isinstance(subscript, c_ast.Constant) and subscript.value in {"0", "anything"}:
+        return offset if subscript.value == "0" else subscript
+    return c_ast.BinaryOp("+", offset, subscript, subscript.coord)
 
 
 def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Reference:

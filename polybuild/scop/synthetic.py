@@ -38,6 +38,17 @@ class Counted(c_ast.For):  # type: ignore[misc]
     __slots__ = ("variable",)
 
 
+class Anything(c_ast.Constant):  # type: ignore[misc]
+    """A subscript that may have any value."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def below(address: c_ast.Node) -> c_ast.Node:
+        """``*(address + anything)``."""
+        return c_ast.ArrayRef(address, Anything("anything", "anything", address.coord), address.coord)
+
+
 class LastValue(c_ast.Assignment):  # type: ignore[misc]
     """``v = e`` where nothing in the region reads what it stores: only the last one matters.
 

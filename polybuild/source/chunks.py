@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from polybuild.source.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
@@ -187,14 +188,24 @@ class ChunkIndex:
         chunk = self.chunks[number]
         return without_tables(self.text[chunk.start : chunk.end if chunk.body is None else chunk.body])
 
-    def needed_by(self, function: int) -> list[int]:
+    def declaring(self, name: str) -> tuple[int, ...]:
+        """The chunks that declare ``name``, in order."""
+        return tuple(self._declaring.get(name, ()))
+
+    def definition(self, name: str) -> int | None:
+        """The chunk that defines the function ``name``, None if none does, or several might."""
+        found = [each for each in self.declaring(name) if self.chunks[each].body is not None]
+        return found[0] if len(found) == 1 else None
+
+    def needed_by(self, function: int, mentioned: Collection[str] = ()) -> list[int]:
         """The chunks before ``function`` that declare what it mentions, transitively, in order.
 
+        ``mentioned`` are more names whose declarations are wanted.
         An over-approximation: a name stands for every chunk that declares it,
         be it an object, a type, a tag or an enumerator.
         """
         chunk = self.chunks[function]
-        pending = identifiers(self.text[chunk.start : chunk.end])
+        pending = identifiers(self.text[chunk.start : chunk.end]).union(mentioned)
         seen: set[str] = set()
         needed: set[int] = set()
         while pending:

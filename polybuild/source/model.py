@@ -60,6 +60,35 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Effects:
+    """What is declared of a function's accesses to memory, apart from the values of its arguments.
+
+    ``reads`` and ``writes`` name parameters (by name, or by position from 1) and
+    global variables; ``reads_everything`` stands for any memory it can reach.
+    """
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    reads_everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function that a region calls.
+
+    Either ``body`` is its definition in the shape of a region (``symbols`` are the
+    names visible in its outermost block), or ``effects`` are declared, or
+    ``problem`` says why nothing is known.
+    """
+
+    name: str
+    parameters: tuple[c_ast.Node, ...]
+    body: Region | None = None
+    effects: Effects | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """The statements between one ``#pragma scop`` and its ``#pragma endscop``.
 
@@ -71,11 +100,13 @@ class Region:
     the names visible at the start of the region (innermost scope wins);
     ``functions`` maps the names of the functions whose declaration was seen to
     their types; ``enumerators`` gives the values of enumeration constants, and
-    ``scope`` knows the typedef names and tags visible at the start.
+    ``scope`` knows the typedef names and tags visible at the start. ``callees``
+    has the functions it calls, also through each other, of which something is known.
 
     ``span`` starts and ends inside a line where a marker (``_Pragma``) shares its
     line with code. Code that cannot be represented (statement expressions,
-    inline assembly) appears as a call of ``neutral.OPAQUE``.
+    inline assembly) appears as a call of ``neutral.OPAQUE``. ``detected`` is true
+    for a region that nobody marked; ``span`` and ``body`` are then the same.
     """
 
     index: int
@@ -90,6 +121,8 @@ class Region:
     functions: Mapping[str, Type] = field(default_factory=dict)
     enumerators: Mapping[str, int] = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+    callees: Mapping[str, Callee] = field(default_factory=dict)
+    detected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

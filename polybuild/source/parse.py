@@ -73,15 +73,19 @@ class _TrackingLexer(CLexer):  # type: ignore[misc] # pycparser has no types
 
 
 def parse_function(
-    chunks: ChunkIndex, lines: LineTable, number: int, pragmas: Mapping[int, tuple[str, ...]]
+    chunks: ChunkIndex,
+    lines: LineTable,
+    number: int,
+    pragmas: Mapping[int, tuple[str, ...]],
+    mentioned: Collection[str] = (),
 ) -> ParsedFunction:
-    """Parse chunk ``number``, a function definition, with what it needs.
+    """Parse chunk ``number``, a function definition, with what it needs and what declares ``mentioned``.
 
     ``pragmas`` gives, for the offset of a pragma line in the preprocessed text,
     the lines to put in its place; other pragmas vanish. Every node's coordinate
     is a file and line of the user's. Raises FunctionSyntaxError.
     """
-    units = _units(chunks, lines, number, pragmas)
+    units = _units(chunks, lines, number, pragmas, mentioned)
     for _ in range(_MOST_ATTEMPTS):
         parser = CParser(lexer=_TrackingLexer)
         text = "\n".join(unit.text for unit in units)
@@ -106,9 +110,13 @@ def parse_function(
 
 
 def _units(
-    chunks: ChunkIndex, lines: LineTable, number: int, pragmas: Mapping[int, tuple[str, ...]]
+    chunks: ChunkIndex,
+    lines: LineTable,
+    number: int,
+    pragmas: Mapping[int, tuple[str, ...]],
+    mentioned: Collection[str],
 ) -> list[_Unit]:
-    needed = chunks.needed_by(number)
+    needed = chunks.needed_by(number, mentioned)
     heads = {index: chunks.head(index) for index in needed}
     typedefs: set[str] = set()
     for head in heads.values():

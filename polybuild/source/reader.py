@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.source import blocks
+from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
 from polybuild.source.declarations import Target
@@ -32,22 +33,42 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Sou
     (``not-c-source``) or cannot be preprocessed (``compiler-not-found``,
     ``preprocess-failed``). A region that cannot be read becomes a RejectedRegion.
     """
-    text = _text_of(path)
+    text = text_of(path)
     if not _MAY_HOLD_REGIONS.search(text):
         return Source(path, text, (), (path,))
     preprocessed = preprocess(path, compiler, flags)
-    layout = Layout(text, path)
-    lines = LineTable(preprocessed.text, layout, path)
-    chunks = ChunkIndex(preprocessed.text)
+    regions, diagnostics = regions_in(Reading(text, path, flags, preprocessed.text), Layout(text, path))
+    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
+    return Source(path, text, regions, dependencies, diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What regions are read from: the user's text, its name, the flags, and the preprocessed text."""
+
+    text: str
+    path: str
+    flags: Sequence[str]
+    preprocessed: str
+
+
+Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
+"""The regions of a file, and what there is to say besides."""
+
+
+def regions_in(reading: Reading, layout: Layout) -> Regions:
+    """What stands between the markers of the preprocessed text, which ``layout`` finds in the user's."""
+    lines = LineTable(reading.preprocessed, layout, reading.path)
+    chunks = ChunkIndex(reading.preprocessed)
     finder = Finder(layout, lines, chunks)
     finder.find()
-    reading = _Reading(text, path, Target.from_flags(preprocessing_flags(path, flags)), lines, chunks)
-    regions = reading.read(finder.candidates)
-    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    return Source(path, text, regions, dependencies, tuple(finder.diagnostics))
+    target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
+    functions = _Functions(reading.text, reading.path, target, lines, chunks)
+    return functions.read(finder.candidates), tuple(finder.diagnostics)
 
 
-def _text_of(path: str) -> str:
+def text_of(path: str) -> str:
+    """The text of the file at ``path``; raises SourceError if it cannot be read or is no text."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -61,7 +82,7 @@ def _text_of(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Functions:
     """Turns candidates into regions, one function at a time."""
 
     text: str
@@ -103,7 +124,8 @@ class _Reading:
         if not balanced:
             return {}
         try:
-            parsed = parse_function(self.chunks, self.lines, number, pragmas)
+            calls = calls_in(self.chunks, [_offsets(each) for each in balanced])
+            parsed = parse_function(self.chunks, self.lines, number, pragmas, calls.mentioned)
         except FunctionSyntaxError as error:
             for each in balanced:
                 each.problem = self._syntax_problem(error)
@@ -115,7 +137,12 @@ class _Reading:
             return {}
         file = file_scope(parsed.declarations, self.target, threadprivate_names(self.lines.text))
         regions = [self._region(each, parsed, file, places) for each in balanced]
-        return {region.index: region for region in regions if region is not None}
+        around = CallerFile(self.chunks, self.lines, file, parsed)
+        return {
+            region.index: replace(region, callees=read_callees(calls, around, region))
+            for region in regions
+            if region is not None
+        }
 
     def _check_nesting(self, candidate: Candidate, places: dict[int, Context]) -> bool:
         begin, end = (places[offset] for offset in _offsets(candidate))

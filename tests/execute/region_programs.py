@@ -101,14 +101,16 @@ def check(comparison: Comparison, case: Case) -> None:
     assert comparison.sanitized[case.name] == comparison.original[case.name]
 
 
-def compare(folder: Path, chosen: Mapping[str, Case], sizes: Sequence[int], top: str = "") -> Comparison:
+def compare(
+    folder: Path, chosen: Mapping[str, Case], sizes: Sequence[int], top: str = "", bottom: str = ""
+) -> Comparison:
     """Compile the functions of ``chosen`` with and without polybuild, and run both.
 
-    ``top`` is text before them: declarations, functions they call.
+    ``top`` and ``bottom`` are text before and after them: functions they call.
     """
     functions = {name: case.body for name, case in chosen.items()}
     path = folder / "in.c"
-    path.write_text(_program(functions, sizes, top))
+    path.write_text(_program(functions, sizes, top, bottom))
     result = compile_source(str(path), Options(min_work=0), ["gcc"], [*_FLAGS, "-fopenmp"])
     (folder / "out.c").write_text(result.text)
     lines = path.read_text().splitlines()
@@ -124,11 +126,13 @@ def compare(folder: Path, chosen: Mapping[str, Case], sizes: Sequence[int], top:
     )
 
 
-def _program(functions: Mapping[str, str], sizes: Sequence[int], top: str) -> str:
+def _program(functions: Mapping[str, str], sizes: Sequence[int], top: str, bottom: str) -> str:
     parts = ["#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n", top]
     parts += [f"void f_{name}({PARAMETERS})\n{{\n{body}\n}}\n" for name, body in functions.items()]
     calls = "".join(f'  test("{name}", f_{name}, {n});\n' for name in functions for n in sizes)
-    return "\n".join([*parts, _MAIN.replace("PARAMETERS", PARAMETERS), f"int main(void) {{\n{calls}}}\n"])
+    return "\n".join(
+        [*parts, bottom, _MAIN.replace("PARAMETERS", PARAMETERS), f"int main(void) {{\n{calls}}}\n"]
+    )
 
 
 def _run(source: Path, program: Path, flags: Sequence[str]) -> dict[str, list[str]]:
@@ -136,8 +140,9 @@ def _run(source: Path, program: Path, flags: Sequence[str]) -> dict[str, list[st
     subprocess.run(command, check=True, timeout=300)
     environment = {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [str(program)], check=True, capture_output=True, text=True, timeout=300, env=environment
+        [str(program)], check=False, capture_output=True, text=True, timeout=300, env=environment
     )
+    assert done.returncode == 0, done.stderr[-2000:]
     results: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():
         results.setdefault(line.split()[0], []).append(line)

@@ -1,0 +1,271 @@
+"""Calls in a region: what the called function reads and writes, in terms of the caller's arrays.
+
+A function defined in the same file is read like a statement that is kept whole:
+its pointer parameters stand for the arguments, integer parameters that it does
+not change have the argument's value. For other functions, attributes and
+``#pragma polybuild access`` say which arguments they read and write.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.accesses import AccessDraft, AccessReader
+from polybuild.scop.arrays import Arrays
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.expressions import Expressions
+from polybuild.scop.facts import Facts
+from polybuild.scop.model import AccessKind
+from polybuild.scop.names import Names, Variable, resolve
+from polybuild.scop.nodes import location
+from polybuild.scop.opaque import OpaqueReader
+from polybuild.scop.place import Place
+from polybuild.scop.references import pointer_reference
+from polybuild.scop.synthetic import Anything
+from polybuild.source import types
+from polybuild.source.declarations import decayed
+from polybuild.source.model import Callee, Effects, Region, Storage
+from polybuild.source.typing import declared_type
+
+_HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
+_BY_NAME = "call functions by their names"
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A call at a place; ``sure`` if the place is known to be reached and the call made."""
+
+    node: c_ast.FuncCall
+    place: Place
+    facts: Facts
+    inner: frozenset[Variable]
+    certain: bool
+    sure: bool
+
+    @property
+    def arguments(self) -> list[c_ast.Node]:
+        """The arguments, in order."""
+        return list(self.node.args.exprs) if self.node.args is not None else []
+
+
+class CallReader:
+    """The calls of one walk over a region; ``everything`` are those that may read any memory."""
+
+    def __init__(self, region: Region, arrays: Arrays, assumptions: Assumptions) -> None:
+        self._region = region
+        self._arrays = arrays
+        self._assumptions = assumptions
+        self._names: dict[str, Names] = {}
+        self._open: list[tuple[str, c_ast.Node]] = []
+        self.everything: set[c_ast.Node] = set()
+
+    def read(
+        self,
+        node: c_ast.FuncCall,
+        place: Place,
+        facts: Facts,
+        *,
+        inner: frozenset[Variable],
+        guarded: bool,
+        certain: bool,
+    ) -> list[AccessDraft]:
+        """The accesses of evaluating the call ``node``, its arguments included. Raises Unsupported."""
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        callee = self._region.callees.get(name)
+        if not name or node.name in facts.names.variables:
+            raise Unsupported("call", "a function is called by pointer", location(node), _BY_NAME)
+        if callee is None:
+            raise Unsupported("call", f"the function '{name}' may have side effects", location(node), _HINT)
+        if callee.problem:
+            raise _refusal(name, callee.problem, node)
+        if any(each == name for each, _ in self._open):
+            raise _refusal(name, "it calls itself", node)
+        reader = AccessReader(facts, self._arrays, self._assumptions, inner=inner, guarded=guarded)
+        site = _Site(node, place, facts, inner, certain, certain and not guarded)
+        self._open.append((name, node))
+        try:
+            if callee.effects is not None:
+                self._declared(callee, callee.effects, site, reader)
+            elif callee.body is not None:
+                self._defined(callee, callee.body, site, reader)
+        except Unsupported as error:
+            if len(self._open) > 1:
+                raise  # the message is about the call in the region
+            message = error.diagnostic.message
+            if message.startswith(f"the function '{name}'"):
+                raise Unsupported("call", message, location(node), _HINT) from error
+            raise _refusal(name, message, node) from error
+        finally:
+            self._open.pop()
+        return [
+            each
+            if each.kind is AccessKind.READ or certain
+            else dataclasses.replace(each, kind=AccessKind.MAY_WRITE)
+            for each in reader.found
+        ]
+
+    # Functions whose effects are declared
+
+    def _declared(self, callee: Callee, effects: Effects, site: _Site, reader: AccessReader) -> None:
+        for position, argument in enumerate(site.arguments):
+            parameter = callee.parameters[position] if position < len(callee.parameters) else None
+            if parameter is None or not _is_pointer(_type(parameter, site.facts.region)):
+                reader.read(argument, site.place, certain=site.certain)
+            else:
+                self._read_address(argument, site, reader)
+                if effects.reads_everything and not isinstance(argument, c_ast.Constant):
+                    reader.touch(Anything.below(argument), site.place, AccessKind.READ)
+        if effects.reads_everything:
+            self.everything.add(self._open[0][1])
+        for names, kind in ((effects.reads, AccessKind.READ), (effects.writes, AccessKind.MAY_WRITE)):
+            for name in names:
+                reader.touch(self._whole(name, callee, site), site.place, kind)
+
+    @staticmethod
+    def _whole(name: str, callee: Callee, site: _Site) -> c_ast.Node:
+        """An element, whichever, of what the parameter or global variable ``name`` leads to."""
+        names = [getattr(each, "name", None) for each in callee.parameters]
+        position = int(name) - 1 if name.isdigit() else names.index(name) if name in names else -1
+        if 0 <= position < len(site.arguments):
+            return Anything.below(site.arguments[position])
+        variable = site.facts.names.outer.get(name)
+        if variable is None or variable.storage is not Storage.GLOBAL:
+            raise _refusal(
+                callee.name, f"'{name}' is neither one of its parameters nor a global variable", site.node
+            )
+        identifier = c_ast.ID(name)
+        site.facts.names.variables[identifier] = variable
+        return identifier if _is_single(variable) else Anything.below(identifier)
+
+    # Functions that are defined in the file
+
+    def _defined(self, callee: Callee, body: Region, site: _Site, reader: AccessReader) -> None:
+        if len(site.arguments) != len(callee.parameters):
+            raise _refusal(callee.name, "it is called with another number of arguments", site.node)
+        facts, place = site.facts, site.place
+        own = self._names_of(callee)
+        parameters = [own.outer[str(each.name)] for each in callee.parameters]
+        values: dict[Variable, isl.PwAff] = {}
+        bound: dict[Variable, c_ast.Node] = {}
+        for variable, argument in zip(parameters, site.arguments, strict=True):
+            kind = decayed(variable.type)
+            if _is_pointer(kind):
+                self._read_address(argument, site, reader)
+                bound[variable] = argument
+            elif isinstance(kind, types.Integer | types.Floating):
+                reader.read(argument, place, certain=site.certain)
+                value = self._value(argument, kind, place, facts)
+                if value is not None and variable not in own.written:
+                    values[variable] = value
+            else:
+                raise _refusal(callee.name, "a structure is passed by value", site.node)
+        # only the values that arguments give them are known of the parameters
+        own = dataclasses.replace(own, written=own.written.union(set(parameters) - set(bound)))
+        region = dataclasses.replace(body, enumerators={**facts.region.enumerators, **body.enumerators})
+        within = dataclasses.replace(facts, region=region, names=_joined(facts.names, own, bound))
+        inner = site.inner.union(parameters)
+        opaque = OpaqueReader(within, self._arrays, self._assumptions, inner=inner, in_function=True)
+        there = dataclasses.replace(place, values={**place.values, **values})
+        for each in opaque.read(c_ast.Compound(list(body.statements)), there, certain=site.sure):
+            reader.found.append(dataclasses.replace(each, node=site.node, exact=False))
+
+    def _names_of(self, callee: Callee) -> Names:
+        """The names of a function's body, its globals being those of the region."""
+        known = self._names.get(callee.name)
+        if known is None and callee.body is not None:
+            known = self._names[callee.name] = _shared(resolve(callee.body), self._arrays.outer, callee)
+        assert known is not None  # noqa: S101 - only functions with a body are asked for
+        return known
+
+    def _value(self, argument: c_ast.Node, kind: types.Type, place: Place, facts: Facts) -> isl.PwAff | None:
+        """The value that an integer parameter gets, None if it is not affine."""
+        if not isinstance(kind, types.Integer):
+            return None
+        violations: list[Violation] = []
+        try:
+            value = Expressions(facts, "subscript", violations).value(argument, place, kind)
+        except Unsupported:
+            return None
+        return None if any(self._assumptions.is_possible(each) for each in violations) else value
+
+    @staticmethod
+    def _read_address(argument: c_ast.Node, site: _Site, reader: AccessReader) -> None:
+        """What is read to compute an address: the subscripts in it, not the memory there."""
+        if isinstance(argument, c_ast.Constant):
+            return
+        reference = pointer_reference(argument, site.facts.names)
+        for each in (*reference.subscripts, *([reference.offset] if reference.offset is not None else ())):
+            reader.read(each, site.place, certain=site.certain)
+
+
+def _shared(own: Names, outer: Mapping[str, Variable], callee: Callee) -> Names:
+    """``own`` with the region's variables for the globals of the function."""
+    same: dict[Variable, Variable] = {}
+    for name, variable in own.outer.items():
+        if variable.storage is Storage.GLOBAL:
+            there = outer.get(name)
+            if there is not None and there.storage is Storage.GLOBAL:
+                same[variable] = there
+    hidden = {
+        each.name
+        for each in own.variables.values()
+        if each.storage is Storage.GLOBAL and not each.local and each not in same
+    }
+    if hidden:
+        raise _refusal(
+            callee.name,
+            f"it uses the variable '{min(hidden)}', which is not visible in the region",
+            callee.parameters[0] if callee.parameters else next(iter(own.variables)),
+        )
+
+    def one(variable: Variable) -> Variable:
+        return same.get(variable, variable)
+
+    return dataclasses.replace(
+        own,
+        variables={node: one(each) for node, each in own.variables.items()},
+        outer={name: one(each) for name, each in own.outer.items()},
+        written=frozenset(map(one, own.written)),
+        written_members=frozenset((one(root), members) for root, members in own.written_members),
+        iterators={loop: one(each) for loop, each in own.iterators.items()},
+    )
+
+
+def _joined(caller: Names, own: Names, bound: dict[Variable, c_ast.Node]) -> Names:
+    """The names inside a call: the function's own, and the caller's in its arguments."""
+    return Names(
+        variables={**caller.variables, **own.variables},
+        outer={**caller.outer, **own.outer},
+        written=caller.written | own.written,
+        written_members=caller.written_members | own.written_members,
+        iterators={**caller.iterators, **own.iterators},
+        escaping=caller.escaping | own.escaping,
+        demoted=caller.demoted.union(own.iterators.values()),
+        bound={**caller.bound, **bound},
+    )
+
+
+def _type(parameter: c_ast.Node, region: Region) -> types.Type:
+    return decayed(
+        declared_type(parameter, region)
+        if isinstance(parameter, c_ast.Decl)
+        else region.scope.resolve(parameter)
+    )
+
+
+def _is_single(variable: Variable) -> bool:
+    return isinstance(variable.type, types.Integer | types.Floating)
+
+
+def _is_pointer(kind: types.Type) -> bool:
+    return isinstance(kind, types.Pointer)
+
+
+def _refusal(name: str, reason: str, node: c_ast.Node) -> Unsupported:
+    return Unsupported("call", f"the function '{name}' is not modelled: {reason}", location(node), _HINT)

@@ -1,0 +1,174 @@
+"""The functions that regions call: their bodies, and what attributes and pragmas say of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from polybuild.source.chunks import ChunkIndex
+from polybuild.source.lines import LineTable
+from polybuild.source.model import Callee, Effects, Region
+from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
+from polybuild.source.symbols import Visible, visible_at
+from polybuild.source.tokens import KEYWORDS, identifiers
+
+_CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
+_ATTRIBUTE_WORD = re.compile(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")
+_PRAGMA = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+access[ \t]*\((?P<text>.*)\)[ \t\r]*$", re.MULTILINE
+)
+_ACCESS = re.compile(r"\s*(?P<name>\w+)\s*(?P<lists>(?:,\s*(?:read|write)\s*\([^()]*\)\s*)*)")
+_LIST = re.compile(r"(read|write)\s*\(([^()]*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The functions called below some text: the chunk of each definition, and the names they all mention."""
+
+    definitions: Mapping[str, int]
+    mentioned: frozenset[str]
+    names: frozenset[str]
+
+
+def calls_in(chunks: ChunkIndex, spans: Iterable[tuple[int, int]]) -> Calls:
+    """What the text at ``spans`` calls, directly or through functions defined in the same text."""
+    pending = {name for start, end in spans for name in _CALL_LIKE.findall(chunks.text, start, end)}
+    names: set[str] = set()
+    definitions: dict[str, int] = {}
+    mentioned: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in names or name in KEYWORDS:
+            continue
+        names.add(name)
+        number = chunks.definition(name)
+        if number is not None:
+            definitions[name] = number
+            chunk = chunks.chunks[number]
+            mentioned |= identifiers(chunks.text[chunk.start : chunk.end])
+            pending.update(_CALL_LIKE.findall(chunks.text, chunk.body or chunk.start, chunk.end))
+    return Calls(definitions, frozenset(mentioned), frozenset(names))
+
+
+@dataclass(frozen=True, slots=True)
+class CallerFile:
+    """What callees are read from; ``visible`` is what the caller's file declares before the caller."""
+
+    chunks: ChunkIndex
+    lines: LineTable
+    visible: Visible
+    caller: ParsedFunction
+
+
+def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Callee]:
+    """What is known of each function in ``calls``, for the region ``around``."""
+    prototypes = _prototypes(file.caller)
+    declared = declared_effects(file.chunks.text)
+    found: dict[str, Callee] = {}
+    for name in sorted(calls.names):
+        number = calls.definitions.get(name)
+        attributes = _attributes(file.chunks, name)
+        effects = declared.get(name) or _attribute_effects(attributes)
+        if effects is not None:
+            if name in prototypes or number is not None:
+                found[name] = Callee(name, prototypes.get(name, ()), effects=effects)
+        elif number is None:
+            continue
+        elif attributes & {"weak", "ifunc", "alias"}:
+            found[name] = Callee(name, (), problem="it may be replaced by another one when linking")
+        else:
+            found[name] = _defined(name, number, file, around)
+    return found
+
+
+def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee:
+    chunks, lines = file.chunks, file.lines
+    if chunks.chunks[number].is_old_style(lines.text):
+        return Callee(name, (), problem="its parameters are declared behind the parentheses")
+    try:
+        parsed = parse_function(chunks, lines, number, {})
+    except FunctionSyntaxError as error:
+        return Callee(name, (), problem=f"its definition cannot be parsed: {error}")
+    declarator = parsed.function.decl.type
+    items = declarator.args.params if declarator.args is not None else ()
+    if any(isinstance(each, c_ast.EllipsisParam) for each in items):
+        return Callee(name, (), problem="it takes a variable number of arguments")
+    visible = visible_at(file.visible, parsed, (), -1)
+    body = dataclasses.replace(
+        around,
+        index=-1,
+        statements=tuple(parsed.function.body.block_items or ()),
+        function=parsed.function,
+        symbols=visible.symbols,
+        functions=visible.functions,
+        enumerators=visible.scope.enumerators,
+        scope=visible.scope,
+        callees={},
+    )
+    return Callee(name, _named_parameters(items), body=body)
+
+
+def _named_parameters(items: Sequence[c_ast.Node]) -> tuple[c_ast.Node, ...]:
+    """The parameters of a function, none for ``(void)``."""
+    parameters = tuple(each for each in items if isinstance(each, c_ast.Decl | c_ast.Typename))
+    if len(parameters) == 1 and _is_void(parameters[0]):
+        return ()
+    return parameters
+
+
+def _is_void(parameter: c_ast.Node) -> bool:
+    declared = parameter.type
+    return (
+        isinstance(declared, c_ast.TypeDecl)
+        and isinstance(declared.type, c_ast.IdentifierType)
+        and declared.type.names == ["void"]
+    )
+
+
+def _prototypes(caller: ParsedFunction) -> dict[str, tuple[c_ast.Node, ...]]:
+    """The parameters of each function that the caller's file declares before it."""
+    found: dict[str, tuple[c_ast.Node, ...]] = {}
+    for declared in caller.declarations:
+        node = declared.node
+        if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl) and node.name:
+            items = node.type.args.params if node.type.args is not None else ()
+            if not any(isinstance(each, c_ast.EllipsisParam) for each in items):
+                found[node.name] = _named_parameters(items)
+    return found
+
+
+def _attributes(chunks: ChunkIndex, name: str) -> frozenset[str]:
+    """The attributes of all declarations of a function, without underscores around them."""
+    words = {
+        word.strip("_")
+        for number in chunks.declaring(name)
+        for match in _ATTRIBUTE_WORD.finditer(chunks.head(number))
+        for word in re.findall(r"\w+", match["list"])
+    }
+    return frozenset(words)
+
+
+def _attribute_effects(attributes: frozenset[str]) -> Effects | None:
+    if "const" in attributes:
+        return Effects()
+    if "pure" in attributes:
+        return Effects(reads_everything=True)
+    return None
+
+
+def declared_effects(text: str) -> dict[str, Effects]:
+    """What each ``#pragma polybuild access(f, read(x), write(y))`` that is understood says."""
+    found: dict[str, Effects] = {}
+    for match in _PRAGMA.finditer(text):
+        parts = _ACCESS.fullmatch(match["text"])
+        if parts is None:
+            continue
+        lists: dict[str, list[str]] = {"read": [], "write": []}
+        for kind, names in _LIST.findall(parts["lists"]):
+            lists[kind] += [each.strip() for each in names.split(",") if each.strip()]
+        found[parts["name"]] = Effects(tuple(lists["read"]), tuple(lists["write"]))
+    return found

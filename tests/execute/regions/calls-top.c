@@ -1,0 +1,63 @@
+// Functions that the cases of calls.c call.
+#define W 40
+static double table[W];
+static int counter;
+static double shared = 2;
+typedef struct { double re, im; } number;
+
+static int at(int i, int j) { return i * W + j; }
+static inline double square(double v) { return v * v; }
+static inline float narrow(float v) { return v * 1.1f; }
+static unsigned char wrap(unsigned v) { return v + 200; }
+static inline double twice(double v) { return square(v) + square(v + 1); }
+static double element(const double *p, int k) { return p[k] + table[k % W]; }
+static double clamp(double v, double low, double high)
+{
+  if (v < low) return low;
+  if (v > high) return high;
+  return v;
+}
+static double dot(const double *p, const double *q, int count)
+{
+  double sum = 0;
+  for (int k = 0; k < count; k++) sum += p[k] * q[k];
+  return sum;
+}
+static void scale(double *p, int count, double by) { for (int k = 0; k < count; k++) p[k] *= by; }
+static void scale_some(double *p, int count)
+{
+  for (int k = 0; k < count; k++) { if (p[k] < -9) return; p[k] += 1; }
+}
+static void set_first(double *p) { *p = 7; }
+static void swap(double *p, double *q) { double t = *p; *p = *q; *q = t; }
+static void mean(const double *p, int count, double *result)
+{
+  double sum = 0;
+  for (int k = 0; k < count; k++) sum += p[k];
+  *result = sum / count;
+}
+static void rows(int count, double A[][count], int i) { for (int k = 0; k < count; k++) A[i][k] = i + k; }
+static double chain(const double *p, int count) { return dot(p, p, count) + twice(p[0]); }
+static void matrix(int count, double A[count][count])
+{
+  for (int i = 0; i < count; i++) for (int j = 0; j < count; j++) A[i][j] += 1;
+}
+static double from_table(int k) { return table[k % W]; }
+static void to_table(int k, double v) { table[k % W] = v; }
+static int next_number(void) { return ++counter; }
+static int remembers(int v) { static int last; last += v; return last; }
+static int factorial(int v) { return v < 2 ? 1 : v * factorial(v - 1); }
+static int chatter(int v) { return printf("%d", v) * 0 + v; }
+static double walk_through(const double *p, int count) { double s = 0; while (count--) s += *p++; return s; }
+static double abs_of(number v) { return v.re * v.re + v.im * v.im; }
+static double later(double v);
+__attribute__((const)) double add_one(double v);
+__attribute__((pure)) double first_of(const double *p);
+__attribute__((noinline)) double unknown_sum(const double *p, double *q, int k);
+#pragma polybuild access(told, read(p), write(q))
+void told(const double *p, double *q, int k);
+#pragma polybuild access(told_by_place, read(1), write(2))
+void told_by_place(const double *, double *, int);
+#pragma polybuild access(told_global, read(table))
+double told_global(int k);
+double untold(double v);

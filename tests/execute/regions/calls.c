@@ -1,0 +1,142 @@
+// Cases in the form of data-dependent.c; calls-top.c has the functions.
+
+//# inlined_subscript: parallel
+for (int i = 0; i < n && i < W; i++) for (int j = 0; j < n && j < W; j++) if (at(i, j) < n * n) x[at(i, j)] = j;
+
+//# inlined_value: parallel
+for (int i = 0; i < n; i++) x[i] = square(y[i] + 1);
+
+//# inlined_conversions: parallel
+for (int i = 0; i < n; i++) { x[i] = narrow(y[i] / 3) + narrow(i); a[i] = wrap(a[i]); }
+
+//# inlined_nested: parallel
+for (int i = 0; i < n; i++) x[i] = twice(square(y[i]));
+
+//# inlined_pointer: parallel
+for (int i = 0; i < n; i++) x[i] = element(y, i);
+
+//# two_returns: parallel
+for (int i = 0; i < n; i++) x[i] = clamp(x[i], 10, 60 + i);
+
+//# row_of_matrix: parallel
+for (int i = 0; i < n; i++) y[i] = dot(X[i], x, n);
+
+//# row_written: parallel
+for (int i = 0; i < n; i++) scale(X[i], n, 0.5);
+
+//# rest_of_row: parallel
+for (int i = 0; i < n; i++) scale(&X[i][i], n - i, 0.5);
+
+//# part_of_flat: parallel
+for (int i = 0; i < n; i++) scale(&x[i * n], n, 0.5);
+
+//# part_of_flat_by_sum: parallel
+for (int i = 0; i < n; i++) scale(y + i * n, n, 0.5);
+
+//# overlapping_parts: serial
+for (int i = 0; i < n - 1; i++) scale(&x[i], 2, 0.5);
+
+//# early_return: parallel
+for (int i = 0; i < n; i++) scale_some(X[i], n);
+
+//# data_as_bound: parallel
+for (int i = 0; i < n; i++) scale(X[i], a[i], 2);
+
+//# data_as_address: serial
+for (int i = 0; i < n; i++) scale(X[a[i]], n, 2);
+
+//# element_by_address: parallel
+for (int i = 0; i < n; i++) { set_first(&x[i]); set_first(y + i); }
+
+//# scalar_by_address: parallel
+for (int i = 0; i < n; i++) { double s; mean(X[i], n, &s); y[i] = s; }
+
+//# swap_elements: parallel
+for (int i = 0; i < n; i++) swap(&x[i], &y[i]);
+
+//# swap_neighbours: serial
+for (int i = 0; i + 1 < n; i++) swap(&x[i], &x[i + 1]);
+
+//# matrix_parameter: parallel
+for (int i = 0; i < n; i++) rows(n, X, i);
+
+//# whole_matrix: serial
+for (int i = 0; i < 3; i++) matrix(n, X);
+
+//# calls_below: parallel
+for (int i = 0; i < n; i++) y[i] = chain(X[i], n);
+
+//# global_read: parallel
+for (int i = 0; i < n; i++) y[i] = from_table(a[i]);
+
+//# global_written: serial
+for (int i = 0; i < n; i++) { to_table(a[i], y[i]); x[i] = from_table(b[i] & 7); }
+
+//# global_scalar_written: serial
+for (int i = 0; i < n; i++) a[i] = next_number();
+
+//# global_relied_on: call
+for (int i = 0; i < n; i++) if (i < counter) a[i] = next_number();
+
+//# call_in_condition: parallel
+for (int i = 0; i < n; i++) if (clamp(x[i], 0, 50) < 50) x[i] = square(y[i]); else scale(X[i], n, 2);
+
+//# call_in_loop_of_statement: parallel
+for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < a[i]; j++) s += chain(X[i], j); y[i] = s; }
+
+//# local_array_passed: parallel
+for (int i = 0; i < n; i++) { double t[4]; t[0] = x[i]; t[1] = 1; t[2] = y[i]; t[3] = 2; z[i] = dot(t, t, 4); }
+
+//# defined_later: parallel
+for (int i = 0; i < n; i++) x[i] = later(y[i]);
+
+//# attribute_const: parallel
+for (int i = 0; i < n; i++) x[i] = add_one(y[i]);
+
+//# attribute_pure: parallel
+for (int i = 0; i < n; i++) a[i] = (int)first_of(y) + i;
+
+//# attribute_pure_of_written: serial
+for (int i = 0; i < n; i++) y[i] = first_of(y) / 2;
+
+//# pragma_access: serial
+for (int i = 0; i < n; i++) told(x, y, i);
+
+//# pragma_access_of_rows: parallel
+for (int i = 0; i < n; i++) told(x, X[i], i);
+
+//# pragma_access_by_place: parallel
+for (int i = 0; i < n; i++) told_by_place(X[i], X[i], i);
+
+//# pragma_access_global: parallel
+for (int i = 0; i < n; i++) x[i] = told_global(i);
+
+//# mathematics: parallel
+for (int i = 0; i < n; i++) x[i] = sqrt(fabs(y[i])) + __builtin_fmax(z[i], 0);
+
+//# recursion: call
+for (int i = 0; i < n; i++) a[i] = factorial(a[i] & 7);
+
+//# output: call
+for (int i = 0; i < n; i++) a[i] = i < 0 ? chatter(i) : i;
+
+//# state: call
+for (int i = 0; i < n; i++) a[i] = remembers(i);
+
+//# structure_by_value: declaration
+for (int i = 0; i < n; i++) { number v; v.re = x[i]; v.im = y[i]; x[i] = abs_of(v); }
+
+//# no_effects_said: serial
+for (int i = 0; i < n; i++) x[i] = untold(y[i]);
+
+//# unknown_function: call
+for (int i = 0; i < n; i++) x[i] = rand() & 7;
+
+//# function_pointer: call
+double (*f)(double) = later;
+#pragma scop
+for (int i = 0; i < n; i++) x[i] = f(y[i]);
+#pragma endscop
+
+//# walking_pointer: call
+for (int i = 0; i < n; i++) y[i] = walk_through(X[i], n);
