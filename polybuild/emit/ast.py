@@ -39,21 +39,32 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``."""
     statements = {statement.name: statement for statement in scop.statements}
     instances: dict[str, Instance] = {}
+    failures: list[isl.Error] = []
 
+    # an exception must not leave a callback: isl would go on with a tree that has holes
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
         name = f"instance{len(instances)}"
-        instances[name] = _instance(statement, build)
+        try:
+            statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
+            instances[name] = _instance(statement, build)
+        except isl.Error as error:
+            failures.append(error)
         return node.set_annotation(isl.Id(name))
 
     def before_for(build: isl.AstBuild) -> isl.Id:
-        return isl.Id(_counter_name(build, statements))
+        try:
+            return isl.Id(_counter_name(build, statements))
+        except isl.Error as error:
+            failures.append(error)
+            return isl.Id("c")
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
     build, for_handle = build.set_before_each_for(before_for)
     root = build.node_from_schedule(schedule)
     del at_handle, for_handle  # isl keeps no reference to the callbacks: they had to live until here
+    if failures:
+        raise failures[0]
     return GeneratedAst(root, instances)
 
 
