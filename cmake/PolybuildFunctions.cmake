@@ -6,13 +6,18 @@
 # flag, of the source or of a header it includes runs it again; nothing else does.
 #
 # Options are the knobs of `polybuild compile`, in upper case with underscores, anywhere among the
-# arguments: BACKEND OPENMP, TILE_SIZES 32 32, FUSION max. With POLYBUILD_DISABLE (variable or
-# environment) the functions do what CMake's own do.
+# arguments: BACKEND OPENMP, TILE_SIZES 32 32, FUSION max. A source can have options of its own, as
+# source properties: POLYBUILD_TILE_SIZES "16 64". With POLYBUILD_DISABLE (variable or environment) the
+# functions do what CMake's own do.
+#
+# MODE LAUNCHER, also among the arguments, makes no files: the compiler of the target is launched by
+# `polybuild cc`, which does the same on the way. POLYBUILD_MODE is the mode of those that name none.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.21...4.0)
 
 option(POLYBUILD_DISABLE "Compile the sources as they are" OFF)
+set(POLYBUILD_MODE "" CACHE STRING "How C files are transformed: REWRITE or LAUNCHER")
 
 set_property(GLOBAL PROPERTY POLYBUILD_KNOBS
   BACKEND SCHEDULE FUSION TILE TILE_SIZES PARALLEL SIMD MIN_WORK L1_SIZE L2_SIZE ON_UNSUPPORTED)
@@ -21,14 +26,14 @@ set_property(GLOBAL PROPERTY POLYBUILD_KNOBS
 function(polybuild_add_executable target)
   _polybuild_parse(settings rest ${ARGN})
   add_executable("${target}" ${rest})
-  _polybuild_later(_polybuild_transform_target "${target}" "${settings}" "")
+  _polybuild_later(_polybuild_transform_target "${target}" "${mode}" "${settings}" "")
 endfunction()
 
 # add_library with its C sources transformed.
 function(polybuild_add_library target)
   _polybuild_parse(settings rest ${ARGN})
   add_library("${target}" ${rest})
-  _polybuild_later(_polybuild_transform_target "${target}" "${settings}" "")
+  _polybuild_later(_polybuild_transform_target "${target}" "${mode}" "${settings}" "")
 endfunction()
 
 # Transforms the C sources of an existing target, or only those after SOURCES.
@@ -54,7 +59,10 @@ function(polybuild_target target)
     get_filename_component(path "${source}" ABSOLUTE)
     list(APPEND wanted "${path}")
   endforeach()
-  _polybuild_later(_polybuild_transform_target "${target}" "${settings}" "${wanted}")
+  if(wanted AND mode STREQUAL "LAUNCHER")
+    message(FATAL_ERROR "polybuild_target: SOURCES needs MODE REWRITE; a launcher is that of a whole target.")
+  endif()
+  _polybuild_later(_polybuild_transform_target "${target}" "${mode}" "${settings}" "${wanted}")
 endfunction()
 
 # Only writes the transformed files; OUTPUT_VARIABLE gets their paths, to be sources of a target of
@@ -120,23 +128,27 @@ function(_polybuild_is_active result)
   set("${result}" TRUE PARENT_SCOPE)
 endfunction()
 
-# Splits arguments into settings (as `polybuild compile` takes them) and all others.
+# Splits arguments into settings (as `polybuild compile` takes them) and all others; sets `mode`, too.
 function(_polybuild_parse settings_result rest_result)
   get_property(knobs GLOBAL PROPERTY POLYBUILD_KNOBS)
+  set(mode "${POLYBUILD_MODE}")
   set(settings "")
   set(rest "")
   set(knob "")
   set(values "")
   foreach(argument IN LISTS ARGN ITEMS BACKEND) # a last keyword closes the last option
-    if(argument IN_LIST knobs)
+    if(argument IN_LIST knobs OR argument STREQUAL "MODE")
       if(knob)
         if("${values}" STREQUAL "")
           message(FATAL_ERROR "polybuild: the option ${knob} needs a value.")
         endif()
-        string(TOLOWER "--${knob}" flag)
-        string(REPLACE "_" "-" flag "${flag}")
-        list(JOIN values "," value)
-        list(APPEND settings "${flag}" "${value}")
+        if(knob STREQUAL "MODE")
+          string(TOUPPER "${values}" mode)
+        else()
+          _polybuild_flag("${knob}" flag)
+          list(JOIN values "," value)
+          list(APPEND settings "${flag}" "${value}")
+        endif()
       endif()
       set(knob "${argument}")
       set(values "")
@@ -148,8 +160,37 @@ function(_polybuild_parse settings_result rest_result)
       list(APPEND rest "${argument}")
     endif()
   endforeach()
+  if(NOT mode)
+    set(mode REWRITE)
+  elseif(NOT mode MATCHES "^(REWRITE|LAUNCHER)$")
+    message(FATAL_ERROR "polybuild: MODE is REWRITE or LAUNCHER, not '${mode}'.")
+  endif()
+  set(mode "${mode}" PARENT_SCOPE)
   set("${settings_result}" "${settings}" PARENT_SCOPE)
   set("${rest_result}" "${rest}" PARENT_SCOPE)
+endfunction()
+
+# The option of the command line for a knob.
+function(_polybuild_flag knob result)
+  string(TOLOWER "--${knob}" flag)
+  string(REPLACE "_" "-" flag "${flag}")
+  set("${result}" "${flag}" PARENT_SCOPE)
+endfunction()
+
+# What the properties POLYBUILD_<KNOB> of a source say, as `polybuild compile` takes it.
+function(_polybuild_source_settings path where result)
+  get_property(knobs GLOBAL PROPERTY POLYBUILD_KNOBS)
+  set(settings "")
+  foreach(knob IN LISTS knobs)
+    get_source_file_property(value "${path}" ${where} "POLYBUILD_${knob}")
+    if(NOT "${value}" MATCHES "^(NOTFOUND)?$")
+      _polybuild_flag("${knob}" flag)
+      string(REGEX REPLACE "[ ;,]+" "," value "${value}")
+      string(TOLOWER "${value}" value)
+      list(APPEND settings "${flag}" "${value}")
+    endif()
+  endforeach()
+  set("${result}" "${settings}" PARENT_SCOPE)
 endfunction()
 
 # Calls a function at the end of this directory, if anything is to be transformed.
@@ -167,7 +208,11 @@ function(_polybuild_later function)
 endfunction()
 
 # Replaces the C sources of a complete target, or those of them in the list `wanted`.
-function(_polybuild_transform_target target settings wanted)
+function(_polybuild_transform_target target mode settings wanted)
+  if(mode STREQUAL "LAUNCHER")
+    _polybuild_launch("${target}" "${settings}")
+    return()
+  endif()
   get_target_property(directory "${target}" SOURCE_DIR)
   get_target_property(sources "${target}" SOURCES)
   set(all_wanted "${wanted}")
@@ -211,6 +256,37 @@ function(_polybuild_transform_target target settings wanted)
     endif()
     _polybuild_link_openmp("${target}")
   endif()
+endfunction()
+
+# Has the compiler of a complete target launched by polybuild.
+function(_polybuild_launch target settings)
+  get_property(command GLOBAL PROPERTY POLYBUILD_COMMAND)
+  get_property(tool GLOBAL PROPERTY POLYBUILD_FILES)
+  get_target_property(directory "${target}" SOURCE_DIR)
+  get_target_property(sources "${target}" SOURCES)
+  get_target_property(launcher "${target}" C_COMPILER_LAUNCHER)
+  if(NOT launcher)
+    set(launcher "")
+  endif()
+  set(launcher ${command} cc ${settings} -- ${launcher})
+  set_property(TARGET "${target}" PROPERTY C_COMPILER_LAUNCHER "${launcher}")
+
+  # Not every generator compiles again because the launcher is another one.
+  string(MAKE_C_IDENTIFIER "${target}" name)
+  set(stamp "${CMAKE_CURRENT_BINARY_DIR}/polybuild/${name}.launcher")
+  _polybuild_literal("${launcher}" text)
+  file(GENERATE OUTPUT "${stamp}" CONTENT "${text}\n")
+  foreach(source IN LISTS sources)
+    _polybuild_classify("${target}" "${source}" path kind)
+    if(kind STREQUAL "C")
+      set_property(SOURCE "${path}" DIRECTORY "${directory}" APPEND PROPERTY OBJECT_DEPENDS "${stamp}" ${tool})
+      _polybuild_source_settings("${path}" "TARGET_DIRECTORY;${target}" own)
+      if(own)
+        message(WARNING "polybuild: with MODE LAUNCHER, options of ${source} alone are not heeded.")
+      endif()
+    endif()
+  endforeach()
+  _polybuild_link_openmp("${target}")
 endfunction()
 
 # The absolute path of an entry of a target's SOURCES, and its kind: C (to be transformed),
@@ -322,6 +398,12 @@ function(_polybuild_add_rule path output target settings extra headers)
   get_property(command GLOBAL PROPERTY POLYBUILD_COMMAND)
   get_property(tool GLOBAL PROPERTY POLYBUILD_FILES)
   _polybuild_flags("${path}" "${target}" "${extra}" common)
+  if(target)
+    _polybuild_source_settings("${path}" "TARGET_DIRECTORY;${target}" own)
+  else()
+    _polybuild_source_settings("${path}" "DIRECTORY;${CMAKE_CURRENT_SOURCE_DIR}" own)
+  endif()
+  list(APPEND settings ${own})
   _polybuild_for_each_configuration("${output}")
   foreach(configuration file IN ZIP_LISTS configurations configured_outputs)
     set(condition "$<COMPILE_LANGUAGE:C>")

@@ -34,7 +34,9 @@ _SIMD = """\
 def prologue(helpers: AbstractSet[str]) -> str:
     """C text that defines ``helpers`` (names of functions and macros above), in a fixed order."""
     parts = [
-        f"static inline long long {name}(long long a, long long b) {body}\n"
+        # Unity builds put several transformed files into one.
+        f"#ifndef {name.upper()}\n#define {name.upper()}\n"
+        f"static inline long long {name}(long long a, long long b) {body}\n#endif\n"
         for name, body in _FUNCTIONS.items()
         if name in helpers
     ]

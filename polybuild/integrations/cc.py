@@ -43,7 +43,8 @@ def carry_out(own: "list[str]", compiler: "list[str]") -> int:
         return _become(compiler)
     stdin = next((each for each in line.sources() if each.name == STANDARD_INPUT), None)
     text = _take_standard_input() if stdin else b""
-    marked = [each for each in line.sources() if _may_hold_regions(each, text)]
+    all_of_them = _detects(own)
+    marked = [each for each in line.sources() if all_of_them or _may_hold_regions(each, text)]
     if marked:
         from polybuild import commands  # noqa: PLC0415 -- as above
         from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
@@ -93,6 +94,12 @@ def _plain(own: "list[str]", plain_setting: "Callable[[str, str], bool]") -> boo
         if not name.startswith("--") or not value or not plain_setting(name, value):
             return False
     return True
+
+
+def _detects(own: "list[str]") -> bool:
+    """Whether loops that are not marked are wanted, too."""
+    text = f" {' '.join(own)} ".replace("=", " ").lower()
+    return any(f" --autodetect {value} " in text for value in ("on", "1", "true", "yes"))
 
 
 def _may_hold_regions(source: Input, standard_input: bytes) -> bool:

@@ -57,11 +57,19 @@ def transformed_sources(project: Project, owner: str) -> set[str]:
         ("generated", "generated", result(factor=3)),
         ("precompiled", "precompiled", result(factor=6)),
         ("awkward", "awkward", f'{result()}\nit\'s "5 $" x 1'),
+        ("unity", "unity", result()),
+        ("fetched", "foreign_fill", result()),
     ],
 )
 def test_way_to_transform(kinds: Project, program: str, owner: str, expected: str) -> None:
     assert kinds.run(program) == expected
     assert transformed_sources(kinds, owner) == {"fill.c"}
+
+
+def test_options_of_one_source(kinds: Project) -> None:
+    assert kinds.run("tuned") == result()
+    (region,) = json.loads(kinds.generated("tuned.c.json").read_text())["regions"]
+    assert region["tile_sizes"] == [[4, 16]]
 
 
 def test_source_shared_with_a_plain_target(kinds: Project) -> None:
@@ -134,6 +142,11 @@ def test_region_that_is_kept(tmp_path: Path) -> None:
         ("polybuild_target(nothing)", "there is no target 'nothing'"),
         ("add_library(i INTERFACE)\npolybuild_target(i)", "compiles nothing"),
         ("polybuild_transpile(src/main.c)", "OUTPUT_VARIABLE"),
+        ("polybuild_add_executable(app src/main.c MODE other)", "REWRITE or LAUNCHER, not 'OTHER'"),
+        (
+            "add_executable(app src/main.c)\npolybuild_target(app SOURCES src/main.c MODE LAUNCHER)",
+            "SOURCES needs MODE REWRITE",
+        ),
     ],
 )
 def test_wrong_use(tmp_path: Path, call: str, message: str) -> None:

@@ -1,0 +1,1 @@
+void fill(int n, long a[n]);

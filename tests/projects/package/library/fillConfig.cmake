@@ -1,0 +1,3 @@
+include(CMakeFindDependencyMacro)
+find_dependency(OpenMP COMPONENTS C)
+include("${CMAKE_CURRENT_LIST_DIR}/fillTargets.cmake")
