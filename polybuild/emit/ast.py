@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
 
 import islpy as isl
@@ -39,7 +40,7 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``."""
     statements = {statement.name: statement for statement in scop.statements}
     instances: dict[str, Instance] = {}
-    failures: list[isl.Error] = []
+    failures: list[Exception] = []
 
     # an exception must not leave a callback: isl would go on with a tree that has holes
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
@@ -47,25 +48,35 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
         try:
             statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
             instances[name] = _instance(statement, build)
-        except isl.Error as error:
-            failures.append(error)
+        except Exception as error:  # noqa: BLE001 -- it is raised again below
+            failures.append(_detached(error))
         return node.set_annotation(isl.Id(name))
 
     def before_for(build: isl.AstBuild) -> isl.Id:
         try:
             return isl.Id(_counter_name(build, statements))
-        except isl.Error as error:
-            failures.append(error)
+        except Exception as error:  # noqa: BLE001 -- likewise
+            failures.append(_detached(error))
             return isl.Id("c")
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
     build, for_handle = build.set_before_each_for(before_for)
-    root = build.node_from_schedule(schedule)
+    try:
+        root = build.node_from_schedule(schedule)
+    except isl.Error as error:
+        failures.append(error)
     del at_handle, for_handle  # isl keeps no reference to the callbacks: they had to live until here
     if failures:
         raise failures[0]
     return GeneratedAst(root, instances)
+
+
+def _detached(error: Exception) -> Exception:
+    """``error`` without hold on the callback's frames, whose arguments isl takes back; they become a note."""
+    error.add_note("".join(traceback.format_tb(error.__traceback__)))
+    error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
