@@ -28,7 +28,7 @@ Subscripts = tuple[isl.PwAff, ...]
 
 # What a size may differ by from its parameter, likely values first.
 _BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
-_MOST_GUESSES = 64
+_MOST_GUESSES = 24
 # Conditions that keep a parameter below this are hardly what the program means.
 _LARGE = 100
 _MOST_DIMENSIONS = 5
@@ -53,9 +53,9 @@ class View:
 
     sizes: Sizes
     subscripts: tuple[Subscripts, ...]
-    restricted: int
-    pieces: int
-    unproven: int
+    restricted: int = 0
+    pieces: int = 0
+    unproven: int = 0
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
@@ -75,17 +75,12 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> V
             continue
         exact = [each for each in functions if each is not None]
         for sizes, subscripts in _scaled(guess, exact):
-            view = _judge(sizes, subscripts, accesses, atoms, known)
+            view = _judge(View(sizes, tuple(subscripts)), accesses, atoms, known, best)
             if view is not None and (best is None or view.rank < best.rank):
                 best = view
         if best is not None and not any(best.rank[:3]):
             break
     return best
-
-
-def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
-    """Where ``subscript`` is negative, and where it is ``size`` or more."""
-    return subscript.neg().pos_set(), subscript.ge_set(size)
 
 
 def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, known: isl.Set) -> Subscripts | None:
@@ -96,6 +91,11 @@ def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, known: isl.Set) -> Su
     subscripts = _divide_all(access.polynomial, sizes, atoms)
     fit = None if subscripts is None else _fit_all(subscripts, sizes, access, atoms, known)
     return None if fit is None else fit.subscripts
+
+
+def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
+    """Where ``subscript`` is negative, and where it is ``size`` or more."""
+    return subscript.neg().pos_set(), subscript.ge_set(size)
 
 
 # Guesses
@@ -214,26 +214,25 @@ def _scaled(sizes: Sizes, subscripts: list[Subscripts]) -> Iterator[tuple[Sizes,
 
 
 def _judge(
-    sizes: Sizes,
-    subscripts: Sequence[Subscripts],
-    accesses: Sequence[FlatAccess],
-    atoms: Atoms,
-    known: isl.Set,
+    view: View, accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set, best: View | None
 ) -> View | None:
-    """The view with its subscripts brought into range; None if one can never be in range."""
+    """``view`` with its subscripts brought into range; None if one can never be, or if ``best`` is better."""
     fits: list[_Fitted] = []
-    for own, access in zip(subscripts, accesses, strict=True):
-        fit = _fit_all(own, sizes, access, atoms, known)
+    for own, access in zip(view.subscripts, accesses, strict=True):
+        fit = _fit_all(own, view.sizes, access, atoms, known)
         if fit is None:
             return None
         fits.append(fit)
+        pieces = sum(each.pieces for each in fits)
+        if best is not None and not best.restricted and pieces > best.pieces:
+            return None
     domains = [access.domain.params() for access in accesses]
-    reached = functools.reduce(isl.Set.union, domains).intersect(_positive(sizes, atoms, known))
+    reached = functools.reduce(isl.Set.union, domains).intersect(_positive(view.sizes, atoms, known))
     restricted = _restricted(functools.reduce(isl.Set.union, (fit.bad for fit in fits)), reached)
     if restricted is None:
         return None
     return View(
-        sizes,
+        view.sizes,
         tuple(fit.subscripts for fit in fits),
         restricted,
         sum(fit.pieces for fit in fits),
