@@ -199,3 +199,23 @@ def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tup
         if not order.subtract(same).is_empty():
             shared.append(each)
     return tuple(shared)
+
+
+def keeps_values(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> bool:
+    """Whether no value of the ``private`` arrays enters or leaves an iteration of a band's first member.
+
+    The copies of the threads start undefined and are lost in the end, so only
+    then may they stand for the arrays.
+    """
+    prefix = node.get_prefix_schedule_multi_union_pw_aff()
+    first = isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(0))
+    here = node.get_domain()
+    for each in private:
+        inside = each.flow.intersect_domain(here).intersect_range(here)
+        if prefix.dim(isl.dim_type.out) > 0:
+            inside = inside.eq_at_multi_union_pw_aff(prefix)
+        inside = inside.eq_at_multi_union_pw_aff(first)
+        touching = each.flow.intersect_domain(here).union(each.flow.intersect_range(here))
+        if not touching.is_subset(inside):
+            return False
+    return True

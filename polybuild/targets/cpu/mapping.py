@@ -15,7 +15,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
-from polybuild.schedule.legality import privatised
+from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.launches import LaunchModel
 from polybuild.targets.cpu.strides import Reference, references
@@ -149,6 +149,8 @@ class _Mapper:
     def _mark_parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the first member of a band as the loop of the threads; returns the mark."""
         private = privatised(node, self._dependences.private)
+        if not keeps_values(node, private):
+            return node.insert_mark(isl.Id("serial"))
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
         clause = _private_clause([each.array.name for each in private])
@@ -176,6 +178,8 @@ class _Mapper:
         if not self._options.simd:
             return node
         private = privatised(node, self._dependences.private)
+        if not keeps_values(node, private):
+            return node
         clause = _private_clause([each.array.name for each in private])
         self.simd_loops += 1
         above = node.parent()
