@@ -131,3 +131,37 @@ def test_results_are_the_original_ones(comparison, name):
 def test_the_conditions_choose_the_right_loops(comparison, name):
     told = [expected for _, expected in CASES[name][1]]
     assert [each.fell_back for each in comparison.calls[name][: len(told)]] == told
+
+
+UNSIGNED = {
+    "wraps_on_the_way": (
+        "for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) A[(i-1)*m+j+m] = B[i*m+j] + 1;",
+        [((9, 8), NEW), ((0, 8), NEW)],
+    ),
+    "wraps": (
+        # with p = 2^30, all rows are one row
+        "for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) A[4*i*p+j] += A[4*i*p+j+1] + i;",
+        [((9, 8, 1 << 30), OLD), ((1, 8, 1 << 30), NEW), ((9, 8, 10), NEW)],
+    ),
+}
+
+
+def test_unsigned_subscripts(tmp_path):
+    functions = {name: f"#pragma scop\n{body}\n#pragma endscop" for name, (body, _) in UNSIGNED.items()}
+    calls = {name: [Call(numbers) for numbers, _ in told] for name, (_, told) in UNSIGNED.items()}
+    comparison = compare(tmp_path, functions, calls, number="unsigned")
+    for name, (_, told) in UNSIGNED.items():
+        assert comparison.regions[name].status == "transformed", comparison.regions[name]
+        outcomes = comparison.calls[name]
+        assert [each.transformed for each in outcomes] == [each.original for each in outcomes]
+        assert [each.fell_back for each in outcomes] == [old for _, old in told]
+
+
+def test_the_report_gives_each_condition_with_its_line_and_reason(comparison):
+    region = comparison.regions["subarray"]
+    assert region.assumptions[0].startswith("q >= 0 (line ")
+    assert (
+        f"(line {region.line + 1}: subscript 2 of 'A', taken as an array of 2 dimensions"
+        in region.assumptions[0]
+    )
+    assert any(each.startswith("n >= p + q (") for each in region.assumptions)
