@@ -14,7 +14,7 @@ from polybuild.analysis.aliasing import Overlap
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
-from polybuild.emit.expressions import ExpressionPrinter
+from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
@@ -75,7 +75,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     lines = (*locals_, *loops, *finals)
     used_names = set(re.findall(r"\w+", " ".join((*(each.text for each in conditions), *lines))))
     return RegionText(
-        tuple(_parameter_declarations(scop, names, used_names)),
+        tuple(_parameter_declarations(scop, names, used_names, build, printer)),
         conditions,
         lines,
         frozenset(helpers),
@@ -103,13 +103,22 @@ def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
     return names
 
 
-def _parameter_declarations(scop: Scop, names: Mapping[str, str], used: set[str]) -> list[str]:
+def _parameter_declarations(
+    scop: Scop, names: Mapping[str, str], used: set[str], build: isl.AstBuild, printer: ExpressionPrinter
+) -> list[str]:
     """One wide copy of each parameter: no expression of the generated loops can overflow."""
-    return [
-        f"const {COUNTER_TYPE} {names[parameter.name]} = {c_text(parameter.expression)};"
-        for parameter in scop.parameters
-        if names[parameter.name] in used
-    ]
+    lines: list[str] = []
+    for parameter in reversed(scop.parameters):
+        if names[parameter.name] not in used:
+            continue
+        value = c_text(parameter.expression)
+        if parameter.reached is not None:
+            reached = parameter.reached.align_params(scop.context.get_space())
+            condition = printer.text(build.expr_from_set(reached), TERNARY + 1)
+            used.update(re.findall(r"\w+", condition))
+            value = f"{condition} ? {value} : 0"
+        lines.append(f"const {COUNTER_TYPE} {names[parameter.name]} = {value};")
+    return lines[::-1]
 
 
 def _local(array: Array) -> str:

@@ -25,7 +25,7 @@ from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
 from polybuild.scop.references import check_object, resolve_reference
 from polybuild.scop.synthetic import Exact, PointerDifference
-from polybuild.source.constants import size_of
+from polybuild.source.constants import integer_value, size_of
 from polybuild.source.declarations import INT
 from polybuild.source.types import Integer
 from polybuild.source.typing import type_of, type_of_name
@@ -40,6 +40,8 @@ _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
 }
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _LOGICAL = {"&&", "||"}
+# What is evaluated wherever its place is reached; a subscript may stand in code that is not.
+_EAGER = {"bound", "condition"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,30 @@ class Expressions:
             return self.convert(self.affine(node.expr, place), to, node, place)
         if isinstance(node, c_ast.StructRef):
             return self._member(node, place)
+        if isinstance(node, c_ast.ArrayRef):
+            return self._element(node, place)
         raise self._refusal_of(node)
+
+    def _element(self, node: c_ast.Node, place: Place) -> Affine:
+        """An element that the region does not change, read before it: ``*n``, ``len[0]``, ``p->dims[1]``."""
+        names = self._facts.names
+        try:
+            reference = resolve_reference(node, names)
+        except Unsupported:
+            raise self._refusal_of(node) from None
+        variable, members, kind = reference.variable, reference.members, reference.type
+        places = tuple(_constant_place(each) for each in reference.subscripts)
+        changed = variable in names.written or (variable, members) in names.written_members
+        if changed or variable.local or None in places or not isinstance(kind, Integer):
+            raise self._refusal_of(node)
+        if not reference.by_pointer and variable in names.demoted:
+            raise self._refusal_of(node)
+        path = (*members, *map(str, places))
+        reached = place.domain.params() if self._facts.eager and self._role in _EAGER else None
+        value = self._facts.parameters.element((variable, path), node, kind, place, reached)
+        if value is None:
+            raise self._refusal_of(node)
+        return Affine(value, kind)
 
     def _identifier(self, node: c_ast.ID, place: Place) -> Affine:
         variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
@@ -215,6 +240,8 @@ class Expressions:
             return self._sizeof(node, place)
         if node.op == "!":
             return self._truth(node, place)
+        if node.op == "*":
+            return self._element(node, place)
         if node.op not in {"-", "+", "~"}:
             raise self._refusal_of(node)
         operand = self.affine(node.expr, place)
@@ -359,6 +386,11 @@ class Expressions:
         if isinstance(node, c_ast.Assignment | c_ast.UnaryOp | c_ast.ExprList):
             return self._refusal("non-affine", "it has a side effect", node)
         return self._refusal("non-affine", "it is not an arithmetic expression", node)
+
+
+def _constant_place(subscript: c_ast.Node) -> int | None:
+    """The value of a subscript that is a literal."""
+    return integer_value(subscript.value) if isinstance(subscript, c_ast.Constant) else None
 
 
 def is_affinity_refusal(error: Unsupported) -> bool:

@@ -187,7 +187,8 @@ class _Extractor:
         for draft in self._drafts:
             for each in draft.accesses:
                 key = each.base.variable, each.base.members
-                if each.kind is not AccessKind.READ and self._parameters.has(*key):
+                changed = self._parameters.has(*key) or self._parameters.has_element(*key)
+                if each.kind is not AccessKind.READ and changed:
                     raise Unsupported(
                         "call",
                         f"a called function changes '{each.base.variable.name}', on which the region relies",
@@ -261,7 +262,7 @@ class _Extractor:
     def _structured(self, node: c_ast.Node, place: Place) -> _Part:
         """A statement with statements inside: modelled if possible, else kept whole as one statement."""
         loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
-        guards = len(self._guards)
+        guards, eager = len(self._guards), self._facts.eager
         assumptions = self._assumptions.snapshot()
         try:
             if isinstance(node, c_ast.For):
@@ -274,6 +275,7 @@ class _Extractor:
                 raise
             del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:], self._guards[guards:]
             self._assumptions.restore(assumptions)
+            self._facts = dataclasses.replace(self._facts, eager=eager)
             return self._whole(node, place, refusal)
 
     def _whole(self, node: c_ast.Node, place: Place, refusal: Unsupported) -> _Part:
@@ -282,10 +284,10 @@ class _Extractor:
             return _Part()
         check_unnormalised(node)
         body = self._under_guards(node)
-        names = self._names.demote(walk(node))
-        facts = dataclasses.replace(self._facts, names=names)
+        self._names = self._names.demote(walk(node))
+        self._facts = dataclasses.replace(self._facts, names=self._names)
+        facts = dataclasses.replace(self._facts, eager=False)
         accesses = OpaqueReader(facts, self._arrays, self._assumptions).read(body, place)
-        self._names, self._facts = names, facts
         self._refusal = self._refusal or refusal
         self._remarks.append(
             dataclasses.replace(
@@ -368,6 +370,8 @@ class _Extractor:
             AccessReader(self._facts, self._arrays, self._assumptions), node.cond, place
         )
         trees = []
+        eager = self._facts.eager
+        self._facts = dataclasses.replace(self._facts, eager=False)
         for branch, guard in ((node.iftrue, node.cond), (node.iffalse, c_ast.UnaryOp("!", node.cond))):
             if branch is not None:
                 self._guards.append(guard)
@@ -379,6 +383,7 @@ class _Extractor:
             for each in draft.accesses
             if each.kind is not AccessKind.READ
         }
+        self._facts = dataclasses.replace(self._facts, eager=eager)
         if tested & written:  # the statements would see a condition that has changed
             raise refusal
         return _Part(order.block(trees))

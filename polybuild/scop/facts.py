@@ -18,7 +18,9 @@ class Facts:
     """The region, its names, and its parameters so far.
 
     ``known`` gives the parameter values that types and assumptions allow so far.
-    ``calls`` reads calls of functions (a ``calls.CallReader``).
+    ``calls`` reads calls of functions (a ``calls.CallReader``). ``eager`` is true if
+    the code at hand runs wherever the domain of its place says so: what it reads
+    may then be read before the region.
     """
 
     region: Region
@@ -26,3 +28,4 @@ class Facts:
     parameters: Parameters
     known: Callable[[], isl.Set]
     calls: Any = None
+    eager: bool = True

@@ -33,12 +33,15 @@ class Parameter:
     """A value that is the same for the whole region.
 
     ``name`` is the isl identifier, ``expression`` the C expression it stands
-    for (often the same text), ``type`` that expression's C type.
+    for (often the same text), ``type`` that expression's C type. Where ``reached`` is
+    given, the expression may be evaluated only for these values of the parameters
+    before it; elsewhere its value does not matter.
     """
 
     name: str
     expression: c_ast.Node
     type: Type
+    reached: isl.Set | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,8 @@ class Names:
     of declarations it turns into assignments).
     ``written`` holds the variables the region assigns, apart from loop headers
     that step them; ``written_members`` pairs a root variable with the member
-    path (``("n",)`` for ``p->n``) of each assigned member. ``iterators`` gives
+    path (``("n",)`` for ``p->n`` and for ``p->n[i]``) of each assigned member or
+    element. ``iterators`` gives
     the counter of each loop that has a recognisable one; ``escaping`` are those
     read outside their loops. ``demoted`` are counters of loops that are not
     modelled: they are data like any other variable. ``bound`` gives the argument
@@ -283,7 +284,7 @@ class _Resolver:
             variable = self._lookup(target.name)
             if variable is not None:
                 self.written.add(variable)
-        elif isinstance(target, c_ast.StructRef):
+        else:
             root, members = member_path(target)
             variable = self._lookup(root.name) if root is not None else None
             if variable is not None:

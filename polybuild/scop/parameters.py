@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Container
 
 import islpy as isl
@@ -12,6 +13,7 @@ from polybuild.scop.integers import WIDE, limits
 from polybuild.scop.model import Assumption, Parameter
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
+from polybuild.scop.place import Place
 from polybuild.source.types import Integer
 
 # Words with a meaning in isl's notation; a dimension or tuple must not be called so.
@@ -74,6 +76,41 @@ class Parameters:
             self._known[key] = Parameter(name, expression, integer)
             self._add_range(name, integer)
         return spaces.parameter(depth, self._known[key].name)
+
+    def element(
+        self,
+        key: tuple[Variable, tuple[str, ...]],
+        expression: c_ast.Node,
+        integer: Integer,
+        place: Place,
+        reached: isl.Set | None,
+    ) -> isl.PwAff | None:
+        """The parameter for a value in memory, which must not be read where the region does not read it.
+
+        ``key`` is the variable with the members and the constant subscripts below it.
+        ``reached`` holds the parameter values for which it is certainly read; None
+        if that is not known, and then the value is known only if it was read before.
+        """
+        variable, path = key
+        known = self._known.get(key)
+        if known is None:
+            if reached is None:
+                return None
+            value = self.value(variable, path, expression, integer, place.depth)
+            always = reached.plain_is_universe()
+            known = dataclasses.replace(self._known[variable, path], reached=None if always else reached)
+            self._known[variable, path] = known
+            return value
+        if known.reached is not None and not place.domain.params().is_subset(known.reached):
+            return None
+        return self.value(variable, path, expression, integer, place.depth)
+
+    def has_element(self, variable: Variable, members: tuple[str, ...]) -> bool:
+        """Whether an element of the array ``variable`` (and ``members`` below it) is a parameter."""
+        return any(
+            root is variable and len(path) > len(members) and path[: len(members)] == members
+            for root, path in self._known
+        )
 
     def has(self, variable: Variable, members: tuple[str, ...]) -> bool:
         """Whether the value of ``variable`` (and the path of ``members`` below it) is a parameter."""

@@ -219,7 +219,7 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
         _check_pointer(base, node, names)
         _check_pointee(kind, node)
         element: types.Type = kind.target
-        by_pointer, restrict, target = True, kind.restrict, base.path
+        by_pointer, restrict, target = True, kind.restrict and _promises(base), base.path
     elif isinstance(kind, types.Array):
         element, extent = kind.element, kind.extent
         is_parameter = base.variable.storage is Storage.PARAMETER and not base.members
@@ -242,6 +242,11 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
     )
 
 
+def _promises(base: Reference) -> bool:
+    """Whether ``restrict`` on a pointer is believed: one of file scope promises more than programs keep."""
+    return bool(base.members) or base.variable.storage not in {Storage.GLOBAL, Storage.STATIC}
+
+
 def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:
     """``offset + subscript``, which is anything if one of them is."""
     if isinstance(subscript, c_ast.Constant) and subscript.value in {"0", "anything"}:
@@ -256,7 +261,11 @@ def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Referen
     _check_pointer(base, node, names)
     _check_pointee(base.type, node)
     return dataclasses.replace(
-        base, type=base.type.target, by_pointer=True, restrict=base.type.restrict, target=base.path
+        base,
+        type=base.type.target,
+        by_pointer=True,
+        restrict=base.type.restrict and _promises(base),
+        target=base.path,
     )
 
 

@@ -332,3 +332,31 @@ for (int i = 0; i < n; i++) { if (x[i] > 50) goto skip; x[i] = 1; skip: y[i] = 2
 
 //# leave: return
 for (int i = 0; i < n; i++) { if (x[i] > 1000) return; x[i] = 1; }
+
+//# bound_in_memory: parallel
+b[0] = n;
+#pragma scop
+for (int i = 0; i < b[0]; i++) x[i] = i;
+#pragma endscop
+
+//# bound_in_memory_not_always_read: parallel
+int *p = n > 5 ? a : 0;
+#pragma scop
+for (int i = 5; i < n; i++) for (int j = 0; j < p[3]; j++) X[i][j] = i + j;
+#pragma endscop
+
+//# bound_in_memory_under_condition: parallel
+int *p = n > 5 ? a : 0;
+#pragma scop
+for (int i = 0; i < n; i++) if (i > 4) for (int j = 0; j < p[3]; j++) X[i][j] = i + j;
+#pragma endscop
+
+//# bound_in_memory_that_changes: parallel
+for (int i = 0; i < n; i++) { X[i][0] = 1; for (int j = 0; j < a[0]; j++) X[i][j] = i + j; }
+for (int i = 0; i < n; i++) a[i] = 0;
+
+//# bound_in_memory_under_data: parallel
+int *p = b[0] > 0 ? a : 0;
+#pragma scop
+for (int i = 0; i < n; i++) if (b[0] > 0) for (int j = 0; j < p[0]; j++) X[i][j] = i + j;
+#pragma endscop
