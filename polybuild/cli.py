@@ -23,6 +23,7 @@ _PLAIN_VALUES = {
     "--tile": _ON_OFF,
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
+    "--autodetect": ("off",),
     "--on-unsupported": ("warn", "error"),
 }
 _PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size")

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polybuild
 from polybuild import output
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from polybuild.arguments import Arguments
 
 _HELP = """\
 usage: polybuild COMMAND ...
@@ -77,7 +81,7 @@ def _compile(words: Sequence[str]) -> int:
 
     request = arguments.parse("compile", words)
     data = _read(request.source)
-    if output.disabled() or not output.may_hold_regions(data):
+    if output.disabled() or not (output.may_hold_regions(data) or _detects(request)):
         _guard(lambda: output.write_all(request.files, data, (request.source,), output.EMPTY_REPORT))
         return 0
 
@@ -107,7 +111,7 @@ def _explain(words: Sequence[str]) -> int:
 
     request = arguments.parse("explain", words)
     style = terminal.style_for(sys.stdout, request.colour)
-    if not output.may_hold_regions(_read(request.source)):
+    if not (output.may_hold_regions(_read(request.source)) or _detects(request)):
         terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
         return 0
 
@@ -120,7 +124,8 @@ def _explain(words: Sequence[str]) -> int:
     except SourceError as error:
         _print_diagnostics([error.diagnostic], request.colour)
         return 1
-    text = explanation.explain(request.source, result.regions, result.diagnostics, style)
+    diagnostics = (*result.diagnostics, *result.refused)
+    text = explanation.explain(request.source, result.regions, diagnostics, style)
     terminal.write(sys.stdout, text)
     kept = any(region.status != "transformed" for region in result.regions)
     return 1 if kept and options.on_unsupported == "error" else 0
@@ -218,6 +223,11 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "--help": _help,
     "-h": _help,
 }
+
+
+def _detects(request: Arguments) -> bool:
+    """Whether loops that are not marked are wanted, too."""
+    return request.settings.get("autodetect", "off").lower() in {"1", "on", "true", "yes", ""}
 
 
 def _read(path: str) -> bytes:

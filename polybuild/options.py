@@ -94,6 +94,9 @@ class Options:
     )
     l1_size: int = _knob(32 * 1024, _positive, "first-level data cache in bytes", metavar="BYTES")
     l2_size: int = _knob(1024 * 1024, _positive, "second-level cache in bytes", metavar="BYTES")
+    autodetect: bool = _knob(
+        False, _boolean, "find loops worth transforming that are not marked", metavar="on|off"
+    )
     on_unsupported: str = _knob(
         "warn", _choice("warn", "error"), "keep a region that is not understood, or fail", metavar="warn|error"
     )

@@ -6,6 +6,8 @@ import islpy as isl
 
 from polybuild.scop.model import Scop, Statement
 
+_FEW = 500
+
 
 def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
     """Per statement, an upper bound on the number of values each of its counters takes.
@@ -14,6 +16,20 @@ def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
     number of instances (exactly for a rectangular nest).
     """
     return tuple(_statement(statement, scop.context) for statement in scop.statements)
+
+
+def is_small(scop: Scop) -> bool:
+    """Whether the region is known to run fewer than some hundred statement instances."""
+    total = 0
+    for trips in trip_counts(scop):
+        instances = 1
+        for trip in trips:
+            number = trip.max_val()
+            if not number.is_int():
+                return False
+            instances *= max(0, number.to_python())
+        total += instances
+    return total < _FEW
 
 
 def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:

@@ -49,7 +49,8 @@ def _region(region: RegionReport, diagnostics: Sequence[Diagnostic], style: Styl
     place = style.bold(f"{region.file}:{region.line}-{region.end_line}:")
     if region.status == TRANSFORMED:
         for_backend = f" for {region.backend}" if region.backend else ""
-        lines = [f"{place} {style.good('transformed')}{for_backend}", f"  {summary(region)}"]
+        origin = " (not marked)" if region.detected else ""
+        lines = [f"{place} {style.good('transformed')}{for_backend}{origin}", f"  {summary(region)}"]
         lines += _listed("runs the original loops unless", region.assumptions)
         lines += _listed("what was done", region.remarks)
     else:

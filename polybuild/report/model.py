@@ -16,6 +16,7 @@ class RegionReport:
     ``tile_sizes`` lists those of each tiled band, outermost first.
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
+    ``detected`` is true for a region that nobody marked.
     """
 
     file: str
@@ -31,6 +32,7 @@ class RegionReport:
     compile_seconds: float = 0.0
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    detected: bool = False
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether ``diagnostic`` is about a line of this region."""

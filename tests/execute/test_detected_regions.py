@@ -1,0 +1,83 @@
+"""A file without marks: its loops are found, transformed where they should be, and compute the same."""
+
+from __future__ import annotations
+
+import subprocess
+
+from polybuild.options import Options
+from polybuild.pipeline import compile_source
+
+PROGRAM = """\
+#include <math.h>
+#include <stdio.h>
+#define N 60
+static double A[N][N], B[N][N], C[N][N];
+static int few[4];
+void product(int n) {
+  int i, j;
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++) {
+      A[i][j] = i + j;
+      B[i][j] = i - j;
+    }
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++) {
+      double s = 0;
+      for (int k = 0; k < n; k++)
+        s += A[i][k] * B[k][j];
+      C[i][j] = s;
+    }
+  printf("%d %d\\n", i, j);
+}
+void show(int n, double *x) {
+  for (int t = 0; t < 3; t++) {
+    printf("%d\\n", t);
+    for (int i = 0; i < n; i++)
+      x[i] = x[i] * 2 + sin(t);
+  }
+  for (int i = 0; i < 4; i++)
+    few[i] = i;
+  if (n > 3)
+    for (int i = 1; i < n - 1; i++)
+      x[i] += 1;
+  else
+    x[0] = 0;
+  for (int i = 0; i < n; i++)
+    printf("%g ", x[i] + C[i][n - i] + few[i % 4]);
+}
+int main(void) {
+  double x[40] = {1, 2, 3};
+  product(N);
+  show(40, x);
+  return 0;
+}
+"""
+
+
+def run(source, *flags):
+    program = source.with_suffix("")
+    command = ["gcc", "-O2", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-maybe-uninitialized", *flags]
+    subprocess.run([*command, str(source), "-o", str(program), "-lm"], check=True)
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+
+
+def test_loops_are_found_and_compute_the_same(tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(PROGRAM)
+    result = compile_source(str(path), Options(autodetect=True, min_work=0), ["gcc"], ["-O2"])
+    assert [(each.line, each.end_line, each.status) for each in result.regions] == [
+        (8, 19, "transformed"),
+        (25, 26, "transformed"),
+        (31, 32, "transformed"),
+    ]
+    assert all(each.detected for each in result.regions)
+    assert {each.code for each in result.refused} == {"call", "not-worthwhile"}
+    assert not result.diagnostics
+    (tmp_path / "found.c").write_text(result.text)
+    assert run(tmp_path / "found.c", "-fopenmp") == run(path)
+
+
+def test_without_the_option_nothing_is_touched(tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(PROGRAM)
+    assert compile_source(str(path), Options(), ["gcc"], []).text == PROGRAM

@@ -1,0 +1,105 @@
+"""Which loops without marks become regions, and where they are in the user's text."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.source.autodetect import detect_regions
+
+FILE = """\
+#include "other.h"
+#define EACH(i) for (int i = 0; i < 9; i++)
+double a[9], b[9];
+void f(int n) {
+  for (int i = 0; i < n; i++) /* up */
+    a[i] = 0;
+  b[0] = 1;
+  for (int i = 0; i < n; i++) {
+    b[i] = 1;  // one
+  }
+}
+void g(int n) {
+  int k = 0;
+  while (k < n) {
+    for (int i = 0; i < n; i++)
+      a[i] = k;
+    do
+      b[k] = 1;
+    while (b[k] > 2);
+    k++;
+  }
+  EACH(i) a[i] = 1;
+  if (n) for (int i = 0; i < n; i++)
+    a[i] = 2;
+  for (int i = 0; i < n; i++)
+#if 1
+    a[i] = 3;
+#endif
+  for (int i = 0; i < n; i++) a[i] = 4; n++;
+}
+void h(int n) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = 5;
+#pragma endscop
+  for (int i = 0; i < n; i++)
+    a[i] = 6;
+}
+void o(int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] = 7;
+}
+"""
+
+
+@pytest.fixture
+def detect(tmp_path):
+    (tmp_path / "other.h").write_text(
+        "static inline void e(double *x) {\n  for (int i = 0; i < 9; i++)\n    x[i] = 0;\n}\n"
+    )
+    path = tmp_path / "file.c"
+    path.write_text(FILE)
+
+    def run(accept):
+        return detect_regions(str(path), ["gcc"], [], accept)
+
+    return run
+
+
+def texts(detection):
+    regions = detection.source.regions
+    return [detection.source.text[each.span.start : each.span.end] for each in regions if each.detected]
+
+
+def test_outermost_loops_are_taken_and_neighbours_joined(detect):
+    found = detect(lambda _: None)
+    lines = FILE.splitlines(keepends=True)
+    assert texts(found) == ["".join(lines[4:10]), "".join(lines[13:21])]
+    assert [(each.begin.line, each.end.line) for each in found.source.regions if each.detected] == [
+        (5, 10),
+        (14, 21),
+    ]
+    assert not found.refused
+
+
+def test_marked_regions_stay_what_they_are(detect):
+    marked = [each for each in detect(lambda _: None).source.regions if not each.detected]
+    assert [each.begin.line for each in marked] == [32]
+
+
+def test_a_refused_loop_gives_way_to_those_inside_and_a_refused_join_to_its_parts(detect):
+    def accept(region):
+        lines = region.end.line - region.begin.line
+        return Diagnostic(Severity.WARNING, "big", "big", Location("", 0)) if lines > 2 else None
+
+    found = detect(accept)
+    assert [each.begin.line for each in found.source.regions if each.detected] == [5, 8, 15, 17]
+    assert [(each.severity, each.code) for each in found.refused] == [(Severity.REMARK, "big")]
+
+
+def test_files_with_line_directives_are_left_alone(tmp_path):
+    path = tmp_path / "file.c"
+    path.write_text('#line 7 "real.c"\n' + FILE.partition("\n")[2])
+    assert not detect_regions(str(path), ["gcc"], [], lambda _: None).source.regions[0].detected
