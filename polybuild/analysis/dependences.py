@@ -129,7 +129,9 @@ def _private_array(scop: Scop, array: Array) -> PrivateArray | None:
     writes = must.union(may)
     uses = reads.union(writes)
     same_element = uses.apply_range(writes.reverse())
-    order = same_element.intersect(lexicographically_after(scop.schedule.get_map()))
+    order = same_element.intersect(
+        lexicographically_after(scop.schedule.get_map().intersect_domain(uses.domain()))
+    )
     if order.is_empty():
         return None
     return PrivateArray(array, flow.coalesce(), order.coalesce())

@@ -12,6 +12,7 @@ from polybuild.analysis.aliasing import Footprint, Overlap
 from polybuild.emit.bodies import c_text, element
 from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
 from polybuild.scop.model import Assumption, ProductLimit, Scop
+from polybuild.targets.model import LoopLine
 
 Sizes = Mapping[str, tuple[str, ...]]
 
@@ -92,15 +93,15 @@ class ConditionPrinter:
         Where one of the two is not touched at all its corners are no elements, and nothing is to be checked.
         """
         possible = self._scop.context if ran is None else ran
-        untouched = possible.subtract(possible)
+        touched = possible
         for corner in (*overlap.first.lowest, *overlap.second.lowest):
-            untouched = untouched.union(possible.subtract(corner.domain().params()))
-        untouched = untouched.coalesce().gist(possible)
-        empty = None if untouched.is_empty() else self._build.expr_from_set(untouched)
+            touched = touched.intersect(corner.domain().params())
+        always = possible.is_subset(touched)
+        guard = None if always else self._build.expr_from_set(touched.gist(possible).coalesce())
 
         def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
             first, second = overlap.first, overlap.second
-            nothing = f"{printer.text(empty, AND + 1)} || " if empty is not None else ""
+            nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
             return (
                 f"({nothing}{self._before(first, second, printer, sizes)}"
                 f" || {self._before(second, first, printer, sizes)})"
@@ -124,16 +125,34 @@ class ConditionPrinter:
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
         if min_work == 0 or not work:
             return []
-        trips = [[self._build.expr_from_pw_aff(each) for each in counts] for counts in work]
 
         def text(printer: ExpressionPrinter, _: Sizes) -> str:
-            products = dict.fromkeys(
-                " * ".join(["1.0", *(printer.text(each, MULTIPLICATIVE + 1) for each in counts)])
-                for counts in trips
-            )
-            return f"{' + '.join(products)} >= {min_work}"
+            return f"{self._instances(work, printer)} >= {min_work}"
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
+
+    def loop_line(self, line: LoopLine) -> LoopLine:
+        """``line`` with its ``work`` as an ``if`` clause of the directive."""
+        if not line.work:
+            return line
+        condition = f"{self._instances(line.work, self._printers[0])} >= {line.least_work}"
+        return LoopLine(f"{line.text.removesuffix(')')} if({condition}))", line.depth)
+
+    def _instances(self, work: Sequence[Sequence[isl.PwAff]], printer: ExpressionPrinter) -> str:
+        """The sum over the statements of the products of their trip counts, in double."""
+        products = dict.fromkeys(
+            " * ".join(
+                [
+                    "1.0",
+                    *(
+                        printer.text(self._build.expr_from_pw_aff(each), MULTIPLICATIVE + 1)
+                        for each in counts
+                    ),
+                ]
+            )
+            for counts in work
+        )
+        return " + ".join(products)
 
     def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
         return {

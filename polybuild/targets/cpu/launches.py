@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.work import trip_counts
-from polybuild.polyhedral import sets_of
+from polybuild.polyhedral import natural_key, sets_of
 from polybuild.scop.model import Scop
 
-# Statement instances per launch: some ten microseconds, an order of magnitude above what it
-# costs to wake the threads and wait for them.
+# In scalar statement instances, about a nanosecond each; an instance in the vector unit counts an eighth.
+# A launch within sequential loops: some ten microseconds, ten times what waking and waiting costs.
 MIN_LAUNCH_WORK = 20_000.0
 # A wavefront also starts and ends with few tiles, and its threads wait for the slowest.
 MIN_WAVEFRONT_WORK = 100_000.0
+VECTOR_GAIN = 8.0
 # What a parameter is taken to be where nothing bounds it.
 _NOMINAL = 1000
 
@@ -25,30 +26,37 @@ class LaunchModel:
 
     def __init__(self, scop: Scop) -> None:
         point = nominal_parameters(scop.context)
-        self._trips = {
-            statement.name: [_value(count, point) for count in counts]
+        self._counts = {
+            statement.name: counts
             for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
         }
+        self._trips = {
+            name: [_value(count, point) for count in counts] for name, counts in self._counts.items()
+        }
 
-    def is_worth_launching(self, node: isl.ScheduleNode) -> bool:
+    def is_worth_launching(self, node: isl.ScheduleNode, *, vector: bool) -> bool:
         """Whether the loops at ``node`` do enough work for threads each time they run.
 
-        A loop that is reached once is left to the region's own run-time condition.
+        A nest that is reached once is left to run-time conditions.
         """
         depth = node.get_schedule_depth()
-        if depth == 0:
-            return True
-        return self._work(node, depth) >= MIN_LAUNCH_WORK
+        return depth == 0 or self._work(node, depth) >= MIN_LAUNCH_WORK * (VECTOR_GAIN if vector else 1.0)
 
-    def is_worth_pipelining(self, node: isl.ScheduleNode, sizes: Sequence[int]) -> bool:
+    def is_worth_pipelining(self, node: isl.ScheduleNode, sizes: Sequence[int], *, vector: bool) -> bool:
         """Whether each wavefront of tiles of ``sizes`` at ``node`` does enough work for threads."""
         total = self._work(node, node.get_schedule_depth())
         longest = max(
             (max(self._trips[each.get_tuple_name()], default=1.0) for each in sets_of(node.get_domain())),
             default=1.0,
         )
-        wavefronts = 2 * longest / min(sizes[:2])
-        return total / max(1.0, wavefronts) >= MIN_WAVEFRONT_WORK
+        wavefronts = max(1.0, 2 * longest / min(sizes[:2]))
+        return total / wavefronts >= MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
+
+    def run_time_work(self, node: isl.ScheduleNode) -> tuple[tuple[isl.PwAff, ...], ...]:
+        """Trip counts to check at run time: those of a single loop, which may be short in a long region."""
+        names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
+        counts = [self._counts[name] for name in sorted(names, key=natural_key)]
+        return tuple(counts) if all(len(each) <= 1 for each in counts) else ()
 
     def _work(self, node: isl.ScheduleNode, depth: int) -> float:
         """Instances below ``node`` for one value of the ``depth`` loops above it."""

@@ -17,7 +17,7 @@ from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.launches import LaunchModel
+from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_reused, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
@@ -78,7 +78,7 @@ class _Mapper:
         accesses = references(self._scop, node)
         innermost = _is_innermost(node)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
-        threads = not in_parallel and self._launches.is_worth_launching(node)
+        threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
         if not tiled and self._is_worth_tiling(node, accesses):
             node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
@@ -117,7 +117,7 @@ class _Mapper:
             sizes = even_front(sizes)
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
-        if pipelined and self._launches.is_worth_pipelining(node, sizes):
+        if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self._mark_parallel(wavefront(node).child(0))
         elif threads and not pipelined:
             node = self._mark_parallel(put_first(node, coincident_members(node)[0]))
@@ -153,8 +153,12 @@ class _Mapper:
             return node.insert_mark(isl.Id("serial"))
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
-        clause = _private_clause([each.array.name for each in private])
-        self._announce(name, f"POLYBUILD_OMP(parallel for{clause})", node)
+        clause = _private_clause([each.array.spelling for each in private])
+        work = self._launches.run_time_work(node)
+        least = int(MIN_LAUNCH_WORK)
+        self.loop_lines[name] = LoopLine(
+            f"POLYBUILD_OMP(parallel for{clause})", node.get_schedule_depth(), work, least
+        )
         return node.insert_mark(isl.Id(name))
 
     def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None) -> isl.ScheduleNode:
@@ -180,19 +184,22 @@ class _Mapper:
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return node
-        clause = _private_clause([each.array.name for each in private])
+        clause = _private_clause([each.array.spelling for each in private])
         self.simd_loops += 1
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
             outer = above.mark_get_id().get_name()
-            self._announce(outer, f"POLYBUILD_OMP(parallel for simd{clause})", node)
+            line = self.loop_lines[outer]
+            self.loop_lines[outer] = replace(
+                line,
+                text=f"POLYBUILD_OMP(parallel for simd{clause})",
+                least_work=int(line.least_work * VECTOR_GAIN),
+            )
             return node
         name = f"simd{self.simd_loops}"
-        self._announce(name, f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD", node)
+        text = f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD"
+        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth())
         return node.insert_mark(isl.Id(name))
-
-    def _announce(self, mark: str, text: str, band: isl.ScheduleNode) -> None:
-        self.loop_lines[mark] = LoopLine(text, band.get_schedule_depth())
 
 
 def _is_innermost(node: isl.ScheduleNode) -> bool:
