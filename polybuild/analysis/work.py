@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.scop.model import Scop, Statement
+from polybuild.scop.nodes import walk
+
+_HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_HIDDEN_TRIPS = 10
 
 _FEW = 500
 
@@ -13,7 +18,8 @@ def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
     """Per statement, an upper bound on the number of values each of its counters takes.
 
     Each is a piecewise expression of the parameters; their product bounds the
-    number of instances (exactly for a rectangular nest).
+    number of instances (exactly for a rectangular nest). Loops inside a statement
+    that is kept whole are unknown, and taken to run a few times.
     """
     return tuple(_statement(statement, scop.context) for statement in scop.statements)
 
@@ -41,4 +47,6 @@ def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
         span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
         counts.append(span.coalesce())
+    if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
+        counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
     return tuple(counts)

@@ -79,6 +79,12 @@ class Array:
     target: str = ""
 
     @property
+    def spelling(self) -> str:
+        """The name of a variable in the generated code, where those of the region are declared anew."""
+        named = self.expression.name if isinstance(self.expression, c_ast.ID) else self.name
+        return self.name if self.local else str(named)
+
+    @property
     def is_scalar(self) -> bool:
         """True for a variable without subscripts."""
         return not self.extents

@@ -19,7 +19,7 @@ CASES = [
     ("switch", "switch (n) { case 1: a[0] = 0; }", "int n, double *a"),
     ("call", f"{LOOP} a[i] = g(i);", "int n, double *a"),
     ("call", f"{LOOP} a[i] = h(i);", "int n, double *a, double (*h)(int)"),
-    ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) a[i] = 0;", "int n, int *a, int *b"),
+    ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) b[i] = 0;", "int n, int *a, int *b"),
     ("data-dependent-bound", f"n = a[0]; {LOOP} a[i] = 0;", "int n, int *a"),
     ("non-affine-bound", "for (int i = 0; i < n / n; i++) a[i] = 0;", "int n, int *a"),
     ("non-constant-stride", "for (int i = 0; i < n; i += m) a[i] = 0;", "int n, int m, int *a"),
