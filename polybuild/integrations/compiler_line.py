@@ -87,8 +87,9 @@ class CommandLine:
         self.takes_openmp = True
         self._language = ""
         name = os.path.basename(self.compiler[-1]) if self.command else ""  # noqa: PTH119 -- start-up
-        if not self.command or "=" in name or "++" in name or name.startswith("-"):
+        if not self.command or "=" in name or name.startswith("-"):
             self.phase = ""
+        self._takes_c_for_c = "++" not in name
         self._read()
 
     @property
@@ -126,7 +127,7 @@ class CommandLine:
         if self._language:
             language = "c" if self._language == "c" else "other"
         elif suffix == "c":
-            language = "c"
+            language = "c" if self._takes_c_for_c else "other"
         else:
             language = "other" if suffix in _OTHER_SUFFIXES else "object"
         self.inputs.append(Input(position, name, language))

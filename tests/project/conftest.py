@@ -40,6 +40,19 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prefix
 
 
+@pytest.fixture(scope="session")
+def build_tools(installation: Path) -> Path:
+    """The installation, with the tools that build Python packages."""
+    with (installation.parent / "installation.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (installation.parent / "tools.done").exists():
+            tools = ("setuptools>=77", "wheel", "cython>=3", "scikit-build-core>=0.10", "meson", "ninja")
+            pip = (installation / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet")
+            run_or_fail(*pip, *tools)
+            (installation.parent / "tools.done").touch()
+    return installation
+
+
 @pytest.fixture
 def polybuild_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The commands of this source tree on PATH, with a cache of their own; the folder they are in."""

@@ -1,0 +1,214 @@
+"""A Python extension through setuptools, in each way a project can ask for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import PROJECTS
+
+pytestmark = pytest.mark.network
+
+PLAIN = """\
+[build-system]
+requires = ["setuptools", "polybuild"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "tables"
+version = "1"
+
+[tool.setuptools]
+py-modules = []
+"""
+SETUP = """\
+try:
+    from polybuild.setuptools import PolybuildExtension, build_ext
+except ImportError:  # an ordinary build
+    from setuptools import Extension as PolybuildExtension
+    from setuptools.command.build_ext import build_ext
+from setuptools import setup
+
+sources = ["module.c", "kernels.c"]
+setup(
+    ext_modules=[PolybuildExtension("tables", sources, parallel=True)],
+    cmdclass={"build_ext": build_ext},
+)
+"""
+KEYWORD = """\
+from setuptools import Extension, setup
+
+setup(ext_modules=[Extension("tables", ["module.c", "kernels.c"])], polybuild={"parallel": True})
+"""
+BARE = KEYWORD.replace(', polybuild={"parallel": True}', "")
+TABLE = """\
+ext-modules = [{name = "tables", sources = ["module.c", "kernels.c"]}]
+
+[tool.polybuild]
+parallel = true
+"""
+
+WAYS = {
+    "setup.py": {"setup.py": SETUP, "pyproject.toml": PLAIN},
+    "keyword": {"setup.py": KEYWORD, "pyproject.toml": PLAIN},
+    "setup.cfg": {"setup.py": BARE, "setup.cfg": "[polybuild]\nparallel = True\n", "pyproject.toml": PLAIN},
+    "pyproject": {"pyproject.toml": PLAIN + TABLE},
+}
+OFF = {
+    "setup.py": ("setup.py", "parallel=True", "parallel=False"),
+    "keyword": ("setup.py", '"parallel": True', '"parallel": False'),
+    "setup.cfg": ("setup.cfg", "True", "False"),
+    "pyproject": ("pyproject.toml", "parallel = true", "parallel = false"),
+}
+
+
+class Extension:
+    def __init__(self, folder: Path, python: Path, way: str) -> None:
+        self.folder, self.python = folder, python
+        shutil.copytree(PROJECTS / "extension", folder)
+        for name, text in WAYS[way].items():
+            (folder / name).write_text(text)
+
+    def run(self, *words: str | Path, **environment: str) -> str:
+        done = subprocess.run(
+            [self.python, *words],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            env=os.environ | environment,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def build(self, *words: str, **environment: str) -> str:
+        setup = (
+            ["setup.py"]
+            if (self.folder / "setup.py").exists()
+            else ["-c", "import setuptools as s; s.setup()"]
+        )
+        return self.run(*setup, "build_ext", "--inplace", *words, **environment)
+
+    def total(self) -> int:
+        return int(self.run("-c", "import tables; print(tables.total())"))
+
+    def is_parallel(self) -> bool:
+        (library,) = self.folder.glob("tables*.so")
+        return b"GOMP_parallel" in library.read_bytes()
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.folder / name).read_text()
+        assert old in text
+        (self.folder / name).write_text(text.replace(old, new))
+
+
+def total(factor: int = 2, offset: int = 1) -> int:
+    return sum(factor * i + offset for i in range(50000))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_build_and_rebuild(tmp_path, build_tools, way):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", way)
+    project.build()
+    assert (project.total(), project.is_parallel()) == (total(), True)
+    assert "polybuild cc" not in project.build()
+    project.edit("kernels.h", "FACTOR 2", "FACTOR 3")
+    project.build()
+    assert (project.total(), project.is_parallel()) == (total(3), True)
+    project.edit("kernels.c", "+ 1", "+ 5")
+    project.build()
+    assert (project.total(), project.is_parallel()) == (total(3, 5), True)
+    project.edit(*OFF[way])
+    project.build()
+    assert (project.total(), project.is_parallel()) == (total(3, 5), False)
+    project.edit(*[OFF[way][i] for i in (0, 2, 1)])
+    project.build(POLYBUILD_DISABLE="1")
+    assert (project.total(), project.is_parallel()) == (total(3, 5), False)
+    project.build("--parallel", "2")
+    assert (project.total(), project.is_parallel()) == (total(3, 5), True)
+
+
+def test_editable(tmp_path, build_tools):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", "pyproject")
+    pip = ("-m", "pip", "--disable-pip-version-check")
+    project.run(*pip, "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", ".")
+    try:
+        assert project.total() == total()
+        assert project.is_parallel()
+    finally:
+        project.run(*pip, "uninstall", "--yes", "--quiet", "tables")
+
+
+def test_a_wheel_needs_neither_polybuild_nor_a_compiler(tmp_path, build_tools):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.py")
+    project.run("-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", "dist", ".")
+    (wheel,) = (project.folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        assert "Requires-Dist" not in archive.read(metadata).decode()
+        archive.extractall(tmp_path / "unpacked")  # noqa: S202 -- our own
+    script = (
+        f"import sys; sys.path[:0] = [{str(tmp_path / 'unpacked')!r}]; import tables; print(tables.total())"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script],
+        env={"PATH": ""},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    assert int(printed) == total()
+
+
+def test_a_source_distribution_builds_where_polybuild_is_absent(tmp_path, build_tools):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.py")
+    (project.folder / "MANIFEST.in").write_text("include *.h\n")
+    project.run("setup.py", "-q", "sdist")
+    (source,) = (project.folder / "dist").glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    unpacked = next((tmp_path / "unpacked").iterdir())
+    assert (unpacked / "kernels.c").read_bytes() == (PROJECTS / "extension" / "kernels.c").read_bytes()
+    # The same tools, but no polybuild.
+    bare, tools = tmp_path / "bare", tmp_path / "tools"
+    project.run("-m", "venv", "--without-pip", bare)
+    tools.mkdir()
+    (packages,) = build_tools.glob("lib/python*/site-packages")
+    for name in ("setuptools", "_distutils_hack"):
+        (tools / name).symlink_to(packages / name)
+    project.python = bare / "bin" / "python"
+    assert "No module named 'polybuild'" in project.run(
+        "-c", "try: import polybuild\nexcept ImportError as e: print(e)"
+    )
+    project.folder = unpacked
+    project.build(PYTHONPATH=str(tools))
+    assert (project.total(), project.is_parallel()) == (total(), False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("parallel=True", "parallel=3.5"), ("parallel=True", "tile_sizes=(0,)")]
+)
+def test_wrong_options(tmp_path, build_tools, old, new):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.py")
+    project.edit("setup.py", old, new)
+    with pytest.raises(AssertionError, match="polybuild: "):
+        project.build()
+
+
+def test_projects_that_do_not_ask_are_left_alone(tmp_path, build_tools):
+    project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.cfg")
+    (project.folder / "setup.cfg").unlink()
+    assert "polybuild" not in project.build()
+    assert not project.is_parallel()
