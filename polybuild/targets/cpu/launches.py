@@ -16,6 +16,8 @@ from polybuild.scop.model import Scop
 MIN_LAUNCH_WORK = 20_000.0
 # A wavefront also starts and ends with few tiles, and its threads wait for the slowest.
 MIN_WAVEFRONT_WORK = 100_000.0
+# Wavefronts within a sequential loop synchronise so often that one other busy process ruins them.
+NESTED_CAUTION = 10.0
 VECTOR_GAIN = 8.0
 # What a parameter is taken to be where nothing bounds it.
 _NOMINAL = 1000
@@ -50,7 +52,10 @@ class LaunchModel:
             default=1.0,
         )
         wavefronts = max(1.0, 2 * longest / min(sizes[:2]))
-        return total / wavefronts >= MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
+        least = MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
+        if node.get_schedule_depth() > 0:
+            least *= NESTED_CAUTION
+        return total / wavefronts >= least
 
     def run_time_work(self, node: isl.ScheduleNode) -> tuple[tuple[isl.PwAff, ...], ...]:
         """Trip counts to check at run time: those of a single loop, which may be short in a long region."""
