@@ -148,7 +148,7 @@ class _Extractor:
         self._remarks: list[Diagnostic] = []
         # conditions on data that the statements at hand must test themselves, outermost first
         self._guards: list[c_ast.Node] = []
-        self._refusal: Unsupported | None = None
+        self._refusals: list[Unsupported] = []
         self._last_values = LastValues()
 
     def with_views(self) -> FlatSubscripts | None:
@@ -273,7 +273,8 @@ class _Extractor:
         except Unsupported as refusal:
             if not is_cured(refusal):
                 raise
-            del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:], self._guards[guards:]
+            del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:]
+            del self._guards[guards:], self._refusals[remarks:]
             self._assumptions.restore(assumptions)
             self._facts = dataclasses.replace(self._facts, eager=eager)
             return self._whole(node, place, refusal)
@@ -288,7 +289,7 @@ class _Extractor:
         self._facts = dataclasses.replace(self._facts, names=self._names)
         facts = dataclasses.replace(self._facts, eager=False)
         accesses = OpaqueReader(facts, self._arrays, self._assumptions).read(body, place)
-        self._refusal = self._refusal or refusal
+        self._refusals.append(refusal)
         self._remarks.append(
             dataclasses.replace(
                 refusal.diagnostic,
@@ -302,8 +303,8 @@ class _Extractor:
 
     def _check_whole(self) -> None:
         """Refuse what was kept whole if nothing is gained, or if its counters mean two things."""
-        if self._refusal is not None and not any(draft.loops for draft in self._drafts):
-            raise self._refusal
+        if self._refusals and not any(draft.loops for draft in self._drafts):
+            raise self._refusals[0]
         self._check_parameters()
         self._add_reads_of_everything()
         counted = {counter for draft in self._drafts for counter in draft.place.counters}

@@ -1,0 +1,1 @@
+"""Sparse kernels with loop bounds and subscripts that depend on data."""
