@@ -42,22 +42,26 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     instances: dict[str, Instance] = {}
     failures: list[Exception] = []
 
-    # an exception must not leave a callback: isl would go on with a tree that has holes
+    # An exception must not leave a callback: isl would go on with a tree that has holes. Nor can
+    # anything be made for isl there once its budget is spent, so what is handed back was there before.
+    unnamed = isl.Id("c")
+
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        name = f"instance{len(instances)}"
         try:
             statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
+            name = f"instance{len(instances)}"
             instances[name] = _instance(statement, build)
+            return node.set_annotation(isl.Id(name))
         except Exception as error:  # noqa: BLE001 -- it is raised again below
             failures.append(_detached(error))
-        return node.set_annotation(isl.Id(name))
+            return node
 
     def before_for(build: isl.AstBuild) -> isl.Id:
         try:
             return isl.Id(_counter_name(build, statements))
         except Exception as error:  # noqa: BLE001 -- likewise
             failures.append(_detached(error))
-            return isl.Id("c")
+            return unnamed
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
