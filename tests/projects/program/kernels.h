@@ -1,0 +1,2 @@
+#define FACTOR 2
+void fill(int n, long a[n]);
