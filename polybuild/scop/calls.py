@@ -9,7 +9,7 @@ not change have the argument's value. For other functions, attributes and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import islpy as isl
@@ -123,6 +123,8 @@ class CallReader:
                     reader.touch(Anything.below(argument), site.place, AccessKind.READ)
         if effects.reads_everything:
             self.everything.add(self._open[0][1])
+            outside = (each for each in site.facts.names.iterators.values() if _is_reachable(each))
+            self._check_counters(callee, outside, site)
         for names, kind in ((effects.reads, AccessKind.READ), (effects.writes, AccessKind.MAY_WRITE)):
             for name in names:
                 reader.touch(self._whole(name, callee, site), site.place, kind)
@@ -150,6 +152,7 @@ class CallReader:
             raise _refusal(callee.name, "it is called with another number of arguments", site.node)
         facts, place = site.facts, site.place
         own = self._names_of(callee)
+        self._check_counters(callee, own.variables.values(), site)
         parameters = [own.outer[str(each.name)] for each in callee.parameters]
         values: dict[Variable, isl.PwAff] = {}
         bound: dict[Variable, c_ast.Node] = {}
@@ -174,6 +177,16 @@ class CallReader:
         there = dataclasses.replace(place, values={**place.values, **values})
         for each in opaque.read(c_ast.Compound(list(body.statements)), there, certain=site.sure):
             reader.found.append(dataclasses.replace(each, node=site.node, exact=False))
+
+    @staticmethod
+    def _check_counters(callee: Callee, used: Iterable[Variable], site: _Site) -> None:
+        """Refuse functions that see the counter of a loop: the generated loops have their own."""
+        counters = set(site.place.counters)
+        for variable in used:
+            if variable in counters:
+                raise _refusal(
+                    callee.name, f"it uses '{variable.name}', which counts a loop of the region", site.node
+                )
 
     def _names_of(self, callee: Callee) -> Names:
         """The names of a function's body, its globals being those of the region."""
@@ -257,6 +270,10 @@ def _type(parameter: c_ast.Node, region: Region) -> types.Type:
         if isinstance(parameter, c_ast.Decl)
         else region.scope.resolve(parameter)
     )
+
+
+def _is_reachable(variable: Variable) -> bool:
+    return variable.address_taken or variable.storage in {Storage.GLOBAL, Storage.STATIC}
 
 
 def _is_single(variable: Variable) -> bool:

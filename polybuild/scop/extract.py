@@ -184,10 +184,12 @@ class _Extractor:
 
     def _check_parameters(self) -> None:
         """Refuse if a called function changes what the model took for a parameter."""
+        counters = {counter for draft in self._drafts for counter in draft.place.counters}
         for draft in self._drafts:
             for each in draft.accesses:
                 key = each.base.variable, each.base.members
-                changed = self._parameters.has(*key) or self._parameters.has_element(*key)
+                counts = each.base.variable in counters and each.base.variable not in self._names.demoted
+                changed = counts or self._parameters.has(*key) or self._parameters.has_element(*key)
                 if each.kind is not AccessKind.READ and changed:
                     raise Unsupported(
                         "call",

@@ -12,6 +12,7 @@ the instance has certainly written before it reads them are not read.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -30,9 +31,11 @@ from polybuild.scop.model import AccessKind
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location, walk
 from polybuild.scop.place import Place
+from polybuild.source.model import Storage
 
 _dim = isl.dim_type
 
+_SHARED = {Storage.GLOBAL, Storage.STATIC}
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 _CURED = {
@@ -86,6 +89,8 @@ class OpaqueReader:
         self._skipped = False
         # elements written on every way to the code at hand, by array, on the space of its place
         self._written: dict[str, isl.Map] = {}
+        # the same at each continue of the innermost loop
+        self._continued: list[dict[str, isl.Map]] = []
         self._touched: dict[str, AccessDraft] = {}
         self._partial: set[str] = set()
         self._breakable = 0
@@ -137,6 +142,7 @@ class OpaqueReader:
                 self._skipped = True
             case c_ast.Continue() if self._looping:
                 self._skipped = True
+                self._continued.append(dict(self._written))
             case c_ast.Return() if self._in_function:
                 if node.expr is not None:
                     self._evaluate(node.expr, place)
@@ -184,11 +190,7 @@ class OpaqueReader:
             self._run(node.iftrue, place)
             after_yes, self._written = self._written, dict(before)
             self._run(node.iffalse, place)
-        self._written = {
-            name: elements.intersect(after_yes[name])
-            for name, elements in self._written.items()
-            if name in after_yes
-        }
+        self._written = _in_both(self._written, after_yes)
         if certain and not self._skipped:
             self._written_either_way(node, place, before)
 
@@ -244,7 +246,7 @@ class OpaqueReader:
         self._written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
         with self._in_loop(sure=complete, keep=True):
             self._run(node.stmt, inner)
-        after = self._written
+            after = functools.reduce(_in_both, self._continued, self._written)
         self._written = before
         if complete:
             self._written = {
@@ -257,6 +259,8 @@ class OpaqueReader:
     def _counts(self, counter: Variable, node: c_ast.For) -> bool:
         """Whether nothing but the header changes the counter, so that it can be a dimension."""
         if counter in self._facts.names.written or counter.address_taken or counter.volatile:
+            return False
+        if counter.storage in _SHARED and any(isinstance(each, c_ast.FuncCall) for each in walk(node.stmt)):
             return False
         return not any(
             self._facts.names.iterators.get(each) is counter for each in walk(node.stmt) if each is not node
@@ -281,7 +285,8 @@ class OpaqueReader:
     def _tests(self, node: c_ast.For, place: Place) -> None:
         """What the header of a loop reads when it tests and steps."""
         with self._unsure():
-            self._evaluate(node.cond, place)
+            if node.cond is not None:
+                self._evaluate(node.cond, place)
             if isinstance(node.next, c_ast.Assignment):
                 self._evaluate(node.next.rvalue, place)
 
@@ -289,6 +294,7 @@ class OpaqueReader:
     def _in_loop(self, *, sure: bool, keep: bool = False) -> Iterator[None]:
         """The body of a loop; what it writes dominates nothing after it unless it is ``sure`` to run."""
         saved = self._sure, self._skipped, dict(self._written)
+        continued, self._continued = self._continued, []
         self._sure = self._sure and sure
         self._breakable += 1
         self._looping += 1
@@ -297,6 +303,7 @@ class OpaqueReader:
         self._looping -= 1
         interrupted = self._skipped and not saved[1]
         self._sure, self._skipped, before = saved
+        self._continued = continued
         if not keep and (not sure or interrupted):
             self._written = before
 
@@ -342,6 +349,11 @@ def declared_in(node: c_ast.Node, facts: Facts) -> Iterator[Variable]:
     for each in walk(node):
         if isinstance(each, c_ast.Decl) and each in facts.names.variables:
             yield facts.names.variables[each]
+
+
+def _in_both(first: dict[str, isl.Map], second: dict[str, isl.Map]) -> dict[str, isl.Map]:
+    """The elements that are written on two ways."""
+    return {name: each.intersect(second[name]) for name, each in first.items() if name in second}
 
 
 def _leaves(body: c_ast.Node) -> bool:

@@ -261,3 +261,22 @@ for (i = 0; i != 2 * (n / 2); i += 2)
   x[i] = 1;
 #pragma endscop
 a[0] = i;
+
+//# unsigned_char_wraps_around: parallel
+unsigned char k;
+int seen[256] = {0};
+#pragma scop
+for (k = 252; k % 9 <= 5; ++k)
+  seen[k] = n;
+#pragma endscop
+for (int i = 0; i < 256; i++)
+  b[i % n] += seen[i];
+a[0] = k;
+
+//# labels_without_jumps: parallel
+for (int i = 0; i < n; i++) {
+first:
+  x[i] = 1;
+second:
+  y[i] = 2;
+}

@@ -2,7 +2,7 @@
 #define W 40
 static double table[W];
 static int counter;
-static double shared = 2;
+static int position;
 typedef struct { double re, im; } number;
 
 static int at(int i, int j) { return i * W + j; }
@@ -46,6 +46,9 @@ static double from_table(int k) { return table[k % W]; }
 static void to_table(int k, double v) { table[k % W] = v; }
 static int next_number(void) { return ++counter; }
 static int remembers(int v) { static int last; last += v; return last; }
+static int where(void) { int there = position; return there; }
+static int here(void) { return position; }
+static double moves(double v) { position += 1; return v; }
 static int factorial(int v) { return v < 2 ? 1 : v * factorial(v - 1); }
 static int chatter(int v) { return printf("%d", v) * 0 + v; }
 static double walk_through(const double *p, int count) { double s = 0; while (count--) s += *p++; return s; }

@@ -140,3 +140,12 @@ for (int i = 0; i < n; i++) x[i] = f(y[i]);
 
 //# walking_pointer: call
 for (int i = 0; i < n; i++) y[i] = walk_through(X[i], n);
+
+//# function_sees_counter: call
+for (position = 0; position < n; position++) a[position] = where();
+
+//# function_moves_counter: call
+for (position = 0; position < n; position++) x[position] = moves(y[position]);
+
+//# inlined_counter: parallel
+for (position = 0; position < n; position++) a[position] = here();

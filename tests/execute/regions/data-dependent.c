@@ -360,3 +360,23 @@ int *p = b[0] > 0 ? a : 0;
 #pragma scop
 for (int i = 0; i < n; i++) if (b[0] > 0) for (int j = 0; j < p[0]; j++) X[i][j] = i + j;
 #pragma endscop
+
+//# kept_values_after_continue: serial
+double t[4] = {1, 2, 3, 4};
+#pragma scop
+for (int i = 0; i < n; i++)
+  if (x[i] > 30) {
+    for (int k = 0; k < 4; k++) { if (a[i] >> k & 1) continue; t[k] = x[i]; }
+    y[i] = t[0] + t[1] + t[2] + t[3];
+  }
+#pragma endscop
+
+//# values_before_use: parallel
+double t[4] = {1, 2, 3, 4};
+#pragma scop
+for (int i = 0; i < n; i++)
+  if (x[i] > 30) {
+    for (int k = 0; k < 4; k++) { t[k] = x[i]; if (a[i] >> k & 1) continue; t[k] += 1; }
+    y[i] = t[0] + t[1] + t[2] + t[3];
+  }
+#pragma endscop
