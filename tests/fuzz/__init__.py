@@ -1,0 +1,1 @@
+"""Differential fuzzing: random C programs, transformed and not, must compute the same."""

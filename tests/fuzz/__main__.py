@@ -1,0 +1,161 @@
+"""Compare random programs with themselves transformed.
+
+usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--jobs J] [--log FILE] [--found FOLDER]
+
+Program I of seed S is always the same one. With --log, finished batches are written to
+FILE and not run again; failing programs are reduced and written to FOLDER.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from .generate import generate
+from .harness import BACKWARDS, OTHERS, SETTINGS, THREADS, Build, Failure, Harness, Outcome
+from .reduce import reduce
+from .text import batch_text
+
+BATCH = 12
+
+
+def main() -> int:
+    arguments = _arguments()
+    log = Path(arguments.log) if arguments.log else None
+    known = _read_log(log, arguments.seed)
+    last = arguments.first + arguments.count
+    firsts = range(arguments.first, last, BATCH)
+    total = Outcome()
+    started = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool,
+    ):
+        waiting = {}
+        for first in firsts:
+            if first in known:
+                total.add(known[first])
+            else:
+                size = min(BATCH, last - first)
+                job = pool.submit(run_batch, Path(folder) / str(first), arguments.seed, first, size)
+                waiting[job] = first
+        for done in concurrent.futures.as_completed(waiting):
+            outcome = done.result()
+            _write_log(log, arguments.seed, waiting[done], outcome)
+            for each in {each.program.name: each for each in reversed(outcome.failures)}.values():
+                _report(each, Path(arguments.found), Path(folder), reducing=not arguments.no_reduce)
+            total.add(outcome)
+            if sys.stderr.isatty():
+                print(f"\r{total.programs} programs, {len(total.failures)} failures", end="", file=sys.stderr)
+    print(summary(total, time.monotonic() - started))
+    return 1 if total.failures else 0
+
+
+def run_batch(folder: Path, seed: int, first: int, size: int) -> Outcome:
+    """Check programs ``first`` to ``first + size`` of a stream, in ways that depend on ``first`` alone."""
+    programs = [generate(seed, first + index) for index in range(size)]
+    rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
+    harness = Harness(folder)
+    builds: list[Build] = [THREADS, BACKWARDS]
+    if rng.random() < 0.2:
+        builds.append(rng.choice(OTHERS))
+    outcome = harness.check(programs, rng.sample(SETTINGS, 2), builds)
+    if rng.random() < 0.1:
+        outcome.failures += harness.invalid(programs)
+    shutil.rmtree(folder)
+    return outcome
+
+
+def summary(total: Outcome, seconds: float) -> str:
+    """The counts as text."""
+    kinds: dict[str, int] = {}
+    for each in total.failures:
+        kinds[each.kind] = kinds.get(each.kind, 0) + 1
+    kept = ", ".join(
+        f"{count} {code}" for code, count in sorted(total.kept.items(), key=lambda item: -item[1])
+    )
+    lines = [
+        f"programs     {total.programs}",
+        f"regions      {total.regions} ({total.transformed} transformed, {sum(total.kept.values())} kept)",
+        f"kept         {kept or 'none'}",
+        f"runs         {total.runs} ({total.originals} regions took their original loops)",
+        f"failures     {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items())) or 'none'}",
+        f"time         {seconds:.0f} s ({total.seconds:.0f} s in polybuild, slowest {total.slowest:.1f} s)",
+    ]
+    return "\n".join(lines)
+
+
+def _report(failure: Failure, found: Path, folder: Path, *, reducing: bool) -> None:
+    """Reduce a failing program and write it where it can be looked at."""
+    harness = Harness(folder / "reduce")
+    program = failure.program
+
+    def fails(smaller) -> bool:
+        outcome = harness.check([smaller], [failure.settings], [failure.build])
+        same = any(each.kind == failure.kind and _same(each, failure) for each in outcome.failures)
+        return same and not (failure.kind in {"wrong", "crash"} and harness.invalid([smaller]))
+
+    if reducing and failure.kind != "invalid":
+        program = reduce(program, fails)
+    found.mkdir(parents=True, exist_ok=True)
+    file = found / f"{failure.kind}-{program.name}-{failure.build.name}.c"
+    options = " ".join(f"--{name} {value}" for name, value in failure.settings.items())
+    comment = (
+        f"/* {failure.kind}: {options} ({failure.build.name})\n{failure.message.replace('*/', '* /')} */\n"
+    )
+    file.write_text(comment + batch_text([program]), encoding="utf-8")
+    print(f"\n{failure.kind}: {file}: {options}: {failure.message[-200:]}", flush=True)
+
+
+def _same(one: Failure, other: Failure) -> bool:
+    """Whether two failures of a kind are the same fault, as far as the first words tell."""
+    return (
+        one.kind not in {"tool", "build"}
+        or one.message.strip()[-60:] == other.message.strip()[-60:]
+        or one.kind == "build"
+    )
+
+
+def _read_log(log: Path | None, seed: int) -> dict[int, Outcome]:
+    known: dict[int, Outcome] = {}
+    if log is not None and log.is_file():
+        for line in log.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            if entry["seed"] == seed and not entry["failures"]:
+                counts = {name: entry[name] for name in _COUNTS}
+                known[entry["first"]] = Outcome(**counts)
+    return known
+
+
+_COUNTS = ("programs", "regions", "transformed", "kept", "runs", "originals", "seconds", "slowest")
+
+
+def _write_log(log: Path | None, seed: int, first: int, outcome: Outcome) -> None:
+    if log is not None:
+        entry = {"seed": seed, "first": first, "failures": len(outcome.failures)}
+        entry |= {name: getattr(outcome, name) for name in _COUNTS}
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=240, help="programs to try")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--log", default="", help="file of finished batches, to go on with a run")
+    parser.add_argument("--found", default="found", help="folder for failing programs")
+    parser.add_argument("--no-reduce", action="store_true", help="write failing programs as they are")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

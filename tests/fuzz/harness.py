@@ -1,0 +1,318 @@
+"""Transforming, building, running and comparing a batch of programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .program import Program
+from .text import batch_text
+
+HERE = Path(__file__).absolute().parent
+ROOT = HERE.parent.parent
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+_ALWAYS = ("-w", "-ffp-contract=off", f"-I{HERE}")
+
+_FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How to compile and run: ``backwards`` uses our threads, last one first, instead of gcc's."""
+
+    name: str
+    compiler: str = "gcc"
+    flags: tuple[str, ...] = ("-O1", "-fopenmp")
+    backwards: bool = False
+    threads: int = 3
+
+    @property
+    def link(self) -> list[str]:
+        if not self.backwards:
+            return list(self.flags)
+        flags = [each for each in self.flags if each != "-fopenmp"]
+        threads = ["-DFUZZ_THREADS", "-pthread"] if "-fsanitize=thread" in flags else []
+        return [*flags, *threads, str(HERE / "backwards.c")]
+
+
+THREADS = Build("threads")
+BACKWARDS = Build("backwards", backwards=True)
+OTHERS = (
+    Build("O0", flags=("-O0", "-fopenmp")),
+    Build("O3", flags=("-O3", "-march=native", "-fopenmp")),
+    Build("serial", flags=("-O2",)),
+    Build("clang", "clang", ("-O1",)),
+    Build("sanitized", flags=("-O1", "-g", "-fopenmp", *SANITIZERS), backwards=True),
+    Build("races", flags=("-O1", "-g", "-fopenmp", "-fsanitize=thread"), backwards=True),
+)
+ORIGINAL = Build("original", flags=("-O1",))
+CHECKED = (
+    Build("original checked", flags=("-O1", "-g", *SANITIZERS)),
+    Build("original initialised", "clang", ("-O1", "-g", "-fsanitize=memory", "-fno-sanitize-recover=all")),
+)
+
+# Options to transform with; "min-work 0" makes small sizes run the generated code.
+SETTINGS: tuple[Mapping[str, str], ...] = (
+    {"min-work": "0"},
+    {"min-work": "0", "tile-sizes": "2,3,5"},
+    {"min-work": "0", "tile-sizes": "3,2", "fusion": "max"},
+    {"min-work": "0", "tile-sizes": "5,4,3,2", "fusion": "depth"},
+    {"min-work": "0", "fusion": "max"},
+    {"min-work": "0", "tile": "off"},
+    {"min-work": "0", "schedule": "original"},
+    {"min-work": "0", "schedule": "original", "tile": "off"},
+    {"min-work": "0", "tile-sizes": "4", "parallel": "off"},
+    {"min-work": "0", "tile-sizes": "3,7", "simd": "off", "fusion": "min"},
+    {},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong: ``wrong``, ``crash``, ``hang``, ``build``, ``tool`` or ``invalid`` (the generator)."""
+
+    kind: str
+    program: Program
+    settings: Mapping[str, str]
+    build: Build
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Counts and failures of a batch."""
+
+    programs: int = 0
+    regions: int = 0
+    transformed: int = 0
+    kept: dict[str, int] = field(default_factory=dict)
+    runs: int = 0
+    originals: int = 0  # region runs that took the original loops
+    seconds: float = 0.0
+    slowest: float = 0.0
+    failures: list[Failure] = field(default_factory=list)
+
+    def add(self, other: Outcome) -> None:
+        for name in ("programs", "regions", "transformed", "runs", "originals", "seconds"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.slowest = max(self.slowest, other.slowest)
+        for code, count in other.kept.items():
+            self.kept[code] = self.kept.get(code, 0) + count
+        self.failures += other.failures
+
+
+class Harness:
+    """Checks programs in a folder of its own."""
+
+    def __init__(self, folder: Path, *, tool_seconds: float = 40, run_seconds: float = 20) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.tool_seconds = tool_seconds
+        self.run_seconds = run_seconds
+
+    def check(
+        self, programs: Sequence[Program], settings: Sequence[Mapping[str, str]], builds: Sequence[Build]
+    ) -> Outcome:
+        """Compare ``programs`` with themselves transformed under each of ``settings`` in ``builds``."""
+        outcome = Outcome(programs=len(programs))
+        source = self.folder / "original.c"
+        source.write_text(batch_text(programs), encoding="utf-8")
+        built = self._build(source, ORIGINAL)
+        if isinstance(built, str):
+            return self._apart(
+                programs, settings, builds, Failure("invalid", programs[0], {}, ORIGINAL, built)
+            )
+        expected = self._run(built, ORIGINAL, programs, outcome)
+        transformed = self._transform(source, settings, outcome)
+        if isinstance(transformed, str):
+            kind = "hang" if transformed == "hang" else "tool"
+            return self._apart(
+                programs, settings, builds, Failure(kind, programs[0], settings[0], ORIGINAL, transformed)
+            )
+        for chosen, file in zip(settings, transformed, strict=True):
+            for build in builds:
+                if not self._compare(file, build, chosen, programs, expected, outcome):
+                    failure = Failure("build", programs[0], chosen, build)
+                    return self._apart(programs, settings, builds, failure)
+        return outcome
+
+    def invalid(self, programs: Sequence[Program]) -> list[Failure]:
+        """The programs in which sanitizers find undefined behaviour: the generator's fault."""
+        source = self.folder / "checked.c"
+        source.write_text(batch_text(programs), encoding="utf-8")
+        outcome = Outcome()
+        for build in CHECKED:
+            built = self._build(source, build)
+            if isinstance(built, str):
+                return [Failure("invalid", each, {}, build, built) for each in programs]
+            self._run(built, build, programs, outcome)
+        return [Failure("invalid", each.program, {}, each.build, each.message) for each in outcome.failures]
+
+    def _apart(
+        self,
+        programs: Sequence[Program],
+        settings: Sequence[Mapping[str, str]],
+        builds: Sequence[Build],
+        failure: Failure,
+    ) -> Outcome:
+        """What failed as a whole, program by program."""
+        if len(programs) == 1:
+            if len(settings) == 1 or failure.kind == "invalid":
+                return Outcome(programs=1, failures=[failure])
+            outcome = Outcome()
+            for each in settings:
+                outcome.add(self.check(programs, [each], builds))
+            outcome.programs = 1
+            return outcome
+        outcome = Outcome()
+        for program in programs:
+            outcome.add(self.check([program], settings, builds))
+        return outcome
+
+    def _transform(
+        self, source: Path, settings: Sequence[Mapping[str, str]], outcome: Outcome
+    ) -> list[Path] | str:
+        request, answer = self.folder / "request.json", self.folder / "answer.json"
+        files = [self.folder / f"transformed{index}.c" for index in range(len(settings))]
+        request.write_text(
+            json.dumps(
+                [
+                    {"source": str(source), "output": str(file), "settings": dict(each)}
+                    for file, each in zip(files, settings, strict=True)
+                ]
+            ),
+            encoding="utf-8",
+        )
+        answer.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "tests.fuzz.transform", str(request), str(answer)]
+        limit = self.tool_seconds * len(settings)
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=limit
+            )
+        except subprocess.TimeoutExpired:
+            return "hang"
+        if done.returncode:
+            return done.stderr[-2000:] or f"ended with {done.returncode}"
+        for regions in json.loads(answer.read_text(encoding="utf-8")):
+            for status, code, seconds, message in regions:
+                outcome.regions += 1
+                outcome.seconds += seconds
+                outcome.slowest = max(outcome.slowest, seconds)
+                if status == "transformed":
+                    outcome.transformed += 1
+                else:
+                    outcome.kept[code] = outcome.kept.get(code, 0) + 1
+                    if code in _FAULTS:
+                        return f"{code}: {message}"
+        return files
+
+    def _build(self, source: Path, build: Build) -> Path | str:
+        """The program made from ``source``, or what the compiler said."""
+        program = source.with_name(f"{source.stem}-{build.name.replace(' ', '-')}")
+        common = [build.compiler, *_ALWAYS]
+        object_file = f"{program}.o"
+        commands = [
+            [*common, *build.flags, "-c", str(source), "-o", object_file],
+            [*common, *build.link, object_file, str(HERE / "driver.c"), "-o", str(program)],
+        ]
+        for command in commands:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+            if done.returncode:
+                return done.stderr[:2000]
+        return program
+
+    def _run(
+        self,
+        program: Path,
+        build: Build,
+        programs: Sequence[Program],
+        outcome: Outcome,
+        settings: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """The lines of each kernel; failures to run go to ``outcome``."""
+        found: dict[str, str] = {}
+        text, message = self._output(program, build, [], outcome)
+        for line in text:
+            name = line.split(" ", 1)[0]
+            found[name] = found.get(name, "") + line + "\n"
+        if not message:
+            return found
+        for each in programs:  # one of them ended the program
+            text, message = self._output(program, build, [each.name], outcome)
+            found[each.name] = "".join(f"{line}\n" for line in text)
+            if message:
+                kind = "hang" if message == "hang" else "crash"
+                outcome.failures.append(Failure(kind, each, settings or {}, build, message))
+        return found
+
+    def _output(
+        self, program: Path, build: Build, arguments: list[str], outcome: Outcome
+    ) -> tuple[list[str], str]:
+        environment = os.environ | {
+            "OMP_NUM_THREADS": str(build.threads),
+            "OMP_WAIT_POLICY": "passive",
+            "OMP_DYNAMIC": "false",
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "TSAN_OPTIONS": "halt_on_error=1 exitcode=66",
+        }
+        command = [str(program), *arguments]
+        if "races" in build.name:
+            command = ["setarch", "-R", *command]  # the thread sanitizer wants its own addresses
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=self.run_seconds,
+                env=environment,
+            )
+        except subprocess.TimeoutExpired:
+            return [], "hang"
+        for line in done.stderr.splitlines():
+            if line.startswith("runs "):
+                words = line.split()
+                if build is not ORIGINAL:
+                    outcome.runs += int(words[1])
+                    outcome.originals += int(words[3])
+        message = f"ended with {done.returncode}\n{done.stderr[:3000]}" if done.returncode else ""
+        return done.stdout.splitlines(), message
+
+    def _compare(  # noqa: PLR0917 -- all of them are what it compares
+        self,
+        file: Path,
+        build: Build,
+        settings: Mapping[str, str],
+        programs: Sequence[Program],
+        expected: Mapping[str, str],
+        outcome: Outcome,
+    ) -> bool:
+        """Whether it could be built; differences go to ``outcome``."""
+        built = self._build(file, build)
+        if isinstance(built, str):
+            if len(programs) > 1:
+                return False
+            outcome.failures.append(Failure("build", programs[0], settings, build, built))
+            return True
+        before = {id(each) for each in outcome.failures}
+        found = self._run(built, build, programs, outcome, settings)
+        failed = {each.program.name for each in outcome.failures if id(each) not in before}
+        for each in programs:
+            if each.name not in failed and found.get(each.name) != expected.get(each.name):
+                outcome.failures.append(
+                    Failure("wrong", each, settings, build, _difference(expected, found, each.name))
+                )
+        return True
+
+
+def _difference(expected: Mapping[str, str], found: Mapping[str, str], name: str) -> str:
+    """The runs that differ, as (run, overlap)."""
+    good, bad = (each.get(name, "").splitlines() for each in (expected, found))
+    differing = [one.rsplit(" ", 1)[0] for one, other in zip(good, bad, strict=False) if one != other]
+    return "differs in " + ", ".join(differing[:12])

@@ -1,0 +1,211 @@
+"""A slow interpreter of the model, independent of dependence analysis and of the legality proof.
+
+The instances of a region are enumerated for fixed parameters and run twice, in
+the order of the original schedule and in that of the transformed tree. What
+counts is who sees what: each read must see the same write (of the same
+instance) both times, and each element must end with the same last write.
+Dates are computed by walking the schedule tree, one instance at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.polyhedral import children, node_kind
+from polybuild.scop.model import AccessKind, Scop
+
+_set, _param = isl.dim_type.set, isl.dim_type.param
+_Kind = isl.schedule_node_type
+
+Point = tuple[int, ...]
+Instance = tuple[str, Point]
+Cell = tuple[str, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What the transformed order does otherwise: a read that sees another write, or another last write."""
+
+    what: str
+    cell: Cell
+    expected: object
+    found: object
+
+
+def first_difference(
+    scop: Scop,
+    schedule: isl.Schedule,
+    dependences: Dependences,
+    parameters: Mapping[str, int],
+    backwards: Iterable[str] = (),
+) -> Difference | None:
+    """Compare ``schedule`` with the original order for the given parameter values; None if they agree.
+
+    The loops under the marks in ``backwards`` are run from their last iteration to their first, which
+    loops of threads must allow. Parameters must lie in the context of ``scop``.
+    """
+    private = {each.array.name for each in dependences.private}
+    instances = [
+        (statement.name, point)
+        for statement in scop.statements
+        for point in points(_fixed(statement.domain, parameters))
+    ]
+    accesses = _accesses(scop, parameters)
+    original = sorted(instances, key=_Dates(scop.schedule, parameters, ()).of)
+    transformed = sorted(instances, key=_Dates(schedule, parameters, frozenset(backwards)).of)
+    expected, last = _execute(original, accesses)
+    found, final = _execute(transformed, accesses)
+    for key, writer in expected.items():
+        if found[key] != writer:
+            return Difference(f"read {key[1]} of {key[0]}", key[2], writer, found[key])
+    for cell, writer in last.items():
+        if cell[0] not in private and final[cell] != writer:
+            return Difference("last write", cell, writer, final[cell])
+    return None
+
+
+def points(domain: isl.Set) -> list[Point]:
+    """The points of a bounded set without parameters."""
+    found: list[Point] = []
+    count = domain.dim(_set)
+
+    def add(point: isl.Point) -> None:
+        found.append(tuple(point.get_coordinate_val(_set, each).to_python() for each in range(count)))
+
+    domain.foreach_point(add)
+    return sorted(found)
+
+
+def _fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+    for name, value in parameters.items():
+        position = domain.find_dim_by_name(_param, name)
+        if position >= 0:
+            domain = domain.fix_val(_param, position, isl.Val(value))
+    return domain.project_out_all_params()
+
+
+# per instance: (number of the access, kind, cells)
+_Accesses = dict[Instance, list[tuple[int, AccessKind, list[Cell]]]]
+
+
+def _accesses(scop: Scop, parameters: Mapping[str, int]) -> _Accesses:
+    found: _Accesses = {}
+    for statement in scop.statements:
+        depth = len(statement.iterators)
+        for number, access in enumerate(statement.accesses):
+            flat = access.relation.intersect_domain(statement.domain)
+            flat = flat.set_tuple_name(isl.dim_type.in_, "").flatten()
+            pairs = flat.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+            for point in points(_fixed(pairs.reset_tuple_id(), parameters)):
+                entry = found.setdefault((statement.name, point[:depth]), [])
+                if not entry or entry[-1][0] != number:
+                    entry.append((number, access.kind, []))
+                entry[-1][2].append((access.array.name, point[depth:]))
+    return found
+
+
+_Reads = dict[tuple[Instance, int, Cell], object]
+
+
+def _execute(order: list[Instance], accesses: _Accesses) -> tuple[_Reads, dict[Cell, object]]:
+    """Who wrote what each read sees, and the last writer of each element.
+
+    A write that may not happen leaves a mixture of itself and what was there.
+    """
+    memory: dict[Cell, object] = {}
+    reads: _Reads = {}
+    for instance in order:
+        for number, kind, cells in accesses.get(instance, ()):
+            for cell in cells:
+                if kind is not AccessKind.WRITE:
+                    reads[instance, number, cell] = memory.get(cell)
+                if kind is not AccessKind.READ:
+                    memory[cell] = (instance, number)
+    return reads, memory
+
+
+class _Dates:
+    """Dates of instances under a schedule tree with fixed parameters."""
+
+    def __init__(
+        self, schedule: isl.Schedule, parameters: Mapping[str, int], backwards: Iterable[str]
+    ) -> None:
+        self._parameters = parameters
+        self._backwards = frozenset(backwards)
+        self._root = _Node(schedule.get_root())
+
+    def of(self, instance: Instance) -> Point:
+        """The date, to be compared lexicographically."""
+        return tuple(self._walk(self._root, instance, reverse=False))
+
+    def _walk(self, node: _Node, instance: Instance, *, reverse: bool) -> list[int]:
+        kind = node.kind
+        if kind == _Kind.leaf:
+            return []
+        if kind == _Kind.band:
+            values = [self._value(node, position, instance) for position in range(node.members)]
+            if reverse and values:
+                values[0] = -values[0]
+            return values + self._walk(node.below[0], instance, reverse=False)
+        if kind in {_Kind.sequence, _Kind.set}:
+            for index, child in enumerate(node.below):
+                if self._holds(child, instance):
+                    return [index, *self._walk(child.below[0], instance, reverse=False)]
+            raise LookupError(f"{instance} is in no branch of a sequence")
+        if kind == _Kind.mark:
+            return self._walk(node.below[0], instance, reverse=reverse or node.mark in self._backwards)
+        return self._walk(node.below[0], instance, reverse=reverse)
+
+    def _value(self, node: _Node, position: int, instance: Instance) -> int:
+        if instance[0] not in node.values:
+            node.values[instance[0]] = [
+                _part(node.node.band_get_partial_schedule().get_union_pw_aff(each), instance[0])
+                for each in range(node.members)
+            ]
+        value = node.values[instance[0]][position]
+        return int(value.eval(self._point(value.get_domain_space(), instance)).to_python())
+
+    def _holds(self, node: _Node, instance: Instance) -> bool:
+        if instance[0] not in node.chosen:
+            chosen: list[isl.Set] = []
+            node.node.filter_get_filter().foreach_set(chosen.append)
+            node.chosen[instance[0]] = [each for each in chosen if each.get_tuple_name() == instance[0]]
+        return any(
+            each.plain_is_universe()
+            or isl.Set.from_point(self._point(each.get_space(), instance)).is_subset(each)
+            for each in node.chosen[instance[0]]
+        )
+
+    def _point(self, space: isl.Space, instance: Instance) -> isl.Point:
+        """The instance as a point of ``space``, parameters included."""
+        point = isl.Point.zero(space)
+        for dim in range(space.dim(_param)):
+            value = self._parameters[space.get_dim_name(_param, dim)]
+            point = point.set_coordinate_val(_param, dim, isl.Val(value))
+        for dim, coordinate in enumerate(instance[1]):
+            point = point.set_coordinate_val(_set, dim, isl.Val(coordinate))
+        return point
+
+
+class _Node:
+    """A schedule node with its children, fetched once."""
+
+    def __init__(self, node: isl.ScheduleNode) -> None:
+        self.node = node
+        self.values: dict[str, list[isl.PwAff]] = {}  # of a band, per statement
+        self.chosen: dict[str, list[isl.Set]] = {}  # of a filter, per statement
+        self.kind = node_kind(node)
+        self.members = node.band_n_member() if self.kind == _Kind.band else 0
+        self.mark = node.mark_get_id().get_name() if self.kind == _Kind.mark else ""
+        self.below = [_Node(each) for each in children(node)]
+
+
+def _part(union: isl.UnionPwAff, name: str) -> isl.PwAff:
+    """The piece of ``union`` for the statement ``name``."""
+    found: list[isl.PwAff] = []
+    union.foreach_pw_aff(found.append)
+    return next(each for each in found if each.get_domain_space().get_tuple_name(_set) == name)

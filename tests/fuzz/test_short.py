@@ -1,0 +1,86 @@
+"""A short run of the fuzzer, and tests of its parts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from .__main__ import run_batch, summary
+from .generate import generate
+from .harness import BACKWARDS, THREADS, Harness
+from .program import Array as Variable
+from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
+from .reduce import reduce
+from .text import batch_text
+
+I = Var("i")  # noqa: E741 -- a loop counter
+N = Var("n")
+A = Variable("A", "A", "unsigned", "pointer", ("",))
+
+
+def loop(*body, start=Num(0), bound=N):  # noqa: B008 -- immutable
+    return Loop("i", "int", False, start, "<", bound, 1, body)
+
+
+def sum_up(step):
+    """``A[i] = A[i - step] * 3 + 1`` over a pointer."""
+    value = Bin("+", Bin("*", Read("A", (Bin("-", I, Num(step)),)), Num(3)), Num(1))
+    body = loop(Do(Store(Read("A", (I,)), "=", value)), start=Num(1))
+    return Program("k", (Size("n", "int"),), (A,), ((body,),), ((0,), (1,), (20,)))
+
+
+@pytest.mark.parametrize("first", [0, 12])
+def test_random_programs(first, tmp_path):
+    outcome = run_batch(tmp_path / "batch", 2026, first, 12)
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed > outcome.regions // 3, summary(outcome, 0)
+
+
+def test_programs_are_free_of_undefined_behaviour(tmp_path):
+    programs = [generate(7, index) for index in range(40)]
+    assert Harness(tmp_path).invalid(programs) == []
+
+
+def test_a_program_is_always_the_same():
+    programs = [generate(3, index) for index in range(30)]
+    assert batch_text(programs) == batch_text([generate(3, index) for index in range(30)])
+    assert len({batch_text([each]) for each in programs}) == 30
+
+
+def test_subscripts_stay_inside():
+    text = batch_text([sum_up(4)])
+    assert "A[i + 3] = (A[i - 1] * 3u) + 1u;" in text
+
+
+def test_the_reducer_finds_the_core():
+    program = sum_up(1)
+    extra = loop(Do(Store(Read("A", (I,)), "+=", Num(7))), bound=Num(5))
+    region = (extra, loop(program.regions[0][0], extra, bound=Num(3)), extra)
+    region = (region[0], dataclasses.replace(region[1], counter="j"), region[2])
+    large = dataclasses.replace(program, regions=(region,))
+
+    def fails(smaller):
+        return any(isinstance(each, Bin) and each.op == "*" for each in walk(smaller.regions))
+
+    small = reduce(large, fails)
+    assert len(list(walk(small.regions))) < 10
+    assert len(small.runs) == 1
+
+
+def test_threads_backwards_show_a_loop_that_is_not_parallel(tmp_path, monkeypatch):
+    """Our own OpenMP threads make a wrong ``parallel for`` wrong every time."""
+    harness = Harness(tmp_path)
+    program = sum_up(1)
+
+    def wrongly_parallel(source, _settings, _outcome):
+        text = source.read_text().replace("  for (int i = 1", "#pragma omp parallel for\n  for (int i = 1")
+        file = tmp_path / "wrong.c"
+        file.write_text(text)
+        return [file]
+
+    monkeypatch.setattr(harness, "_transform", wrongly_parallel)
+    outcome = harness.check([program], [{}], [BACKWARDS])
+    assert [each.kind for each in outcome.failures] == ["wrong"]
+    monkeypatch.undo()
+    assert not harness.check([program], [{"min-work": "0"}], [BACKWARDS, THREADS]).failures

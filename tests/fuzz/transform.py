@@ -1,0 +1,39 @@
+"""Transform one file under several options, in a process of its own that may crash or be stopped.
+
+usage: python -m tests.fuzz.transform REQUEST ANSWER
+
+REQUEST is a JSON list of {"source", "output", "settings"}; ANSWER gets a list with, for each
+of them, the regions' [status, code, seconds] in order. It is written after every entry.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from polybuild import pipeline
+from polybuild.options import Options
+
+
+def main() -> None:
+    request, answer = sys.argv[1:]
+    pipeline._MOST_OPERATIONS = 2_000_000  # what takes longer is for other tests
+    done = []
+    for each in json.loads(Path(request).read_text(encoding="utf-8")):
+        options = Options().with_settings(each["settings"])
+        result = pipeline.compile_source(
+            each["source"], options, ["gcc"], [f"-I{Path(__file__).resolve().parent}"]
+        )
+        text = result.text.replace("/* the original */", "fuzz_original();")
+        Path(each["output"]).write_text(text, encoding="utf-8")
+        done.append(
+            [
+                [region.status, region.code, region.compile_seconds, region.message]
+                for region in result.regions
+            ]
+        )
+        Path(answer).write_text(json.dumps(done), encoding="utf-8")
+
+
+main()
