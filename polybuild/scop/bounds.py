@@ -55,7 +55,7 @@ def counter_hull(
         low, high = limits(kind)
         if low > -WIDE:
             tested = tested.intersect(value.ge_set(spaces.constant(depth + 1, low)))
-        if high < WIDE:
+        if high < WIDE - 1:
             tested = tested.intersect(value.le_set(spaces.constant(depth + 1, high)))
         first = _start(node, place, kind, facts, assumptions)
         direction = _direction(node)
