@@ -20,6 +20,7 @@ from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
 from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
+from polybuild.source.types import Integer
 from polybuild.targets.model import LoopLine
 
 
@@ -65,7 +66,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     taken = used - _only_counters(scop) | frozenset(names.values())
     printed = ConditionPrinter(scop, names, helpers)
     ast = build_ast(scop, plan.schedule)
-    loops = LoopPrinter(ast, names, taken, plan.loop_lines, helpers, sizes=printed.sizes).lines(file)
+    loop_lines = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
+    loops = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes).lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     locals_ = [_local(array) for array in scop.arrays if array.local]
     helpers.update(
@@ -147,6 +149,8 @@ def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: Ex
     if defined.is_empty():
         return []
     text = printer.text(build.expr_from_pw_aff(result))
+    if isinstance(value.type, Integer) and (value.type.width < 32 or not value.type.signed):
+        text = f"({value.type.name})({text})"  # the compiler need not warn that it wraps around
     if value.base is not None:
         text = f"{c_text(value.base)} + ({text})"
     assignment = f"{c_text(value.expression)} = {text};"

@@ -86,9 +86,13 @@ class Expressions:
             return affine
         value = affine.value
         low, high = limits(affine.type)
+        if self._must_wrap(affine, place):
+            value = self._wrapped(affine, place)
+            span = 1 << affine.type.width
+            low, high = low - span, high + span
         for bound, outside in (
-            (low, value.lt_set(spaces.constant(place.depth, low))),
-            (high, value.gt_set(spaces.constant(place.depth, high))),
+            (low, affine.value.lt_set(spaces.constant(place.depth, low))),
+            (high, affine.value.gt_set(spaces.constant(place.depth, high))),
         ):
             self._violations.append(
                 Violation(
@@ -102,6 +106,31 @@ class Expressions:
                 )
             )
         return Affine(value, affine.type)
+
+    def _must_wrap(self, affine: Affine, place: Place) -> bool:
+        """Whether the value leaves its type whatever the parameters are: ``i - 1u`` for ``i`` from 0."""
+        if not self._facts.wrapping or affine.type.width >= 64:
+            return False
+        low, high = limits(affine.type)
+        reached = place.domain.intersect_params(self._facts.known())
+        below = affine.value.lt_set(spaces.constant(place.depth, low))
+        above = affine.value.gt_set(spaces.constant(place.depth, high))
+        outside = below.union(above).intersect(reached)
+        return not outside.is_empty() and bool(reached.params().is_subset(outside.params()))
+
+    def _wrapped(self, affine: Affine, place: Place) -> isl.PwAff:
+        """The value in the type's range if it is off by no more than the size of that range."""
+        low, high = limits(affine.type)
+        value, span = affine.value, spaces.constant(place.depth, 1 << affine.type.width)
+        pieces = [value, value.add(span), value.sub(span)]
+        inside = [
+            each.ge_set(spaces.constant(place.depth, low)).intersect(
+                each.le_set(spaces.constant(place.depth, high))
+            )
+            for each in pieces
+        ]
+        parts = [each.intersect_domain(where) for each, where in zip(pieces, inside, strict=True)]
+        return parts[0].union_add(parts[1]).union_add(parts[2])
 
     def convert(self, affine: Affine, to: Integer, node: c_ast.Node, place: Place) -> Affine:
         """``affine`` converted to the type ``to``."""

@@ -108,33 +108,41 @@ def _normalised(region: Region) -> Scop:
             return _extract(normal)
         except NotFollowed as failure:
             excluded |= failure.names
-        except Unsupported:
+        except Unsupported as refusal:
             if normal is not region:
                 with contextlib.suppress(Unsupported):
                     return _extract(region)
+            if refusal.diagnostic.code in {"integer-wrap", "endless-loop"}:
+                with contextlib.suppress(Unsupported, NotFollowed):
+                    return _extract(normalise(region, excluded, wrapping=True), wrapping=True)
             raise
 
 
-def _extract(region: Region) -> Scop:
-    """The model of a region; raises NotFollowed for variables that must not be normalised."""
-    first = _Extractor(region, FlatSubscripts())
+def _extract(region: Region, *, wrapping: bool = False) -> Scop:
+    """The model of a region; raises NotFollowed for variables that must not be normalised.
+
+    With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
+    """
+    first = _Extractor(region, FlatSubscripts(), wrapping)
     tree, values = first.walk()
     viewed = first.with_views()
     if viewed is None:
         return first.assemble(tree, values)
-    second = _Extractor(region, viewed)
+    second = _Extractor(region, viewed, wrapping)
     return second.assemble(*second.walk())
 
 
 class _Extractor:
     """One extraction: the tables that grow while the region is walked."""
 
-    def __init__(self, region: Region, flat: FlatSubscripts) -> None:
+    def __init__(self, region: Region, flat: FlatSubscripts, wrapping: bool) -> None:
         self._region = region
         self._names: Names = resolve(region)
         self._parameters = Parameters()
         self._assumptions = Assumptions(self._parameters)
-        self._facts = Facts(region, self._names, self._parameters, lambda: self._assumptions.known)
+        self._facts = Facts(
+            region, self._names, self._parameters, lambda: self._assumptions.known, wrapping=wrapping
+        )
         self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
         self._facts = dataclasses.replace(self._facts, calls=self._calls)

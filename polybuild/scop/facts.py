@@ -20,7 +20,8 @@ class Facts:
     ``known`` gives the parameter values that types and assumptions allow so far.
     ``calls`` reads calls of functions (a ``calls.CallReader``). ``eager`` is true if
     the code at hand runs wherever the domain of its place says so: what it reads
-    may then be read before the region.
+    may then be read before the region. ``wrapping`` is true if values that must
+    leave their unsigned type wrap around rather than refuse the region.
     """
 
     region: Region
@@ -29,3 +30,4 @@ class Facts:
     known: Callable[[], isl.Set]
     calls: Any = None
     eager: bool = True
+    wrapping: bool = False

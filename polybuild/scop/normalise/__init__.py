@@ -27,23 +27,26 @@ from polybuild.source.model import Region, Storage
 __all__ = ["Counted", "EntryValue", "Exact", "LastValue", "PointerDifference", "normalise"]
 
 
-def normalise(region: Region, excluded: Collection[str] = ()) -> Region:
+def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool = False) -> Region:
     """``region`` with its statements rewritten; itself if there is nothing to do.
 
-    Variables named in ``excluded`` stay as they are. The given trees are not changed.
+    Variables named in ``excluded`` stay as they are. With ``wrapping``, loops with
+    unsigned counters become loops with wide ones that wrap in their uses. The
+    given trees are not changed.
     """
     nodes = [each for statement in region.statements for each in walk(statement)]
-    if any(isinstance(each, c_ast.Goto | c_ast.Label) for each in nodes):
+    labelled = any(isinstance(each, c_ast.Label) for each in nodes)
+    if any(isinstance(each, c_ast.Goto) for each in (walk(region.function) if labelled else nodes)):
         return region
     try:
         names = resolve(region)
     except Unsupported:
         return region  # the model says what is wrong
-    followed = {each for each in _candidates(names, nodes) if each.name not in excluded}
+    followed = {each for each in _candidates(names, nodes, wrapping) if each.name not in excluded}
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
     live = read_after(region.function, region.index)
-    while followed or points:
-        context = Context(region, names, frozenset(followed), live)
+    while followed or points or labelled:
+        context = Context(region, names, frozenset(followed), live, wrapping)
         try:
             return dataclasses.replace(region, statements=Walk(context).region())
         except Dropped as dropped:
@@ -51,7 +54,7 @@ def normalise(region: Region, excluded: Collection[str] = ()) -> Region:
     return region
 
 
-def _candidates(names: Names, nodes: Collection[c_ast.Node]) -> set[Variable]:
+def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> set[Variable]:
     """Variables of the function alone that the region assigns, with names that mean nothing else."""
     addressed = {
         each.expr.name
@@ -60,10 +63,15 @@ def _candidates(names: Names, nodes: Collection[c_ast.Node]) -> set[Variable]:
     }
     declared = Counter(each.name for each in nodes if isinstance(each, c_ast.Decl))
     declared.update(names.outer.keys())
-    pointers = {each for each in names.iterators.values() if isinstance(each.type, types.Pointer)}
+    counters = {
+        each
+        for each in names.iterators.values()
+        if isinstance(each.type, types.Pointer)
+        or (wrapping and isinstance(each.type, types.Integer) and not each.type.signed)
+    }
     return {
         each
-        for each in names.written | pointers
+        for each in names.written | counters
         if _is_followable(each) and declared[each.name] == 1 and each.name not in addressed
     }
 

@@ -253,15 +253,20 @@ class Loops:
     def _counter(
         self, variable: Variable, step: int, node: Loop
     ) -> tuple[Progress, c_ast.DeclList, types.Integer]:
-        """The counter that ``variable`` becomes; for a pointer it counts elements from its value before."""
+        """The counter that ``variable`` becomes.
+
+        For a pointer it counts elements from the value before the loop; where an
+        unsigned variable wraps around, it goes on beyond the limits of the type.
+        """
         value = self._state.values[variable]
         if value is None or variable.name in self._state.counters:
             raise Dropped(variable)
-        if isinstance(value, Address):
-            name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
-        else:
+        name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
+        if not isinstance(value, Address):
             assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
-            name, start, kind = variable.name, value, variable.type
+            start = value
+            if not self._context.wraps(variable):
+                name, kind = variable.name, variable.type
         counter = c_ast.ID(name, node.coord)
         declaration = c_ast.Decl(
             name, [], [], [], [], declarator(name, kind), duplicate(start), None, node.coord
@@ -304,7 +309,7 @@ def _once(node: Loop) -> c_ast.Node | None:
 
 def _jumps(node: c_ast.Node) -> bool:
     """Whether a jump may leave or shorten an iteration of a loop with the body ``node``."""
-    if isinstance(node, c_ast.Goto | c_ast.Label | c_ast.Return | c_ast.Break | c_ast.Continue):
+    if isinstance(node, c_ast.Goto | c_ast.Return | c_ast.Break | c_ast.Continue):
         return True
     nested = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile)
     return any(_jumps(child) for child in node) if not nested else _leaves(node)
@@ -312,6 +317,6 @@ def _jumps(node: c_ast.Node) -> bool:
 
 def _leaves(node: c_ast.Node) -> bool:
     """Whether a jump inside the loop ``node`` may leave more than that loop."""
-    if isinstance(node, c_ast.Goto | c_ast.Label | c_ast.Return):
+    if isinstance(node, c_ast.Goto | c_ast.Return):
         return True
     return any(_leaves(child) for child in node)

@@ -39,12 +39,17 @@ Value: TypeAlias = c_ast.Node | Address | None
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The region, its names, and the variables to follow."""
+    """The region, its names, and the variables to follow.
+
+    ``live`` are the names read after the region; ``wrapping`` is for regions whose
+    unsigned counters step over their limits on purpose.
+    """
 
     region: Region
     names: Names
     followed: frozenset[Variable]
     live: frozenset[str]
+    wrapping: bool = False
 
     def variable(self, node: c_ast.Node) -> Variable | None:
         """The followed variable that the identifier ``node`` names."""
@@ -54,6 +59,11 @@ class Context:
     def is_live(self, variable: Variable) -> bool:
         """Whether the value of a followed variable is read after the region."""
         return not variable.local and variable.name in self.live
+
+    def wraps(self, variable: Variable) -> bool:
+        """Whether a loop that counts with ``variable`` is to be taken beyond the limits of its type."""
+        kind = variable.type
+        return self.wrapping and isinstance(kind, types.Integer) and not kind.signed
 
     def unused(self, name: str) -> str:
         """``name``, with a number behind it if the function knows one of that name."""

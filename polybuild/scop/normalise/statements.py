@@ -100,7 +100,9 @@ class Walk:
                 return self.sequence(node.exprs)
             case c_ast.Assignment() | c_ast.UnaryOp():
                 return self._expression(node)
-            case c_ast.Switch() | c_ast.Goto() | c_ast.Label() | c_ast.Case() | c_ast.Default():
+            case c_ast.Label():  # nothing jumps to it: see normalise
+                return self.statement(node.stmt)
+            case c_ast.Switch() | c_ast.Goto() | c_ast.Case() | c_ast.Default():
                 return self.other(node)
         new = Evaluator(self.state).evaluate(node)
         is_void = isinstance(node, c_ast.Cast) and self.context.variable(node.expr) is not None
@@ -166,7 +168,7 @@ class Walk:
         for variable, value in self.state.values.items():
             self.state.values[variable] = self._either(cond, after_yes[variable], value)
         if not yes and not no:
-            return lasting
+            return [*lasting, cond] if _has_effect(cond) else lasting
         iffalse = c_ast.Compound(no, node.coord) if no else None
         return [*lasting, c_ast.If(cond, c_ast.Compound(yes, node.coord), iffalse, node.coord)]
 
@@ -179,6 +181,12 @@ class Walk:
         fixed = self.state.is_fixed(cond) and self.state.typing(yes) == self.state.typing(no)
         tree = c_ast.TernaryOp(duplicate(cond), yes, no, cond.coord)
         return tree if fixed and size(tree) <= _LARGEST else None
+
+
+def _has_effect(node: c_ast.Node) -> bool:
+    """Whether evaluating ``node`` may do more than give a value."""
+    stepping = isinstance(node, c_ast.UnaryOp) and node.op in _STEPS
+    return stepping or isinstance(node, c_ast.FuncCall | c_ast.Assignment) or any(map(_has_effect, node))
 
 
 def _on_entry(variable: Variable) -> Value:
