@@ -12,8 +12,8 @@ import islpy as isl
 from polybuild.analysis.aliasing import find_overlaps
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
-from polybuild.analysis.work import trip_counts
-from polybuild.diagnostics import Diagnostic, Unsupported, UsageError
+from polybuild.analysis.work import is_small, trip_counts
+from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.emit.region import Plan, write_region
 from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
@@ -21,12 +21,13 @@ from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.extract import extract_scop
-from polybuild.source.model import Region, RejectedRegion
+from polybuild.source.autodetect import detect_regions
+from polybuild.source.model import Region, RejectedRegion, Source
 from polybuild.source.reader import read_source
 from polybuild.targets.cpu.choice import choose_mapping
 
 # isl's budget for one region, about twenty seconds' work, and how it says that it is spent
-_MOST_OPERATIONS = 40_000_000
+_MOST_OPERATIONS = 8_000_000
 _OUT_OF_OPERATIONS = "maximal number of operations exceeded"
 
 
@@ -35,13 +36,15 @@ class Result:
     """What one file became.
 
     ``text`` is the transformed file (equal to the input where nothing was
-    transformed); ``dependencies`` are the files it was made from.
+    transformed); ``dependencies`` are the files it was made from. ``refused`` says
+    why loops that are not marked were left alone, where regions are detected.
     """
 
     text: str
     regions: tuple[RegionReport, ...]
     diagnostics: tuple[Diagnostic, ...]
     dependencies: tuple[str, ...]
+    refused: tuple[Diagnostic, ...] = ()
 
 
 def compile_source(path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]) -> Result:
@@ -52,7 +55,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     read or preprocessed; a region that cannot be transformed raises nothing, it
     is kept and reported.
     """
-    source = read_source(path, compiler, flags)
+    source, refused = _read(path, options, compiler, flags)
     diagnostics = list(source.diagnostics)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
@@ -64,58 +67,113 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             diagnostics.append(region.diagnostic)
         else:
             try:
-                with _operation_budget():
-                    replacement, report = _compile_region(region, path, options, strict_aliasing=strict)
+                replacement, report = _compile_region(region, path, options, strict_aliasing=strict)
                 replacements.append(replacement)
             except Unsupported as refusal:
+                if region.detected:  # nobody asked for it
+                    refused += (refusal.diagnostic,)
+                    continue
                 report = _kept(region, path, refusal.diagnostic)
                 diagnostics.append(refusal.diagnostic)
+            report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
-    return Result(splice(source, replacements), tuple(reports), tuple(diagnostics), source.dependencies)
+    text = splice(source, replacements)
+    return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused)
+
+
+def _read(
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]
+) -> tuple[Source, tuple[Diagnostic, ...]]:
+    """The file with its regions, and why loops without marks were not taken."""
+    if not options.autodetect:
+        return read_source(path, compiler, flags), ()
+    found = detect_regions(path, compiler, flags, lambda region: _not_worthwhile(region, options))
+    return found.source, found.refused
+
+
+def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
+    """Why an unmarked region is better left alone, None if it should be taken."""
+    reason = "no order of this loop is parallel or tiled"
+    try:
+        with _operation_budget(_MOST_OPERATIONS // 8):
+            scop = extract_scop(region)
+            if is_small(scop):
+                reason = "this loop does too little"
+            else:
+                mapping = choose_mapping(scop, compute_dependences(scop, live_after(region)), options)
+                if mapping.parallel_loops or mapping.tile_sizes:
+                    return None
+    except Unsupported as refusal:
+        return refusal.diagnostic
+    except Exception as error:  # noqa: BLE001 - an unmarked loop stays as it is, whatever it is
+        reason = f"this loop is beyond the analysis: {describe(error)}"
+    return Diagnostic(Severity.REMARK, "not-worthwhile", reason, region.begin)
 
 
 def _compile_region(
     region: Region, path: str, options: Options, *, strict_aliasing: bool
 ) -> tuple[Replacement, RegionReport]:
-    """One region down the road; raises Unsupported where it must stay as it is."""
+    """One region down the road; raises Unsupported where it must stay as it is.
+
+    What takes isl too long, or fails the proof, is tried again with less ambition.
+    """
     options = _with_clauses(region, options)
-    try:
-        scop = extract_scop(region)
-        dependences = compute_dependences(scop, live_after(region))
-        check_schedule(scop.schedule, dependences, scop.domain)
-        mapping = choose_mapping(scop, dependences, options)
-        check_schedule(mapping.schedule, dependences, scop.domain)
-        plan = Plan(
-            mapping.schedule,
-            mapping.loop_lines,
-            find_overlaps(scop, region, strict=strict_aliasing),
-            trip_counts(scop),
-            options.min_work,
-        )
-        text = write_region(scop, region, plan, path)
-    except IllegalSchedule as illegal:
-        raise Unsupported(
-            "illegal-schedule",
-            f"no legal order was found for this region: {illegal}",
-            region.begin,
-            "this is a fault of polybuild; please report it",
-        ) from illegal
-    except Unsupported:
-        raise
-    except Exception as error:  # a fault of ours costs one region, never the file
-        if isinstance(error, isl.Error) and _OUT_OF_OPERATIONS in str(error):
-            raise Unsupported(
-                "too-complex",
-                "this region takes too long to analyse",
-                region.begin,
-                "split the region into smaller ones",
-            ) from error
-        raise Unsupported(
-            "internal",
-            f"internal error: {describe(error)}; the region is left as it is",
-            region.begin,
-            f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
-        ) from error
+    ladder = _ladder(options)
+    for attempt in ladder:
+        try:
+            with _operation_budget():
+                return _transform(region, path, attempt, strict_aliasing=strict_aliasing)
+        except Unsupported:
+            raise
+        except IllegalSchedule as illegal:
+            if attempt is ladder[-1]:
+                raise Unsupported(
+                    "illegal-schedule",
+                    f"no legal order was found for this region: {illegal}",
+                    region.begin,
+                    "this is a fault of polybuild; please report it",
+                ) from illegal
+        except Exception as error:  # a fault of ours costs one region, never the file
+            if not (isinstance(error, isl.Error) and _OUT_OF_OPERATIONS in str(error)):
+                raise Unsupported(
+                    "internal",
+                    f"internal error: {describe(error)}; the region is left as it is",
+                    region.begin,
+                    f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
+                ) from error
+            if attempt is ladder[-1]:
+                raise Unsupported(
+                    "too-complex",
+                    "this region takes too long to analyse",
+                    region.begin,
+                    "split the region into smaller ones",
+                ) from error
+    raise AssertionError("the ladder has at least one step")
+
+
+def _ladder(options: Options) -> list[Options]:
+    """What to try for a region, each step simpler than the one before."""
+    steps = [options, replace(options, tile=False), replace(options, tile=False, schedule="original")]
+    return list(dict.fromkeys(steps))
+
+
+def _transform(
+    region: Region, path: str, options: Options, *, strict_aliasing: bool
+) -> tuple[Replacement, RegionReport]:
+    """Model, order, map and write one region."""
+    scop = extract_scop(region)
+    dependences = compute_dependences(scop, live_after(region))
+    check_schedule(scop.schedule, dependences, scop.domain)
+    mapping = choose_mapping(scop, dependences, options)
+    check_schedule(mapping.schedule, dependences, scop.domain)
+    plan = Plan(
+        mapping.schedule,
+        mapping.loop_lines,
+        find_overlaps(scop, region, strict=strict_aliasing),
+        trip_counts(scop),
+        options.min_work,
+    )
+    text = write_region(scop, region, plan, path)
     report = RegionReport(
         file=path,
         line=region.begin.line,
@@ -132,11 +190,11 @@ def _compile_region(
 
 
 @contextmanager
-def _operation_budget() -> Iterator[None]:
-    """What runs too long under this makes isl give up and raise."""
+def _operation_budget(most: int | None = None) -> Iterator[None]:
+    """What takes more than ``most`` operations under this makes isl give up and raise."""
     context = isl.DEFAULT_CONTEXT
     context.reset_operations()
-    context.set_max_operations(_MOST_OPERATIONS)
+    context.set_max_operations(_MOST_OPERATIONS if most is None else most)
     try:
         yield
     finally:
