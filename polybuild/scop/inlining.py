@@ -20,6 +20,7 @@ from polybuild.source.model import Callee, Region, Storage, Symbol
 from polybuild.source.typing import declared_type, type_of
 
 _MOST_NESTED = 8
+_STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
 def inline_calls(region: Region) -> Region:
@@ -28,7 +29,7 @@ def inline_calls(region: Region) -> Region:
     if not bodies:
         return region
     inliner = _Inliner(region, bodies)
-    statements = tuple(inliner.visit(each) for each in region.statements)
+    statements = tuple(inliner.statement(each) for each in region.statements)
     return dataclasses.replace(region, statements=statements) if inliner.count else region
 
 
@@ -41,7 +42,7 @@ def _expression(callee: Callee) -> c_ast.Node | None:
         return None
     pure = not any(
         isinstance(each, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.InitList)
-        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&"})
+        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&", "sizeof"})
         for each in walk(only.expr)
     )
     return only.expr if pure else None
@@ -65,10 +66,17 @@ class _Inliner:
         self._open: list[str] = []
         self.count = 0
 
+    def statement(self, node: c_ast.Node) -> c_ast.Node:
+        """``visit``, but a call whose value is not used stays a call."""
+        return mapped(node, self.visit) if isinstance(node, c_ast.FuncCall) else self.visit(node)
+
     def visit(self, node: c_ast.Node) -> c_ast.Node:
         """``node`` with its calls replaced; the very node if there are none."""
         if not any(isinstance(each, c_ast.FuncCall) for each in walk(node)):
             return node
+        if isinstance(node, _STATEMENTS):
+            condition = getattr(node, "cond", None)
+            return mapped(node, lambda each: self.visit(each) if each is condition else self.statement(each))
         node = mapped(node, self.visit)
         if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
             callee = self._bodies.get(node.name.name)

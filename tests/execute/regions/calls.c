@@ -149,3 +149,6 @@ for (position = 0; position < n; position++) x[position] = moves(y[position]);
 
 //# inlined_counter: parallel
 for (position = 0; position < n; position++) a[position] = here();
+
+//# values_not_used: parallel
+for (int i = 0; i < n; i++) { square(y[i]); if (a[i] > 2) square(x[i]); x[i] = square(y[i]); }
