@@ -70,6 +70,12 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         self._hidden = saved
         return text
 
+    def visit_If(self, node: c_ast.If) -> str:  # noqa: N802
+        """A condition; one inside another gets braces, as compilers ask for where an ``else`` follows."""
+        if isinstance(node.iftrue, c_ast.If):
+            node = c_ast.If(node.cond, c_ast.Compound([node.iftrue]), node.iffalse)
+        return str(super().visit_If(node))
+
     def visit_Pragma(self, node: c_ast.Pragma) -> str:  # noqa: ARG002, N802
         """Nothing: what a pragma asks for is decided anew."""
         return ""
