@@ -9,6 +9,8 @@ repetition of each loop is compared bit by bit. Nothing is written outside a
 temporary folder.
 """
 
+# ruff: noqa: T201 - printing is what this is for
+
 from __future__ import annotations
 
 import re
