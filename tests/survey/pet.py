@@ -84,11 +84,7 @@ def hashed(region: Region) -> Iterator[str]:
         symbol = region.symbols[name]
         if isinstance(symbol.type, Integer | Floating) and not getattr(symbol.type, "complex", False):
             yield f"survey_number({name});"
-        elif (
-            isinstance(symbol.type, Array)
-            and symbol.storage is not Storage.PARAMETER
-            and _is_flat(symbol.type)
-        ):
+        elif symbol.storage is not Storage.PARAMETER and _is_flat_array(symbol.type):
             yield f"survey_bytes({name}, sizeof {name});"
 
 
