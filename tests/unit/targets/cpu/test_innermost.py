@@ -1,0 +1,64 @@
+"""Which loop the vector unit would like, and whether dependences let it have it."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.targets.cpu.innermost import (
+    active_dependences,
+    carries_nothing,
+    fixed_around,
+    member_cost,
+    vector_candidates,
+)
+from polybuild.targets.cpu.strides import references
+
+PARAMETERS = (
+    "int n, double *restrict a, double A[restrict n][n],"
+    " double B[restrict n][n], double W[restrict 2 * n][2 * n]"
+)
+NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+
+
+def candidates(band, statement, *members):
+    found, node = band(f"{NEST} {statement}", PARAMETERS, *(members or ("i", "j")))
+    return vector_candidates(references(found.scop, node), node.band_n_member())
+
+
+def test_rows_come_first(band):
+    assert candidates(band, "A[i][j] = B[i][j];")[0] == 1
+    assert candidates(band, "A[j][i] = B[j][i];")[0] == 0
+
+
+def test_the_store_decides_between_a_row_and_a_column(band):
+    found, node = band(f"{NEST} A[i][j] = B[j][i];", PARAMETERS, "i", "j")
+    accesses = references(found.scop, node)
+    costs = [member_cost(accesses, each) for each in range(2)]
+    assert costs[0] is None or (costs[1] is not None and costs[1] < costs[0])
+
+
+def test_a_scattered_store_is_not_worth_it(band):
+    assert candidates(band, "W[2 * i][2 * j] = 1;") == []
+
+
+def test_loops_inside_a_statement_keep_the_vector_unit_out(model):
+    body = "for (int i = 0; i < n; i++) { double s = a[i]; while (s > 1) s /= 2; a[i] = s; }"
+    found = model(body, PARAMETERS)
+    node = found.scop.schedule.get_root().child(0)
+    assert vector_candidates(references(found.scop, node), 1) == []
+
+
+def test_only_the_dependences_of_one_member_are_left_when_it_is_innermost(band):
+    found, node = band(f"{NEST} A[i][j] = A[i - 1][j] + A[i][j];", PARAMETERS, "i", "j")
+    active = active_dependences(node, found.dependences.validity)
+    assert not active.is_empty()
+    partial = node.band_get_partial_schedule()
+    assert not carries_nothing(partial, 0, fixed_around(partial, 0, active))
+    assert carries_nothing(partial, 1, fixed_around(partial, 1, active))
+
+
+def test_what_outer_loops_carry_is_not_active(band):
+    found, node = band(f"{NEST} A[i][j] = A[i - 1][j];", PARAMETERS, "i")
+    inner = node.child(0).insert_partial_schedule(isl.MultiUnionPwAff("[{ S0[i, j] -> [(j)] }]"))
+    assert active_dependences(inner, found.dependences.validity).is_empty()
+    assert not active_dependences(node, found.dependences.validity).is_empty()

@@ -1,0 +1,76 @@
+"""Whether a loop within sequential loops does enough for threads."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polybuild.polyhedral import parameter_set
+from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
+
+PARAMETERS = "int n, int m, double A[restrict n][m]"
+
+
+def point(text):
+    chosen = nominal_parameters(parameter_set(text))
+    assert chosen.is_singleton()
+    return [
+        chosen.plain_get_val_if_fixed(isl.dim_type.param, dim).to_python()
+        for dim in range(chosen.dim(isl.dim_type.param))
+    ]
+
+
+def test_nominal_parameters():
+    assert point("[n] -> { : 1 <= n <= 40 }") == [40]
+    large = point("[n] -> { : n >= 1 }")
+    assert large[0] >= 100
+    first, second = point("[n, m] -> { : 1 <= n <= 40 and m >= n }")
+    assert first == 40
+    assert second >= 100
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "worth"),
+    [("n", "3", False), ("n", "m", True), ("n", "50", False), ("9", "9", False)],
+)
+def test_a_loop_in_a_loop(outer, inner, worth, model):
+    body = f"""
+      for (int i = 1; i < {outer}; i++)
+        for (int j = 0; j < {inner}; j++)
+          for (int k = 0; k < {inner}; k++) A[j][k] += A[j][k] * i;"""
+    scop = model(body, PARAMETERS).scop
+    outermost = scop.schedule.get_root().child(0)
+    launches = LaunchModel(scop)
+    assert launches.is_worth_launching(outermost, vector=False), "reached once: left to run-time conditions"
+    second = outermost.child(0)
+    assert second.get_schedule_depth() == 1
+    assert launches.is_worth_launching(second, vector=False) is worth
+
+
+def test_vector_code_needs_more_of_it(model):
+    body = "for (int i = 1; i < 30000; i++) for (int j = 0; j < 30000; j++) A[i][j] = A[i - 1][j];"
+    scop = model(body, PARAMETERS).scop
+    inner = scop.schedule.get_root().child(0).child(0)
+    assert LaunchModel(scop).is_worth_launching(inner, vector=False)
+    assert not LaunchModel(scop).is_worth_launching(inner, vector=True)
+
+
+def test_waves_of_small_grids_are_not_worth_threads(model):
+    def worth(size):
+        nest = f"for (int i = 1; i < {size}; i++) for (int j = 1; j < {size}; j++)"
+        body = f"{nest} A[i][j] = A[i - 1][j] + A[i][j - 1];"
+        scop = model(body, PARAMETERS).scop
+        return LaunchModel(scop).is_worth_pipelining(
+            scop.schedule.get_root().child(0), (32, 32), vector=False
+        )
+
+    assert not worth(100)
+    assert worth(1000000)
+
+
+def test_run_time_work_is_that_of_single_loops(model):
+    scop = model("for (int i = 0; i < n; i++) A[0][i] = 0;", PARAMETERS).scop
+    ((count,),) = LaunchModel(scop).run_time_work(scop.schedule.get_root().child(0))
+    assert count.intersect_params(parameter_set("[n] -> { : n = 7 }")).max_val().to_python() == 7
+    nest = model("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = 0;", PARAMETERS).scop
+    assert LaunchModel(nest).run_time_work(nest.schedule.get_root().child(0)) == ()

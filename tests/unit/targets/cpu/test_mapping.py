@@ -1,0 +1,226 @@
+"""Which loops of small kernels go to the threads, to the vector unit and into tiles, as it is written out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from polybuild.analysis.work import trip_counts
+from polybuild.emit.region import Plan, write_region
+from polybuild.options import Options
+from polybuild.schedule.legality import check_schedule
+from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.mapping import CpuMapping
+
+MATRICES = "int n, double C[restrict n][n], double A[restrict n][n], double B[restrict n][n]"
+VECTORS = "int n, double *restrict a, double *restrict b, double *restrict c"
+
+PRODUCT = """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];
+    }"""
+JACOBI = """
+  for (int t = 0; t < n; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        B[i][j] = A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        A[i][j] = B[i][j] + B[i - 1][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1];
+  }"""
+TRANSPOSE = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[j][i];"
+TEMPORARY = "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t * t; }"
+SUM = "for (int i = 0; i < n; i++) a[0] += b[i];"
+ROW_SUMS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] += A[i][j];"
+TINY = "for (int t = 0; t < n; t++) for (int j = 0; j < 3; j++) a[j] = a[j] * b[j] + 1;"
+ROWS = """
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) row[j] = A[i][j] + 1;
+    for (int j = 0; j < n; j++) B[i][j] = row[n - 1 - j];
+  }"""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of the generated code: its counter and the directive before it."""
+
+    counter: str
+    directive: str
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What was chosen, and the loops around each statement as written, outermost first."""
+
+    mapping: CpuMapping
+    nests: dict[str, tuple[Loop, ...]]
+
+    def parallel(self, statement: str) -> list[int]:
+        """The depths of the loops of the threads."""
+        return [at for at, loop in enumerate(self.nests[statement]) if "parallel" in loop.directive]
+
+    def simd(self, statement: str) -> list[int]:
+        """The depths of the loops of the vector unit."""
+        return [at for at, loop in enumerate(self.nests[statement]) if "simd" in loop.directive.lower()]
+
+
+def nests(lines):
+    """The loops around each assignment, which is called by the name of what it assigns."""
+    found, open_blocks, directive = {}, [], ""
+    for line in lines:
+        text = line.strip()
+        if text.startswith("POLYBUILD_"):
+            directive = text
+        elif text.endswith("{"):
+            counter = re.match(r"for \(long long (\w+) =", text)
+            assert counter or not directive, "a directive stands before a loop"
+            open_blocks.append(Loop(counter.group(1), directive) if counter else None)
+            directive = ""
+        elif text == "}":
+            open_blocks.pop()
+        elif "=" in text and not text.startswith(("#", "const ")):
+            found[re.match(r"\w+", text).group()] = tuple(each for each in open_blocks if each)
+    assert not open_blocks
+    return found
+
+
+@pytest.fixture
+def mapped(model):
+    """Map a region to the CPU, prove the result and write it."""
+
+    def make(body, parameters, before="", **options):
+        found = model(body, parameters, before=before)
+        mapping = choose_mapping(found.scop, found.dependences, Options(**options))
+        check_schedule(mapping.schedule, found.dependences, found.scop.domain)
+        plan = Plan(mapping.schedule, mapping.loop_lines, (), trip_counts(found.scop), 0)
+        return Mapped(mapping, nests(write_region(found.scop, found.region, plan, "one.c").loops))
+
+    return make
+
+
+def test_matrix_product(mapped):
+    found = mapped(PRODUCT, MATRICES)
+    nest = found.nests["C"]
+    assert found.parallel("C") == [0]
+    assert found.simd("C") == [len(nest) - 1]
+    assert nest[-1].counter == "j"
+    # tiles of all three loops around their points
+    assert len(nest) == 6
+    assert sorted(each.counter for each in nest[3:]) == ["i", "j", "k"]
+    ((*sizes,),) = found.mapping.tile_sizes
+    assert len(sizes) == 3
+    assert all(size > 1 for size in sizes)
+
+
+def test_jacobi_becomes_a_wavefront_of_time_tiles(mapped):
+    found = mapped(JACOBI, MATRICES)
+    for array in "AB":
+        assert found.parallel(array) == [1]  # below the loop over the waves
+        assert found.simd(array) == [len(found.nests[array]) - 1]
+    (sizes,) = found.mapping.tile_sizes
+    assert len(sizes) == 3
+    assert sizes[0] == sizes[1]
+
+
+def test_a_transposed_copy(mapped):
+    found = mapped(TRANSPOSE, MATRICES)
+    nest = found.nests["A"]
+    assert found.parallel("A") == [0]
+    assert nest[-1].counter == "j", "the store is along rows"
+
+
+def test_a_temporary_is_private(mapped):
+    found = mapped(TEMPORARY, VECTORS, "double t;")
+    (loop,) = found.nests["b"]
+    assert "parallel for" in loop.directive
+    assert "private(t)" in loop.directive
+    assert found.nests["t"] == found.nests["b"]
+
+
+def test_a_row_is_private_to_each_thread(mapped):
+    found = mapped(ROWS, MATRICES, "double row[n];")
+    assert found.parallel("B") == [0]
+    assert "private(row)" in found.nests["B"][0].directive
+    assert found.nests["row"][0] is found.nests["B"][0]
+
+
+def test_a_temporary_that_is_not_private_is_not_in_a_clause(mapped):
+    found = mapped("for (int i = 0; i < n; i++) { c[i] = a[i]; b[i] = c[i]; }", VECTORS)
+    assert "private" not in found.nests["b"][0].directive
+
+
+@pytest.mark.parametrize("body", [SUM, "for (int i = 1; i < n; i++) a[i] += a[i - 1];"])
+def test_what_is_sequential_stays_so(body, mapped):
+    found = mapped(body, VECTORS)
+    assert found.parallel("a") == found.simd("a") == []
+    assert found.mapping.parallel_loops == 0
+
+
+def test_sums_of_rows(mapped):
+    found = mapped(ROW_SUMS, f"{MATRICES}, double *restrict a")
+    assert found.parallel("a") == [0]
+    assert "j" not in {found.nests["a"][depth].counter for depth in found.simd("a")}, "a sum is not reordered"
+
+
+def test_a_tiny_inner_loop_is_not_for_threads(mapped):
+    assert mapped(TINY, VECTORS).parallel("a") == []
+
+
+def test_threads_once_per_nest(mapped):
+    nest = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    body = f"{nest} C[i][k] += A[i][j];"
+    for options in ({}, {"tile": False}, {"schedule": "original"}):
+        assert len(mapped(body, MATRICES, **options).parallel("C")) <= 1
+
+
+KERNELS = {
+    "product": (PRODUCT, MATRICES, ""),
+    "jacobi": (JACOBI, MATRICES, ""),
+    "temporary": (TEMPORARY, VECTORS, "double t;"),
+    "rows": (ROWS, MATRICES, "double row[n];"),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_without_threads(kernel, mapped):
+    found = mapped(*KERNELS[kernel], parallel=False)
+    assert found.mapping.parallel_loops == 0
+    assert all(found.parallel(each) == [] for each in found.nests)
+    assert found.mapping.simd_loops > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_without_the_vector_unit(kernel, mapped):
+    found = mapped(*KERNELS[kernel], simd=False)
+    assert found.mapping.simd_loops == 0
+    assert all(found.simd(each) == [] for each in found.nests)
+    assert found.mapping.parallel_loops > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_without_tiles(kernel, mapped):
+    found = mapped(*KERNELS[kernel], tile=False)
+    assert found.mapping.tile_sizes == ()
+    assert max(map(len, found.nests.values())) <= 3
+
+
+def test_given_tile_sizes(mapped):
+    assert mapped(PRODUCT, MATRICES, tile_sizes=(8, 16, 4)).mapping.tile_sizes == ((8, 16, 4),)
+    assert mapped(JACOBI, MATRICES, tile_sizes=(8, 4)).mapping.tile_sizes == ((8, 4, 4),)
+
+
+@pytest.mark.parametrize("fusion", ["min", "max", "depth"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_fusion_is_legal_and_complete(kernel, fusion, mapped):
+    found = mapped(*KERNELS[kernel], fusion=fusion)
+    assert set(found.nests) == set(mapped(*KERNELS[kernel]).nests)
+
+
+def test_marks_are_announced_and_announcements_marked(mapped):
+    mapping = mapped(JACOBI, MATRICES).mapping
+    marks = set(re.findall(r'mark: "(\w+)"', str(mapping.schedule)))
+    assert set(mapping.loop_lines) == marks

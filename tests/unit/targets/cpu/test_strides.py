@@ -1,0 +1,59 @@
+"""How loops move through memory."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polybuild.targets.cpu.strides import Stride, references
+
+PARAMETERS = (
+    "int n, double *restrict a, double A[restrict n][n], double W[restrict 3 * n][3 * n], int *restrict k"
+)
+NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+NONE, UNIT, FAR = Stride.NONE, Stride.UNIT, Stride.FAR
+
+
+# statement in a nest over (i, j): array that is asked for, its strides along i and j (None: whatever)
+CASES = {
+    "a row": ("A[i][j] = 0;", "A", (FAR, UNIT)),
+    "a column": ("A[j][i] = 0;", "A", (UNIT, FAR)),
+    "the same element": ("A[3][5] = i + j;", "A", (NONE, NONE)),
+    "backwards": ("A[i][n - 1 - j] = 0;", "A", (FAR, UNIT)),
+    "every second": ("W[i][2 * j] = 0;", "W", (FAR, FAR)),
+    "a diagonal": ("W[i + j][j] = 0;", "W", (FAR, FAR)),
+    "an antidiagonal of a vector": ("a[i + j] = 0;", "a", (UNIT, UNIT)),
+    "rounded down": ("a[j / 2] = i;", "a", (None, FAR)),
+    "through an index": ("A[i][j] = a[k[j]];", "a", (None, FAR)),
+    "a view": ("a[i * n + j] = 0;", "a", (FAR, UNIT)),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_stride(what, band):
+    statement, array, expected = CASES[what]
+    found, node = band(f"{NEST} {statement}", PARAMETERS, "i", "j")
+    (reference,) = (each for each in references(found.scop, node) if each.access.array.name == array)
+    if expected[0] is not None:
+        assert reference.stride(0) is expected[0]
+    assert reference.stride(1) is expected[1]
+
+
+def test_strides_follow_the_members_not_the_counters(band):
+    found, node = band(f"{NEST} A[i][j] = 0;", PARAMETERS, "i + j", "j")
+    (reference,) = references(found.scop, node)
+    assert reference.matrix == ((1, -1), (0, 1))
+    assert (reference.stride(0), reference.stride(1)) == (FAR, FAR)
+
+
+def test_loops_around_do_not_count(band):
+    found, node = band(f"{NEST} A[i][j] = 0;", PARAMETERS, "i")
+    inner = node.child(0).insert_partial_schedule(isl.MultiUnionPwAff("[{ S0[i, j] -> [(j)] }]"))
+    assert [each.matrix for each in references(found.scop, inner)] == [((0,), (1,))]
+    assert [each.matrix for each in references(found.scop, inner.parent())] == [((1,), (0,))]
+
+
+def test_extent_is_the_box_of_a_tile(band):
+    found, node = band(f"{NEST} A[i][j] = W[j][2 * i + j];", PARAMETERS, "i", "j")
+    boxes = {each.access.array.name: each.extent((8, 4)) for each in references(found.scop, node)}
+    assert boxes == {"A": (8, 4), "W": (4, 1 + 2 * 7 + 3)}

@@ -1,0 +1,83 @@
+"""Tile sizes: as told, else so that a tile fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.options import Options
+from polybuild.targets.cpu.strides import references
+from polybuild.targets.cpu.tilesizes import element_size, even_front, footprint, is_reused, tile_sizes
+
+PARAMETERS = "int n, TYPE C[restrict n][n], TYPE A[restrict n][n], TYPE B[restrict n][n]"
+PRODUCT = (
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    " C[i][j] += A[i][k] * B[k][j];"
+)
+
+
+@pytest.fixture
+def product(band):
+    def accesses(element="double"):
+        found, node = band(PRODUCT, PARAMETERS.replace("TYPE", element), "i", "j", "k")
+        return references(found.scop, node)
+
+    return accesses
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [((16,), (16, 16, 16)), ((8, 4), (8, 4, 4)), ((1, 2, 3), (1, 2, 3)), ((1, 2, 3, 4), (1, 2, 3))],
+)
+def test_given_sizes(given, expected, product):
+    assert tile_sizes(product(), 3, 1, Options(tile_sizes=given)) == expected
+
+
+@pytest.mark.parametrize("kibibytes", [256, 1024, 4096])
+@pytest.mark.parametrize("vector", [None, 1])
+def test_a_tile_fits_into_half_the_second_level_cache(vector, kibibytes, product):
+    options = Options(l2_size=kibibytes * 1024)
+    sizes = tile_sizes(product(), 3, vector, options)
+    assert footprint(product(), sizes) <= options.l2_size // 2
+
+
+def test_sizes_grow_with_the_cache_and_shrink_with_the_element(product):
+    def points(element, size):
+        one, two, three = tile_sizes(product(element), 3, None, Options(l2_size=size))
+        return one * two * three
+
+    assert points("double", 64 * 1024) < points("double", 1024 * 1024)
+    assert points("double", 256 * 1024) <= points("float", 256 * 1024)
+
+
+def test_the_smallest_cache_still_gets_tiles(product):
+    assert all(size > 1 for size in tile_sizes(product(), 3, 1, Options(l2_size=1)))
+
+
+def test_footprint_counts_each_array_once(product):
+    assert footprint(product(), (2, 3, 5)) == 8 * (2 * 3 + 2 * 5 + 5 * 3)
+
+
+@pytest.mark.parametrize(
+    ("element", "size"),
+    [
+        ("double", 8),
+        ("float", 4),
+        ("char", 1),
+        ("unsigned short", 2),
+        ("long double", 16),
+        ("double _Complex", 16),
+    ],
+)
+def test_element_size(element, size, product):
+    assert {element_size(each) for each in product(element)} == {size}
+
+
+def test_reuse(band):
+    nest = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    found, node = band(f"{nest} C[i][j] = A[i][3];", PARAMETERS.replace("TYPE", "double"), "i", "j")
+    assert {each.access.array.name for each in references(found.scop, node) if is_reused(each)} == {"A"}
+
+
+def test_a_wavefront_gets_square_tiles_in_front():
+    assert even_front((64, 8, 512)) == (8, 8, 512)
+    assert even_front((4, 4)) == (4, 4)

@@ -1,0 +1,62 @@
+"""The loop for the vector unit, as it stands or distributed."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.polyhedral import sets_of
+from polybuild.targets.cpu.strides import references
+from polybuild.targets.cpu.vectorize import find_vector_loop
+
+PARAMETERS = "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n]"
+NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+
+
+@pytest.fixture
+def vector(model):
+    """The vector loop of a region that is one loop."""
+
+    def find(body, before=""):
+        found = model(f"for (int i = 0; i < n - 1; i++) {{ {body} }}", PARAMETERS, before=before)
+        node = found.scop.schedule.get_root().child(0)
+        loop = find_vector_loop(node, references(found.scop, node), found.dependences)
+        if loop is None:
+            return None
+        return [[each.get_tuple_name() for each in sets_of(group)] for group in loop.groups]
+
+    return find
+
+
+def test_independent_iterations(vector):
+    assert vector("a[i] = b[i];") == []
+
+
+def test_a_recurrence_has_none(vector):
+    assert vector("a[i + 1] = a[i] + b[i];") is None
+
+
+def test_a_sum_has_none(vector):
+    assert vector("a[0] += b[i];") is None
+
+
+def test_statements_that_feed_later_iterations_are_distributed(vector):
+    assert vector("b[i + 1] = a[i]; c[i] = b[i];") == [["S0"], ["S1"]]
+    assert vector("c[i] = b[i]; b[i + 1] = a[i];") == [["S1"], ["S0"]]
+
+
+def test_a_private_scalar_keeps_its_statements_together(vector):
+    assert vector("t = a[i]; b[i] = t * t;", before="double t;") == []
+    # distribution would make one variable hold the values of all iterations
+    assert vector("t = a[i]; b[i + 1] = t; c[i] = b[i] + t;", before="double t;") is None
+
+
+def test_a_circle_has_none(vector):
+    assert vector("b[i + 1] = c[i]; c[i + 1] = b[i];") is None
+
+
+def test_the_member_that_carries_nothing(band):
+    found, node = band(f"{NEST} A[i][j] = A[i - 1][j];", PARAMETERS, "i", "j")
+    assert find_vector_loop(node, references(found.scop, node), found.dependences).member == 1
+    found, node = band(f"{NEST} A[i][j] = A[i][j - 1];", PARAMETERS, "i", "j")
+    loop = find_vector_loop(node, references(found.scop, node), found.dependences)
+    assert loop is None or loop.member == 0
