@@ -58,11 +58,11 @@ def main() -> int:
     return 1 if total.failures else 0
 
 
-def run_batch(folder: Path, seed: int, first: int, size: int) -> Outcome:
+def run_batch(folder: Path, seed: int, first: int, size: int, fault: str = "") -> Outcome:
     """Check programs ``first`` to ``first + size`` of a stream, in ways that depend on ``first`` alone."""
     programs = [generate(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
-    harness = Harness(folder)
+    harness = Harness(folder, fault=fault)
     builds: list[Build] = [THREADS, BACKWARDS]
     if rng.random() < 0.2:
         builds.append(rng.choice(OTHERS))

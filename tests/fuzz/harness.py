@@ -109,9 +109,12 @@ class Outcome:
 class Harness:
     """Checks programs in a folder of its own."""
 
-    def __init__(self, folder: Path, *, tool_seconds: float = 40, run_seconds: float = 20) -> None:
+    def __init__(
+        self, folder: Path, *, fault: str = "", tool_seconds: float = 40, run_seconds: float = 20
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self.fault = fault
         self.tool_seconds = tool_seconds
         self.run_seconds = run_seconds
 
@@ -190,6 +193,7 @@ class Harness:
         )
         answer.unlink(missing_ok=True)
         command = [sys.executable, "-m", "tests.fuzz.transform", str(request), str(answer)]
+        command += [self.fault] if self.fault else []
         limit = self.tool_seconds * len(settings)
         try:
             done = subprocess.run(

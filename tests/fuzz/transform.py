@@ -1,9 +1,10 @@
 """Transform one file under several options, in a process of its own that may crash or be stopped.
 
-usage: python -m tests.fuzz.transform REQUEST ANSWER
+usage: python -m tests.fuzz.transform REQUEST ANSWER [FAULT]...
 
 REQUEST is a JSON list of {"source", "output", "settings"}; ANSWER gets a list with, for each
-of them, the regions' [status, code, seconds] in order. It is written after every entry.
+of them, the regions' [status, code, seconds] in order, written after every entry.
+FAULT is a bug to plant first.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from pathlib import Path
 from polybuild import pipeline
 from polybuild.options import Options
 
+from .faults import plant
+
 
 def main() -> None:
-    request, answer = sys.argv[1:]
+    request, answer, *faults = sys.argv[1:]
+    for each in faults:
+        plant(each)
     pipeline._MOST_OPERATIONS = 2_000_000  # what takes longer is for other tests
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):

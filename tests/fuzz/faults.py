@@ -1,0 +1,123 @@
+"""Bugs to plant in polybuild, each in one room; the fuzzer or the legality proof must find them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import islpy as isl
+
+from polybuild import pipeline
+from polybuild.analysis import dependences
+from polybuild.emit import prologue, region
+from polybuild.scop import expressions, extract
+from polybuild.scop import loops as scop_loops
+from polybuild.scop.place import Place
+from polybuild.targets.cpu import mapping
+
+FAULTS: dict[str, Callable[[], None]] = {}
+
+
+def _fault(plant: Callable[[], None]) -> Callable[[], None]:
+    FAULTS[plant.__name__] = plant
+    return plant
+
+
+@_fault
+def drop_flow_dependences() -> None:
+    """Values may be read before they are written."""
+    compute = dependences._flow
+
+    def nothing(*arguments: object) -> tuple[isl.UnionMap, isl.UnionMap]:
+        flow, live_in = compute(*arguments)
+        return isl.UnionMap.empty(flow.get_space()), live_in
+
+    dependences._flow = nothing
+
+
+@_fault
+def drop_false_dependences() -> None:
+    """Values may be overwritten before they are read."""
+    compute = dependences._false
+    dependences._false = lambda *arguments: isl.UnionMap.empty(compute(*arguments).get_space())
+
+
+@_fault
+def tile_any_band() -> None:
+    """Bands are tiled whether they are permutable or not; the proof has to refuse."""
+    mapping._Mapper._is_worth_tiling = staticmethod(lambda node, _accesses: node.band_n_member() > 1)
+
+
+@_fault
+def all_members_coincident() -> None:
+    """Threads get loops that carry dependences."""
+    mapping.coincident_members = lambda node: list(range(node.band_n_member()))
+
+
+@_fault
+def missing_private() -> None:
+    """Threads share the scalars that each should have."""
+    mapping._private_clause = lambda _names: ""
+
+
+@_fault
+def wrong_final_value() -> None:
+    """A counter is off by one after the region."""
+    final_value = region._final_value
+
+    def off_by_one(value: object, *rest: object) -> list[str]:
+        if value.value is not None:
+            one = isl.PwAff.val_on_domain(value.value.domain(), isl.Val(1))
+            value = dataclasses.replace(value, value=value.value.add(one))
+        return final_value(value, *rest)
+
+    region._final_value = off_by_one
+
+
+@_fault
+def no_overlap_check() -> None:
+    """Pointers are taken to point to different things."""
+    pipeline.find_overlaps = lambda *_arguments, **_more: ()
+
+
+@_fault
+def tile_bound_off() -> None:
+    """The last iteration of a partial tile is lost."""
+    prologue._FUNCTIONS["polybuild_min"] = "{ return (a < b ? a : b) - (a != b); }"
+
+
+@_fault
+def floor_rounds_to_zero() -> None:
+    """Divisions of negative numbers are rounded as C does it."""
+    prologue._FUNCTIONS["polybuild_floordiv"] = "{ return a / b; }"
+
+
+@_fault
+def stride_forgotten() -> None:
+    """Loops that step by more than one run all iterations."""
+    candidates = scop_loops._candidates
+    scop_loops._candidates = lambda place, start, step: candidates(place, start, 1 if step > 0 else -1)
+
+
+@_fault
+def else_runs_always() -> None:
+    """An else branch runs whatever the condition is."""
+    Place.without = lambda self, _condition: self
+
+
+@_fault
+def strict_comparison() -> None:
+    """``<=`` is read as ``<``."""
+    expressions._COMPARISONS = dict(expressions._COMPARISONS) | {"<=": isl.PwAff.lt_set}
+
+
+@_fault
+def block_reversed() -> None:
+    """The statements of a block are taken to run from the last to the first."""
+    block = extract.order.block
+    extract.order.block = lambda parts: block(list(parts)[::-1])
+
+
+def plant(name: str) -> None:
+    """Plant one of ``FAULTS``."""
+    FAULTS[name]()
