@@ -85,7 +85,9 @@ class Options:
         (), _sizes, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
     )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads", metavar="on|off")
-    simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off")
+    simd: bool = _knob(
+        True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off"
+    )
     min_work: int = _knob(
         20000,
         _non_negative,
@@ -97,8 +99,14 @@ class Options:
     autodetect: bool = _knob(
         False, _boolean, "find loops worth transforming that are not marked", metavar="on|off"
     )
+    headers: bool = _knob(
+        False, _boolean, "take regions in the headers that a file includes, too", metavar="on|off"
+    )
     on_unsupported: str = _knob(
-        "warn", _choice("warn", "error"), "keep a region that is not understood, or fail", metavar="warn|error"
+        "warn",
+        _choice("warn", "error"),
+        "keep a region that is not understood, or fail",
+        metavar="warn|error",
     )
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:

@@ -55,7 +55,9 @@ def region(status="transformed", **more):
 
 
 def result(*regions, text="done \udce9\n", diagnostics=(), dependencies=("marked.c", "h.h")):
-    return SimpleNamespace(text=text, regions=regions, diagnostics=diagnostics, dependencies=dependencies)
+    return SimpleNamespace(
+        text=text, regions=regions, diagnostics=diagnostics, dependencies=dependencies, refused=()
+    )
 
 
 KEPT = region("kept", code="loop-bound", message="no bound")

@@ -70,7 +70,7 @@ def test_the_remark_names_place_and_shape():
 def test_the_report_has_every_key_in_order():
     record = json.loads(as_json([DONE, KEPT]))
     wanted = ["file", "line", "end_line", "status", "code", "message", "backend", "parallel_loops"]
-    wanted += ["tile_sizes", "statements", "compile_seconds", "assumptions", "remarks"]
+    wanted += ["tile_sizes", "statements", "compile_seconds", "assumptions", "remarks", "detected"]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
     assert as_json([DONE, KEPT]) == as_json([DONE, KEPT])
