@@ -24,6 +24,7 @@ _PLAIN_VALUES = {
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
     "--autodetect": ("off",),
+    "--headers": ("off",),
     "--on-unsupported": ("warn", "error"),
 }
 _PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size")

@@ -226,8 +226,9 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
 
 
 def _detects(request: Arguments) -> bool:
-    """Whether loops that are not marked are wanted, too."""
-    return request.settings.get("autodetect", "off").lower() in {"1", "on", "true", "yes", ""}
+    """Whether more may be wanted than the regions marked in the file itself."""
+    wanted = [request.settings.get(name, "off").lower() for name in ("autodetect", "headers")]
+    return not {"1", "on", "true", "yes", ""}.isdisjoint(wanted)
 
 
 def _read(path: str) -> bytes:

@@ -23,7 +23,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.extract import extract_scop
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, Source
-from polybuild.source.reader import read_source
+from polybuild.source.reader import read_source, text_of
 from polybuild.targets.cpu.choice import choose_mapping
 
 # isl's budget for one region, about twenty seconds' work, and how it says that it is spent
@@ -63,21 +63,21 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     for region in source.regions:
         started = time.perf_counter()
         if isinstance(region, RejectedRegion):
-            report = _kept(region, path, region.diagnostic)
+            report = _kept(region, region.diagnostic)
             diagnostics.append(region.diagnostic)
         else:
             try:
-                replacement, report = _compile_region(region, path, options, strict_aliasing=strict)
+                replacement, report = _compile_region(region, options, strict_aliasing=strict)
                 replacements.append(replacement)
             except Unsupported as refusal:
                 if region.detected:  # nobody asked for it
                     refused += (refusal.diagnostic,)
                     continue
-                report = _kept(region, path, refusal.diagnostic)
+                report = _kept(region, refusal.diagnostic)
                 diagnostics.append(refusal.diagnostic)
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
-    text = splice(source, replacements)
+    text = splice(source, replacements) if replacements else text_of(path)
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused)
 
 
@@ -86,7 +86,7 @@ def _read(
 ) -> tuple[Source, tuple[Diagnostic, ...]]:
     """The file with its regions, and why loops without marks were not taken."""
     if not options.autodetect:
-        return read_source(path, compiler, flags), ()
+        return read_source(path, compiler, flags, headers=options.headers), ()
     found = detect_regions(path, compiler, flags, lambda region: _not_worthwhile(region, options))
     return found.source, found.refused
 
@@ -111,7 +111,7 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
 
 
 def _compile_region(
-    region: Region, path: str, options: Options, *, strict_aliasing: bool
+    region: Region, options: Options, *, strict_aliasing: bool
 ) -> tuple[Replacement, RegionReport]:
     """One region down the road; raises Unsupported where it must stay as it is.
 
@@ -122,7 +122,7 @@ def _compile_region(
     for attempt in ladder:
         try:
             with _operation_budget():
-                return _transform(region, path, attempt, strict_aliasing=strict_aliasing)
+                return _transform(region, attempt, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
         except IllegalSchedule as illegal:
@@ -158,7 +158,7 @@ def _ladder(options: Options) -> list[Options]:
 
 
 def _transform(
-    region: Region, path: str, options: Options, *, strict_aliasing: bool
+    region: Region, options: Options, *, strict_aliasing: bool
 ) -> tuple[Replacement, RegionReport]:
     """Model, order, map and write one region."""
     scop = extract_scop(region)
@@ -173,9 +173,9 @@ def _transform(
         trip_counts(scop),
         options.min_work,
     )
-    text = write_region(scop, region, plan, path)
+    text = write_region(scop, region, plan, region.begin.file)
     report = RegionReport(
-        file=path,
+        file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
         status="transformed",
@@ -216,9 +216,9 @@ def _with_clauses(region: Region, options: Options) -> Options:
         ) from None
 
 
-def _kept(region: Region | RejectedRegion, path: str, diagnostic: Diagnostic) -> RegionReport:
+def _kept(region: Region | RejectedRegion, diagnostic: Diagnostic) -> RegionReport:
     return RegionReport(
-        file=path,
+        file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
         status="kept",

@@ -26,8 +26,8 @@ def with_project_settings(options: Options, source: str) -> tuple[Options, str]:
             continue
         table = _table(text, path) if "tool.polybuild" in text else None
         if table is not None:
-            if "autodetect" in table:
-                raise UsageError(f"{path}: 'autodetect' is no setting of a project; give it to the command")
+            for name in {"autodetect", "headers"}.intersection(table):
+                raise UsageError(f"{path}: '{name}' is no setting of a project; give it to the command")
             try:
                 settings = {name: _as_text(value) for name, value in table.items()}
                 return options.with_settings(settings), str(path)

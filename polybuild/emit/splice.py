@@ -36,7 +36,7 @@ def splice(source: Source, replacements: Sequence[Replacement]) -> str:
     for each in sorted(replacements, key=lambda one: one.region.span.start):
         region = each.region
         pieces.append(text[position : region.span.start])
-        pieces.append(_lines(_region(each, text, name), newline))
+        pieces.append(_lines(_region(each, text, quoted(region.begin.file)), newline))
         position = region.span.end
     pieces.append(text[position:])
     return "".join(pieces)

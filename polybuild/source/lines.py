@@ -57,8 +57,14 @@ class LineTable:
 
     def user_place(self, place: Place) -> Place:
         """``place`` with the main file's own name and line where they are known."""
+        if self._layout.expanded:
+            return Place(self.path, place.line) if place.file == self.main else place
         line = self.physical_line(place)
         return place if line is None else Place(self.path, line)
+
+    def written(self, line: int) -> Place:
+        """The user's file and line for a physical line of the main text."""
+        return Place(*self._layout.presumed(line)) if self._layout.expanded else Place(self.path, line)
 
     def lines(self, start: int, end: int) -> Iterator[tuple[int, str, Place]]:
         """(offset, text, place) of each line of ``text[start:end]`` that is not a line marker."""

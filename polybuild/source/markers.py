@@ -53,9 +53,13 @@ class Directive:
 class Layout:
     """The lines, directives and region markers of a text as the user wrote it."""
 
-    def __init__(self, text: str, path: str) -> None:
-        """Scan ``text`` once; ``path`` is the name its lines go by before any ``#line``."""
+    def __init__(self, text: str, path: str, *, expanded: bool = False) -> None:
+        """Scan ``text`` once; ``path`` is the name its lines go by before any ``#line``.
+
+        ``expanded`` is true if ``#line`` directives name the files the user wrote.
+        """
         self.text = text
+        self.expanded = expanded
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.markers: list[Marker] = []
         self.directives: list[Directive] = []
@@ -92,6 +96,11 @@ class Layout:
             if name == file and start <= candidate < following:
                 found.append(candidate)
         return found[0] if len(found) == 1 else None
+
+    def presumed(self, line: int) -> tuple[str, int]:
+        """The file and line that the compiler calls a line of this text."""
+        start, name, presumed = max(segment for segment in self._segments if segment[0] <= line)
+        return name, presumed + line - start
 
     def presumed_files(self) -> set[str]:
         """The names the compiler gives to lines of this text."""

@@ -13,6 +13,7 @@ from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
 from polybuild.source.declarations import Target
+from polybuild.source.headers import with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Layout
 from polybuild.source.model import Region, RejectedRegion, Source
@@ -25,19 +26,23 @@ from polybuild.source.symbols import Visible, file_scope, threadprivate_names, v
 _MAY_HOLD_REGIONS = re.compile(r"scop(?!e)", re.IGNORECASE)
 
 
-def read_source(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Source:
+def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, headers: bool = False) -> Source:
     """Read the file at ``path``, compiled by the command ``compiler`` with ``flags``.
 
     A file without a region marker is neither preprocessed nor parsed. Raises
     SourceError if the file cannot be read (``unreadable-file``), is no C text
     (``not-c-source``) or cannot be preprocessed (``compiler-not-found``,
     ``preprocess-failed``). A region that cannot be read becomes a RejectedRegion.
+    With ``headers``, the text has the headers in it that hold regions.
     """
     text = text_of(path)
-    if not _MAY_HOLD_REGIONS.search(text):
+    if not headers and not _MAY_HOLD_REGIONS.search(text):
         return Source(path, text, (), (path,))
     preprocessed = preprocess(path, compiler, flags)
-    regions, diagnostics = regions_in(Reading(text, path, flags, preprocessed.text), Layout(text, path))
+    whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
+    layout = Layout(text if whole is None else whole, path, expanded=whole is not None)
+    text = layout.text
+    regions, diagnostics = regions_in(Reading(text, path, flags, preprocessed.text), layout)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     return Source(path, text, regions, dependencies, diagnostics)
 

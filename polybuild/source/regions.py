@@ -117,7 +117,8 @@ class Finder:
 
     def _location(self, occurrence: Occurrence) -> Location:
         if occurrence.marker is not None:
-            return Location(self.lines.path, occurrence.marker.first_line, occurrence.marker.column)
+            written = self.lines.written(occurrence.marker.first_line)
+            return Location(written.file, written.line, occurrence.marker.column)
         place = self.lines.user_place(occurrence.place)
         return Location(place.file, place.line)
 
