@@ -1,12 +1,18 @@
-"""A CMake project in a temporary directory: configure, build, run, edit."""
+"""Projects in temporary directories, those of CMake above all: configure, build, run, edit."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+PROJECTS = ROOT / "tests" / "projects"
+
+GENERATORS = ("Ninja", "Unix Makefiles", "Ninja Multi-Config")
 CONFIGURATION = "Release"
 
 
@@ -65,3 +71,21 @@ class Project:
         assert not check or done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
         assert check or done.returncode != 0, done.stdout
         return done.stdout
+
+
+def copy_of(name: str, directory: Path, generator: str, settings: list[str]) -> Project:
+    """A copy of one of the test projects, configured."""
+    shutil.copytree(PROJECTS / name, directory / "source")
+    project = Project(directory / "source", directory / "build", generator)
+    project.configure(*settings)
+    return project
+
+
+def subdirectory_settings() -> list[str]:
+    """What CMake must be told to use polybuild from this source tree."""
+    return [f"-DPOLYBUILD_TREE={ROOT}", f"-DPython3_EXECUTABLE={sys.executable}"]
+
+
+def run_or_fail(*command: str | Path) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout

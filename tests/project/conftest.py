@@ -5,22 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cmake_project import Project
-
-ROOT = Path(__file__).resolve().parents[2]
-PROJECTS = ROOT / "tests" / "projects"
-
-GENERATORS = ("Ninja", "Unix Makefiles", "Ninja Multi-Config")
-
-
-def run_or_fail(*command: str | Path) -> None:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+from cmake_project import GENERATORS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
 
 
 @pytest.fixture(scope="session")
@@ -77,10 +66,6 @@ def polybuild_settings(request: pytest.FixtureRequest) -> list[str]:
     return [f"-DCMAKE_PREFIX_PATH={request.getfixturevalue('installation')}"]
 
 
-def subdirectory_settings() -> list[str]:
-    return [f"-DPOLYBUILD_TREE={ROOT}", f"-DPython3_EXECUTABLE={sys.executable}"]
-
-
 @pytest.fixture(params=GENERATORS)
 def generator(request: pytest.FixtureRequest) -> str:
     name: str = request.param
@@ -94,10 +79,3 @@ def generator(request: pytest.FixtureRequest) -> str:
 def app(tmp_path: Path, generator: str, polybuild_settings: list[str]) -> Project:
     """The project ``app``, configured with one generator and one way to find polybuild."""
     return copy_of("app", tmp_path, generator, polybuild_settings)
-
-
-def copy_of(name: str, directory: Path, generator: str, settings: list[str]) -> Project:
-    shutil.copytree(PROJECTS / name, directory / "source")
-    project = Project(directory / "source", directory / "build", generator)
-    project.configure(*settings)
-    return project

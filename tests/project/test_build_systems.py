@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import PROJECTS
+from cmake_project import PROJECTS
 
 pytestmark = pytest.mark.usefixtures("polybuild_on_path")
 

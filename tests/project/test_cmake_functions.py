@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cmake_project import Project
-from conftest import GENERATORS, ROOT, copy_of, run_or_fail, subdirectory_settings
+from cmake_project import GENERATORS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
 
 from polybuild.options import Options
 

@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cmake_project import CONFIGURATION, Project
-from conftest import GENERATORS, PROJECTS, copy_of, subdirectory_settings
+from cmake_project import CONFIGURATION, GENERATORS, PROJECTS, Project, copy_of, subdirectory_settings
 from test_cmake_functions import result as kinds_result
 from test_cmake_rebuilds import result
 

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cmake_project import CONFIGURATION, Project
-from conftest import copy_of
+from cmake_project import CONFIGURATION, Project, copy_of
 
 pytestmark = [pytest.mark.cmake, pytest.mark.network]
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROJECTS, ROOT
+from cmake_project import PROJECTS, ROOT
 
 pytestmark = [pytest.mark.network, pytest.mark.cmake]
 

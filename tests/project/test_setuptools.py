@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import PROJECTS
+from cmake_project import PROJECTS
 
 pytestmark = pytest.mark.network
 
