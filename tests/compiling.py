@@ -1,0 +1,47 @@
+"""Transform a text, compile what comes out with real compilers, and run it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from polybuild.options import Options
+from polybuild.pipeline import Result, compile_source
+
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror")
+
+
+def transform(path: Path, text: str | bytes, *flags: str, **options: object) -> Result:
+    """What the file ``path`` with ``text`` becomes; all its regions must be transformed."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    chosen = Options(**{"min_work": 0, **options})  # type: ignore[arg-type]
+    result = compile_source(str(path), chosen, ["gcc"], flags)
+    assert [each.message for each in result.regions if each.status != "transformed"] == []
+    return result
+
+
+def write(path: Path, text: str) -> Path:
+    """Write what ``transform`` gave, byte for byte."""
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def messages(compiler: str, source: Path, *flags: str) -> tuple[int, str]:
+    """Exit code and messages of a compilation that writes nothing."""
+    done = subprocess.run(
+        [compiler, "-fsyntax-only", *flags, str(source)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stderr
+
+
+def output(source: Path, *flags: str) -> str:
+    """What the program of ``source`` prints, compiled by gcc with warnings as errors."""
+    program = source.with_suffix(".exe")
+    command = ["gcc", *STRICT, "-O1", "-ffp-contract=off", *flags, str(source), "-o", str(program), "-lm"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60).stdout
