@@ -197,8 +197,23 @@ def _operation_budget(most: int | None = None) -> Iterator[None]:
     context.set_max_operations(_MOST_OPERATIONS if most is None else most)
     try:
         yield
+    except Unsupported:
+        raise
+    except Exception as error:
+        # once the budget is spent isl answers with nothing, which fails in many ways
+        if _is_spent():
+            raise isl.Error(_OUT_OF_OPERATIONS) from error
+        raise
     finally:
         context.set_max_operations(0)
+
+
+def _is_spent() -> bool:
+    try:
+        isl.Set("{ : }")
+    except isl.Error:
+        return True
+    return False
 
 
 def _is_strict(flags: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from polybuild.analysis.aliasing import Overlap
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
+from polybuild.emit.coverage import check_coverage
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
@@ -66,6 +67,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     taken = used - _only_counters(scop) | frozenset(names.values())
     printed = ConditionPrinter(scop, names, helpers)
     ast = build_ast(scop, plan.schedule)
+    if any(statement.domain.involves_locals() for statement in scop.statements):
+        check_coverage(ast.root, scop)
     loop_lines = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
     loops = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes).lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
