@@ -97,9 +97,12 @@ def _plain(own: "list[str]", plain_setting: "Callable[[str, str], bool]") -> boo
 
 
 def _detects(own: "list[str]") -> bool:
-    """Whether loops that are not marked are wanted, too."""
+    """Whether more may be wanted than the regions marked in the file itself."""
     text = f" {' '.join(own)} ".replace("=", " ").lower()
-    return any(f" --autodetect {value} " in text for value in ("on", "1", "true", "yes"))
+    wanted = (
+        f" {name} {value} " for name in ("--autodetect", "--headers") for value in ("on", "1", "true", "yes")
+    )
+    return any(words in text for words in wanted)
 
 
 def _may_hold_regions(source: Input, standard_input: bytes) -> bool:

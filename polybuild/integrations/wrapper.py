@@ -120,7 +120,10 @@ class _Job:
         path = outcome.stored or self._write(
             key_of([source.name])[:16], _base_name(source.name), outcome.data
         )
-        yield Transformed(source, Path(path), tuple(filter(None, [settings_file])))
+        # The text of headers with regions is in the file, so the compiler does not see that they are read.
+        others_read = [each for each in outcome.dependencies if options.headers and each != name]
+        prerequisites = dict.fromkeys(filter(None, [settings_file, *others_read]))
+        yield Transformed(source, Path(path), tuple(prerequisites))
 
     def say(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Print ``diagnostics`` on standard error."""
