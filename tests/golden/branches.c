@@ -1,0 +1,114 @@
+#ifndef POLYBUILD_MIN
+#define POLYBUILD_MIN
+static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+#endif
+#ifndef POLYBUILD_MAX
+#define POLYBUILD_MAX
+static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+#endif
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
+#if defined _OPENMP
+#define POLYBUILD_SIMD _Pragma("omp simd")
+#elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_SIMD _Pragma("GCC ivdep")
+#else
+#define POLYBUILD_SIMD
+#endif
+#line 1 "branches.c"
+#include <stdio.h>
+
+struct grid {
+  int n;
+  float cell[80][80];
+};
+
+/* A triangle, conditions, members of a structure, and a region inside a line. */
+static void mark(struct grid *g, int limit)
+{
+{ /* polybuild: lines 11 to 19, the new order */
+  const long long pb_g_n = g->n;
+  const long long pb_limit = limit;
+  if (pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
+      && 1.0 * pb_g_n * pb_g_n + 1.0 * (pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
+    POLYBUILD_SIMD
+    for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
+#line 17 "branches.c"
+      g->cell[0][j] += g->cell[j][0];
+    }
+    POLYBUILD_OMP(parallel for)
+    for (long long pb_c = 1; pb_c < pb_g_n - 1; pb_c++) {
+      if ((pb_c + 1) % 2 == 0) {
+        POLYBUILD_SIMD
+        for (long long j = pb_c + 1; j < pb_g_n; j++) {
+#line 17 "branches.c"
+          g->cell[pb_c][j] += g->cell[j][pb_c];
+        }
+      } else {
+        POLYBUILD_SIMD
+        for (long long j = pb_c + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
+#line 17 "branches.c"
+          g->cell[pb_c][j] += g->cell[j][pb_c];
+        }
+      }
+    }
+    POLYBUILD_OMP(parallel for)
+    for (long long pb_c = 0; pb_c < pb_g_n; pb_c++) {
+#line 15 "branches.c"
+      g->cell[pb_c][pb_c] = 1;
+      if (pb_c % 2 == 0) {
+        POLYBUILD_SIMD
+        for (long long j = polybuild_max(pb_limit + 1, pb_c + 1); j < pb_g_n; j++) {
+#line 15 "branches.c"
+          g->cell[pb_c][j] = 1;
+        }
+      }
+    }
+  } else { /* the original */
+#line 12 "branches.c"
+  for (int i = 0; i < g->n; i++)
+    for (int j = i; j < g->n; j++) {
+      if (j == i || (j > limit && i % 2 == 0))
+        g->cell[i][j] = 1;
+      else
+        g->cell[i][j] += g->cell[j][i];
+    }
+  }
+}
+#line 20 "branches.c"
+  
+{ /* polybuild: lines 20 to 20, the new order */
+  const long long pb_g_n = g->n;
+  if (1.0 * pb_g_n >= 1000 /* line 20: less work is not worth it */) {
+    POLYBUILD_OMP(parallel for if(1.0 * pb_g_n >= 20000))
+    for (long long i = 0; i < pb_g_n; i++) {
+#line 20 "branches.c"
+      g->cell[i][0] = 0;
+    }
+  } else { /* the original */
+#line 20 "branches.c"
+ for (int i = 0; i < g->n; i++) g->cell[i][0] = 0; 
+  }
+}
+#line 20 "branches.c"
+ limit = 0;
+}
+
+int main(void)
+{
+  static struct grid g = {80, {{0}}};
+  double sum = 0;
+  for (int i = 0; i < 80; i++)
+    for (int j = 0; j < 80; j++)
+      g.cell[i][j] = (float)((i * 5 + j) % 11);
+  mark(&g, 40);
+  for (int i = 0; i < 80; i++)
+    for (int j = 0; j < 80; j++)
+      sum += (i + 2 * j) * g.cell[i][j];
+  printf("%.17g\n", sum);
+  return 0;
+}

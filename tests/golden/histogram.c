@@ -1,0 +1,51 @@
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
+#line 1 "histogram.c"
+#include <stdio.h>
+
+/* What depends on data stays in order; the loop after it does not. */
+static void histogram(int n, int *restrict counts, const unsigned char *restrict bytes, double *restrict out)
+{
+{ /* polybuild: lines 6 to 12, the new order */
+  const long long pb_n = n;
+  if (1.0 * pb_n + 1.0 * 256 >= 1000 /* line 6: less work is not worth it */) {
+    for (long long k = 0; k < pb_n; k++) {
+#line 8 "histogram.c"
+      if (bytes[k] != 32)
+        counts[bytes[k]]++;
+    }
+    POLYBUILD_OMP(parallel for simd if(1.0 * 256 >= 160000))
+    for (long long k = 0; k <= 255; k++) {
+#line 11 "histogram.c"
+      out[k] = ((double) counts[k]) / n;
+    }
+  } else { /* the original */
+#line 7 "histogram.c"
+  for (int k = 0; k < n; k++)
+    if (bytes[k] != 32)
+      counts[bytes[k]]++;
+  for (int k = 0; k < 256; k++)
+    out[k] = (double)counts[k] / n;
+  }
+}
+#line 13 "histogram.c"
+}
+
+int main(void)
+{
+  static int counts[256];
+  static unsigned char bytes[5000];
+  static double out[256];
+  double sum = 0;
+  for (int k = 0; k < 5000; k++)
+    bytes[k] = (unsigned char)(k * k % 251);
+  histogram(5000, counts, bytes, out);
+  for (int k = 0; k < 256; k++)
+    sum += k * out[k];
+  printf("%.17g\n", sum);
+  return 0;
+}
