@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from region_programs import cases, check, compare
 
-CASES = cases("normal-form")
+CASES = cases("normal-form") | cases("normal-form-edges")
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,7 @@ def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> 
         each
         for each in names.iterators.values()
         if isinstance(each.type, types.Pointer)
+        or each in names.escaping
         or (wrapping and isinstance(each.type, types.Integer) and not each.type.signed)
     }
     return {

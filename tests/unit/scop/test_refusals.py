@@ -36,7 +36,11 @@ CASES = [
         f"int i; for (i = 0; i < n; i++) {LOOP.replace('int ', '')} a[i] = 0;",
         "int n, int *a",
     ),
-    ("iterator-used-outside-loop", "a[0] = i; for (i = 0; i < n; i++) a[i] = 0;", "int n, int i, int *a"),
+    (
+        "iterator-used-outside-loop",
+        "for (i = 0; i < n; i++) a[i] = 0; for (i = 0; a[i]; i++) a[i] = i; a[0] = i;",
+        "int n, int i, int *a",
+    ),
     (
         "iterator-used-outside-loop",
         "for (k = 0; k < n; k++) { if (j > 2) a[k] = 0; for (j = 0; j < 3; j++) a[j] = 1; }",
