@@ -13,13 +13,15 @@ import concurrent.futures
 import json
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from .generate import generate
-from .harness import BACKWARDS, OTHERS, SETTINGS, THREADS, Build, Failure, Harness, Outcome
+from .harness import BACKWARDS, ORIGINAL, OTHERS, ROOT, SETTINGS, THREADS, Build, Failure, Harness, Outcome
+from .program import Program
 from .reduce import reduce
 from .text import batch_text
 
@@ -67,10 +69,28 @@ def run_batch(folder: Path, seed: int, first: int, size: int, fault: str = "") -
     if rng.random() < 0.2:
         builds.append(rng.choice(OTHERS))
     outcome = harness.check(programs, rng.sample(SETTINGS, 2), builds)
+    if rng.random() < 0.15 and not fault:
+        outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:
         outcome.failures += harness.invalid(programs)
     shutil.rmtree(folder)
     return outcome
+
+
+def _interpreted(programs: list[Program], seed: int, first: int) -> list[Failure]:
+    """What the oracle says of a batch."""
+    command = [sys.executable, "-m", "tests.fuzz.interpret", str(seed), str(first), str(len(programs))]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=40 * len(programs)
+        )
+    except subprocess.TimeoutExpired:
+        return []  # the model is too large for it; the tool's own time is looked at elsewhere
+    found = [(int(line.split(" ", 1)[0]), line) for line in done.stdout.splitlines()]
+    failures = [Failure("oracle", programs[index - first], {}, ORIGINAL, line) for index, line in found]
+    if done.returncode:
+        failures.append(Failure("oracle", programs[0], {}, ORIGINAL, done.stderr[-500:]))
+    return failures
 
 
 def summary(total: Outcome, seconds: float) -> str:
@@ -102,7 +122,7 @@ def _report(failure: Failure, found: Path, folder: Path, *, reducing: bool) -> N
         same = any(each.kind == failure.kind and _same(each, failure) for each in outcome.failures)
         return same and not (failure.kind in {"wrong", "crash"} and harness.invalid([smaller]))
 
-    if reducing and failure.kind != "invalid":
+    if reducing and failure.kind not in {"invalid", "oracle"}:
         program = reduce(program, fails)
     found.mkdir(parents=True, exist_ok=True)
     file = found / f"{failure.kind}-{program.name}-{failure.build.name}.c"

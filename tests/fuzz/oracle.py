@@ -52,7 +52,7 @@ def first_difference(
     instances = [
         (statement.name, point)
         for statement in scop.statements
-        for point in points(_fixed(statement.domain, parameters))
+        for point in points(fixed(statement.domain, parameters))
     ]
     accesses = _accesses(scop, parameters)
     original = sorted(instances, key=_Dates(scop.schedule, parameters, ()).of)
@@ -80,7 +80,8 @@ def points(domain: isl.Set) -> list[Point]:
     return sorted(found)
 
 
-def _fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+def fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+    """``domain`` for these values of its parameters, which it has no more."""
     for name, value in parameters.items():
         position = domain.find_dim_by_name(_param, name)
         if position >= 0:
@@ -100,7 +101,7 @@ def _accesses(scop: Scop, parameters: Mapping[str, int]) -> _Accesses:
             flat = access.relation.intersect_domain(statement.domain)
             flat = flat.set_tuple_name(isl.dim_type.in_, "").flatten()
             pairs = flat.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
-            for point in points(_fixed(pairs.reset_tuple_id(), parameters)):
+            for point in points(fixed(pairs.reset_tuple_id(), parameters)):
                 entry = found.setdefault((statement.name, point[:depth]), [])
                 if not entry or entry[-1][0] != number:
                     entry.append((number, access.kind, []))

@@ -1,0 +1,94 @@
+"""Random programs under the oracle: the model's instances in the transformed order see the same values.
+
+usage: python -m tests.fuzz.interpret SEED FIRST COUNT
+
+Prints a line for each program whose transformed order differs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import islpy as isl
+
+from polybuild import pipeline
+from polybuild.analysis.dependences import Dependences
+from polybuild.options import Options
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.mapping import CpuMapping
+
+from .generate import generate
+from .oracle import Difference, first_difference, fixed, points
+from .program import Program
+from .text import batch_text
+
+MOST = 500  # instances of a region; the interpreter is slow
+OPTIONS = Options(min_work=0, tile_sizes=(2, 3))
+
+Mapped = tuple[Scop, Dependences, CpuMapping]
+
+
+def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
+    """The model, the dependences and the new order of each region of ``source``."""
+    found: list[Mapped] = []
+    choose = pipeline.choose_mapping
+
+    def remember(scop: Scop, dependences: Dependences, *rest: object) -> CpuMapping:
+        mapping = choose(scop, dependences, *rest)
+        found.append((scop, dependences, mapping))
+        return mapping
+
+    pipeline.choose_mapping = remember
+    try:
+        flags = [f"-I{Path(__file__).resolve().parent}"]
+        pipeline.compile_source(str(source), options, ["gcc"], flags)
+    finally:
+        pipeline.choose_mapping = choose
+    return found
+
+
+def differences(program: Program, folder: Path, options: Options = OPTIONS) -> Iterator[Difference]:
+    """What the oracle finds in the regions of ``program``, at those of its sizes that are small enough."""
+    source = folder / f"{program.name}.c"
+    source.write_text(batch_text([program]), encoding="utf-8")
+    for scop, dependences, mapping in mapped(source, options):
+        backwards = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
+        for run in program.runs:
+            values = dict(zip((each.name for each in program.sizes), run, strict=True))
+            parameters = _parameters(scop, values)
+            if parameters is None or _count(scop, parameters) > MOST:
+                continue
+            for marks in ((), backwards):
+                found = first_difference(scop, mapping.schedule, dependences, parameters, marks)
+                if found is not None:
+                    yield found
+
+
+def _parameters(scop: Scop, values: Mapping[str, int]) -> dict[str, int] | None:
+    """Values for the parameters of ``scop``; None if unknown or outside its context."""
+    found = {each.name: values.get(each.name.removeprefix("s_")) for each in scop.parameters}
+    parameters = {name: value for name, value in found.items() if value is not None}
+    if len(parameters) < len(found) or fixed(scop.context, parameters).is_empty():
+        return None
+    return parameters
+
+
+def _count(scop: Scop, parameters: Mapping[str, int]) -> int:
+    return sum(len(points(fixed(each.domain, parameters))) for each in scop.statements)
+
+
+def main() -> None:
+    seed, first, count = map(int, sys.argv[1:])
+    pipeline._MOST_OPERATIONS = 2_000_000
+    isl.DEFAULT_CONTEXT.set_max_operations(0)
+    with tempfile.TemporaryDirectory() as folder:
+        for index in range(first, first + count):
+            for each in differences(generate(seed, index), Path(folder)):
+                print(index, each, flush=True)  # noqa: T201 -- this is what it is for
+
+
+if __name__ == "__main__":
+    main()
