@@ -19,7 +19,7 @@ from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import even_front, is_reused, tile_sizes
+from polybuild.targets.cpu.tilesizes import even_front, is_resident, is_reused, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
@@ -91,11 +91,12 @@ class _Mapper:
             node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
 
-    @staticmethod
-    def _is_worth_tiling(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
+    def _is_worth_tiling(self, node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
         """Whether a tile would find data in the cache that the plain loops would not."""
         members = node.band_n_member()
         if members < 2 or not node.band_get_permutable():
+            return False
+        if not self._options.tile_sizes and is_resident(accesses, self._options.l2_size // 4):
             return False
         carries = len(coincident_members(node)) < members  # values flow from one iteration to another
         return carries or any(each.matrix and is_reused(each) for each in accesses)

@@ -72,6 +72,20 @@ def footprint(accesses: list[Reference], sizes: Sequence[int]) -> int:
     return sum(boxes.values())
 
 
+def is_resident(accesses: list[Reference], cache: int) -> bool:
+    """Whether the arrays of a nest, as they are declared, fit in ``cache`` bytes."""
+    bytes_of: dict[str, int] = {}
+    for each in accesses:
+        size = element_size(each)
+        for extent in each.access.array.extents:
+            largest = None if extent is None else extent.max_val()
+            if largest is None or not largest.is_int():
+                return False
+            size *= largest.to_python()
+        bytes_of[each.access.array.name] = size
+    return sum(bytes_of.values()) <= cache
+
+
 def element_size(reference: Reference) -> int:
     """Bytes of one element of the array."""
     element = reference.access.array.element
