@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import islpy as isl
-
-
-def union_maps(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
-    """The union of ``maps``; ``space`` gives the parameters of an empty result."""
-    union = isl.UnionMap.empty(space)
-    for each in maps:
-        union = union.union(isl.UnionMap.from_map(each))
-    return union
 
 
 def maps_of(union: isl.UnionMap) -> list[isl.Map]:
@@ -53,13 +43,6 @@ def parameter_set(text: str, context: isl.Context | None = None) -> isl.Set:
 def lexicographically_after(schedule: isl.UnionMap) -> isl.UnionMap:
     """Pairs ``x -> y`` of instances that ``schedule`` runs in this order."""
     return schedule.lex_lt_union_map(schedule)
-
-
-def ancestors(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    """The nodes above ``node``, nearest first, as positions in the same tree."""
-    while node.has_parent():
-        node = node.parent()
-        yield node
 
 
 def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:

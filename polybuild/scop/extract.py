@@ -29,7 +29,7 @@ from polybuild.scop.model import Access, AccessKind, Array, FinalValue, Iterator
 from polybuild.scop.names import Names, Variable, resolve
 from polybuild.scop.nodes import last_line, location, used_after, walk
 from polybuild.scop.normalise import normalise
-from polybuild.scop.opaque import OpaqueReader, is_cured
+from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
 from polybuild.scop.parameters import IslNames, Parameters
 from polybuild.scop.place import Place, later_values
 from polybuild.scop.structure import has_side_effect, loop_depth, without_continue
@@ -46,13 +46,7 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.While: ("while", "a while loop", "write it as a for loop with affine bounds"),
     c_ast.DoWhile: ("do-while", "a do loop", "write it as a for loop with affine bounds"),
     c_ast.Switch: ("switch", "a switch", "write it as if and else with affine conditions"),
-    c_ast.Goto: ("goto", "a goto", "use structured loops and conditions"),
-    c_ast.Label: ("label", "a label", "use structured loops and conditions"),
-    c_ast.Return: ("return", "a return", "end the region before it"),
-    c_ast.Break: ("break", "a break", "put the condition into the loop's bounds"),
-    c_ast.Continue: ("continue", "a continue", "put the rest of the body under an if"),
-    c_ast.Typedef: ("declaration", "a typedef", "move it before the region"),
-    c_ast.StaticAssert: ("declaration", "a static assertion", "move it before the region"),
+    **REFUSED,
 }
 
 _SHARED = {Storage.GLOBAL, Storage.STATIC}

@@ -43,7 +43,8 @@ _CURED = {
     "iterator-written", "iterator-used-outside-loop",
 }  # fmt: skip
 
-_REFUSED: dict[type, tuple[str, str, str]] = {
+# Constructs that have no place in a kept statement either: code, what to call it, hint.
+REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.Goto: ("goto", "a goto", "use structured loops and conditions"),
     c_ast.Label: ("label", "a label", "use structured loops and conditions"),
     c_ast.Return: ("return", "a return", "end the region before it"),
@@ -147,8 +148,8 @@ class OpaqueReader:
                 if node.expr is not None:
                     self._evaluate(node.expr, place)
                 self._returned = True
-            case _ if type(node) in _REFUSED:
-                code, what, hint = _REFUSED[type(node)]
+            case _ if type(node) in REFUSED:
+                code, what, hint = REFUSED[type(node)]
                 raise Unsupported(code, f"{what} is not modelled", location(node), hint)
             case _:
                 self._evaluate(node, place)
