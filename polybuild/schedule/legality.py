@@ -24,11 +24,28 @@ class IllegalSchedule(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _LiveRanges:
-    """The dependences of one private array that are still undecided."""
+    """The dependences of one private array that are still undecided.
+
+    ``open`` holds the instances that write or read a value which the tree above has
+    already parted from its readers or its writer: their live ranges cannot move any more.
+    """
 
     name: str
     flow: isl.UnionMap
     order: isl.UnionMap
+    open: isl.UnionSet
+
+    def within(self, chosen: isl.UnionSet) -> _LiveRanges:
+        """What is left of them in one child of a sequence."""
+        flow = self.flow.intersect_domain(chosen).intersect_range(chosen)
+        order = self.order.intersect_domain(chosen).intersect_range(chosen)
+        parted = self.open.union(_ends(self.flow.subtract(flow))).intersect(chosen)
+        return _LiveRanges(self.name, flow, order, parted)
+
+
+def _ends(relation: isl.UnionMap) -> isl.UnionSet:
+    """The instances that ``relation`` relates to others."""
+    return relation.domain().union(relation.range())
 
 
 def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl.UnionSet) -> None:
@@ -39,7 +56,8 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
     if not schedule.get_domain().is_equal(domain):
         raise IllegalSchedule("the schedule does not run the instances of the region")
     ranges = tuple(
-        _LiveRanges(private.array.name, private.flow, private.order) for private in dependences.private
+        _LiveRanges(each.array.name, each.flow, each.order, isl.UnionSet.empty(domain.get_space()))
+        for each in dependences.private
     )
     _check(schedule.get_root(), dependences.validity, ranges)
 
@@ -53,11 +71,13 @@ def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
         relation = relation.intersect_domain(here).intersect_range(here)
         return relation.eq_at_multi_union_pw_aff(prefix) if prefix.dim(isl.dim_type.out) else relation
 
-    ranges = tuple(
-        _LiveRanges(each.array.name, left(each.flow), left(each.order)) for each in dependences.private
-    )
+    ranges = []
+    for each in dependences.private:
+        flow = left(each.flow)
+        parted = _ends(each.flow.subtract(flow)).intersect(here)
+        ranges.append(_LiveRanges(each.array.name, flow, left(each.order), parted))
     try:
-        _check(node, left(dependences.validity), ranges)
+        _check(node, left(dependences.validity), tuple(ranges))
     except IllegalSchedule:
         return False
     return True
@@ -91,7 +111,7 @@ def _expect_nothing_left(active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) 
         _expect_empty(each.order, f"two live ranges of '{each.name}' have the same date")
 
 
-def _expect_empty(broken: isl.UnionMap, message: str) -> None:
+def _expect_empty(broken: isl.UnionMap | isl.UnionSet, message: str) -> None:
     if not broken.is_empty():
         raise IllegalSchedule(f"{message}: {broken}")
 
@@ -113,14 +133,11 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     The band may change the order of two live ranges if both have one date in it:
     then one of them is over before the other begins.
     """
-    broken = ranges.order.lex_gt_at_multi_union_pw_aff(partial)
     local = ranges.flow.eq_at_multi_union_pw_aff(partial)
-    if not broken.is_empty():
-        ends = broken.domain().union(broken.range())
-        spread = ranges.flow.subtract(local)
-        touched = spread.intersect_domain(ends).union(spread.intersect_range(ends))
-        _expect_empty(touched, f"live ranges of '{ranges.name}' overlap")
-    return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial))
+    parted = ranges.open.union(_ends(ranges.flow.subtract(local))).coalesce()
+    broken = ranges.order.lex_gt_at_multi_union_pw_aff(partial)
+    _expect_empty(_ends(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
+    return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
 
 
 def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active: isl.UnionMap) -> None:
@@ -150,14 +167,7 @@ def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[
         for other_index, other in enumerate(earlier):
             if other_index != index:
                 _expect_empty(outgoing.intersect_range(other), "a sequence reverses a dependence")
-        inside = tuple(
-            _LiveRanges(
-                each.name,
-                each.flow.intersect_domain(chosen).intersect_range(chosen),
-                each.order.intersect_domain(chosen).intersect_range(chosen),
-            )
-            for each in ranges
-        )
+        inside = tuple(each.within(chosen) for each in ranges)
         _check(node.child(index).child(0), outgoing.intersect_range(chosen), inside)
     for each in ranges:
         _check_sequence_order(filters, each, unordered=unordered)
@@ -171,15 +181,9 @@ def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, u
             if other_index == index or (other_index > index and not unordered):
                 continue
             broken = outgoing.intersect_range(other)
-            if broken.is_empty():
-                continue
-            ends = broken.domain().union(broken.range())
-            touching = ranges.flow.intersect_domain(ends).union(ranges.flow.intersect_range(ends))
-            for each in filters:
-                touching = touching.subtract(
-                    isl.UnionMap.from_domain_and_range(each, each).intersect(touching)
-                )
-            _expect_empty(touching, f"live ranges of '{ranges.name}' overlap")
+            if not broken.is_empty():
+                parted = ranges.within(chosen).open.union(ranges.within(other).open)
+                _expect_empty(_ends(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
 
 
 def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tuple[PrivateArray, ...]:

@@ -77,6 +77,11 @@ CASES = {
   for (int i = m; i <= m; i++) for (int j = 0; j < n; j++) a[i + j] += i;
 #pragma endscop
   return a[m];""",
+    "a single iteration whose counter is not used": """
+#pragma scop
+  for (int i = m; i <= m; i++) for (int j = 1; j < n; j++) a[j] += a[j - 1];
+#pragma endscop
+  return a[m];""",
     "data-dependent": """
 #pragma scop
   for (int i = 0; i < n; i++) {

@@ -25,6 +25,13 @@ SKEWED = (
 )
 PAIR = ("for (int i = 0; i < n; i++) { a[i] = 1; b[i] = a[i]; }", TWO, "")
 PRIVATE = ("for (int i = 0; i < n; i++) { t = a[i]; b[i] = t; }", TWO, "double t;")
+# the value of S0 is read by all of S1, S2 writes the next one, for S3
+TWO_VALUES = (
+    "t = 0; for (int i = 0; i < n; i++) b[i] = t; t = 1; for (int i = 0; i < n; i++) a[i] = t;",
+    TWO,
+    "double t;",
+)
+DEAD = ("for (int i = 0; i < n; i++) t = a[i];", TWO, "double t;")
 COPY = ("for (int i = 0; i < n; i++) a[i] = b[i];", TWO, "")
 
 
@@ -59,6 +66,20 @@ BOTH = "[{ S0[i] -> [(i)]; S1[i] -> [(i)] }]"
 S0, S1 = "{ S0[i] }", "{ S1[i] }"
 
 LEGAL = {
+    "two values of a private variable": (
+        TWO_VALUES,
+        sequence(
+            ("{ S0[] }", ""), ("{ S1[i] }", band("[{ S1[i] -> [(-i)] }]", coincident="1")), ("{ S2[] }", ""),
+            ("{ S3[i] }", band("[{ S3[i] -> [(-i)] }]", coincident="1")),
+        ),
+    ),
+    "two values of a private variable, the second one first": (
+        TWO_VALUES,
+        sequence(
+            ("{ S2[]; S3[i] }", sequence(("{ S2[] }", ""), ("{ S3[i] }", band("[{ S3[i] -> [(i)] }]")))),
+            ("{ S0[]; S1[i] }", sequence(("{ S0[] }", ""), ("{ S1[i] }", band("[{ S1[i] -> [(i)] }]")))),
+        ),
+    ),
     "as written": (RECURRENCE, band("[{ S0[i] -> [(i)] }]")),
     "shifted and scaled": (RECURRENCE, band("[{ S0[i] -> [(3i + 7)] }]")),
     "a band that is not permutable": (SKEWED, band("[{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]")),
@@ -128,6 +149,19 @@ ILLEGAL = {
     "live ranges in one iteration": (
         PRIVATE, band("[{ S0[i] -> [(0)]; S1[i] -> [(0)] }]", child=sequence((S0, ""), (S1, ""))),
         "live ranges of 't'",
+    ),
+    "writes to a private variable at once": (DEAD, "", "two live ranges of 't' have the same date"),
+    "a write amid a live range that began before": (
+        TWO_VALUES,
+        sequence(
+            ("{ S0[] }", ""),
+            (
+                "{ S1[i]; S2[] }",
+                band("[{ S1[i] -> [(i)]; S2[] -> [(0)] }]", child=sequence((S1, ""), ("{ S2[] }", ""))),
+            ),
+            ("{ S3[i] }", band("[{ S3[i] -> [(i)] }]")),
+        ),
+        "live ranges of 't' overlap",
     ),
     "live ranges without an order": (
         PRIVATE,

@@ -153,6 +153,19 @@ def test_a_temporary_that_is_not_private_is_not_in_a_clause(mapped):
     assert "private" not in found.nests["b"][0].directive
 
 
+def test_a_value_that_leaves_its_loop_is_not_private(mapped):
+    found = mapped("for (int i = 0; i < n; i++) t = a[i]; b[0] = t;", VECTORS, "double t;")
+    assert found.parallel("t") == found.simd("t") == []
+
+
+@pytest.mark.parametrize("options", [{}, {"tile": False}])
+def test_threads_take_the_member_that_carries_nothing(options, mapped):
+    body = "for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) A[i][j] += A[i - 1][j];"
+    found = mapped(body, MATRICES, **options)
+    assert found.parallel("A") == [0]
+    assert found.nests["A"][0].counter in {"j", "pb_j"}
+
+
 @pytest.mark.parametrize("body", [SUM, "for (int i = 1; i < n; i++) a[i] += a[i - 1];"])
 def test_what_is_sequential_stays_so(body, mapped):
     found = mapped(body, VECTORS)
