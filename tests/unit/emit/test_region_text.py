@@ -139,6 +139,43 @@ def test_same_results(what, tmp_path):
     assert output(source, "-fopenmp") == expected
 
 
+VALUES = {
+    "two values of a variable": """
+  double t;
+#pragma scop
+  t = 0;
+  for (int i = 0; i < n; i++) b[i] = t * i;
+  t = 1;
+  for (int i = 0; i < n; i++) a[i] = t * i;
+#pragma endscop
+  return m;""",
+    "values that enter loops": """
+  double t[2];
+#pragma scop
+  for (int i = 0; i < 2; i++) t[i] = a[i];
+  for (int i = 0; i < n; i++) b[i] = t[i % 2] + a[i];
+  for (int i = 0; i < n; i++) { t[0] = a[i]; b[i] += t[0]; }
+#pragma endscop
+  return m;""",
+    "a value that leaves its loop": """
+  double t = 3;
+#pragma scop
+  for (int i = 0; i < n; i++) t = a[i];
+  b[0] = t;
+  for (int i = 0; i < n; i++) { t = a[i]; b[i] += t; }
+#pragma endscop
+  return m;""",
+}
+
+
+@pytest.mark.parametrize("fusion", ["min", "max", "depth"])
+@pytest.mark.parametrize("what", VALUES)
+def test_values_of_private_variables(what, fusion, tmp_path):
+    path = tmp_path / "in.c"
+    source = write(tmp_path / "out.c", transform(path, program(VALUES[what]), fusion=fusion).text)
+    assert output(source, "-fopenmp") == output(path)
+
+
 def test_generated_code_runs_where_its_conditions_hold_and_only_there(tmp_path):
     path = tmp_path / "in.c"
     text = transform(path, program(CASES["pointers that may overlap"])).text
