@@ -69,7 +69,7 @@ SETBACKS = pytest.mark.parametrize("fail", [spend_the_budget, break_the_order])
 
 
 def test_the_best_first(compiled):
-    result, tried = compiled(lambda: None, 0)
+    result, tried = compiled(lambda: None, 0, tile_sizes=(8,))
     assert tried == [BEST, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
     assert result.regions[0].tile_sizes
@@ -77,7 +77,7 @@ def test_the_best_first(compiled):
 
 @SETBACKS
 def test_then_without_tiles(fail, compiled):
-    result, tried = compiled(fail, 1)
+    result, tried = compiled(fail, 1, tile_sizes=(8,))
     assert tried == [BEST, UNTILED, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
     assert result.regions[0].tile_sizes == ()
