@@ -40,6 +40,8 @@ def is_small(scop: Scop) -> bool:
 
 def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
     domain = statement.domain.intersect_params(context).coalesce()
+    if domain.is_empty():
+        return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
     depth = domain.dim(isl.dim_type.set)
     counts = []
     for dim in range(depth):

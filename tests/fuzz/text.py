@@ -376,8 +376,9 @@ class Printer:
         kind = TYPES[target.type]
         value, value_kind = self.data(node.value, real)
         op = _FLOATING_OPS.get(node.op, node.op) if kind[2] else node.op
-        if op != "=" and value_kind[1] and not value_kind[2] and not kind[2]:
-            value = f"({'unsigned long' if value_kind[0] == 64 else 'unsigned'}){value}"
+        common = _common(kind, value_kind)
+        if op != "=" and common[1] and not common[2]:
+            value = f"({'unsigned long' if common[0] == 64 else 'unsigned'}){value}"
         elif op == "=":
             value = _bare(value)
         return f"({self._element(node.target)} {op} {value})", _promoted(kind)
