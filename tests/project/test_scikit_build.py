@@ -59,26 +59,6 @@ def test_wheel_from_an_isolated_build(tmp_path, build_tools):
     assert run(python, "-c", SCRIPT, folder=tmp_path / "unpacked", PATH="") == total()
 
 
-def test_editable_installation_builds_again_when_imported(tmp_path, build_tools):
-    folder = tmp_path / "project"
-    copy_of("skbuild", folder)
-    text = (folder / "pyproject.toml").read_text()
-    (folder / "pyproject.toml").write_text(
-        text.replace('"tables"', '"edited-tables"') + "editable.rebuild = true\n"
-    )
-    python = build_tools / "bin" / "python"
-    path = f"{build_tools / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    pip = (python, "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "install", "--no-build-isolation", "--no-deps", "-e", ".", folder=folder, PATH=path)
-    try:
-        assert run(python, "-c", SCRIPT, folder=tmp_path, PATH=path).endswith(total())
-        header = folder / "kernels.h"
-        header.write_text(header.read_text().replace("FACTOR 2", "FACTOR 7"))
-        assert run(python, "-c", SCRIPT, folder=tmp_path, PATH=path).endswith(total(7))
-    finally:
-        run(*pip, "uninstall", "--yes", "edited-tables", folder=folder)
-
-
 @pytest.mark.parametrize("disabled", ["", "1"])
 def test_cython(tmp_path, build_tools, disabled):
     folder = tmp_path / "project"
