@@ -1,10 +1,57 @@
-/* polybuild: what a program can ask about the polybuild it was built with. */
+/* polybuild: what a program can ask of the polybuild it was built with. */
 #ifndef POLYBUILD_H
 #define POLYBUILD_H
+
+#include <stddef.h>
 
 #define POLYBUILD_VERSION "0.1.0"
 #define POLYBUILD_VERSION_MAJOR 0
 #define POLYBUILD_VERSION_MINOR 1
 #define POLYBUILD_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What regions did so far. Times in nanoseconds; those of the device's clock are kept only with
+ * POLYBUILD_VERBOSE. */
+typedef struct polybuild_counts {
+    unsigned long long device_runs, host_runs;         /* runs that ended there */
+    unsigned long long failures;                       /* runs that began on a device and did not end there */
+    unsigned long long launches;                       /* of kernels */
+    unsigned long long copies_in, copies_out;          /* of arrays, to and from the device */
+    unsigned long long bytes_in, bytes_out;
+    unsigned long long device_time, host_time;         /* wall time of the runs */
+    unsigned long long kernel_time, in_time, out_time; /* on the device */
+} polybuild_counts;
+
+/* The sums over the regions of `file` that begin at `line`; line 0: any, file NULL: the whole process, with
+ * the copies of resident arrays that no region asked for. The number of regions that were counted. */
+int polybuild_counters(const char *file, int line, polybuild_counts *counts);
+
+/* Arrays that stay on the device.
+ *
+ * Between polybuild_resident and polybuild_release the values of an array may be on the device alone:
+ * regions that run there neither copy it in nor out. Host code that is not a region calls
+ * polybuild_update_host before it reads the array, and polybuild_update_device after it wrote to it.
+ * `#pragma polybuild resident(A, B[0:n])` before a block makes the two outer calls.
+ * Without a device these functions do nothing. They need the runtime library, as the GPU backends do.
+ */
+
+/* Keeps the `bytes` bytes at `array` on the device. May be nested: the last release counts. */
+void polybuild_resident(const void *array, size_t bytes);
+
+/* Brings the array home if its values are on the device, and frees it there. */
+void polybuild_release(const void *array);
+
+/* Makes the host's copy of the array at `array` current. Values stay on the device as well. */
+void polybuild_update_host(const void *array);
+
+/* Says that host code wrote to the array at `array`: it is copied in again when a region needs it. */
+void polybuild_update_device(const void *array);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

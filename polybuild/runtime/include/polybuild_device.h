@@ -1,0 +1,146 @@
+/* polybuild: what the code that polybuild writes for the GPU backends calls.
+ *
+ * A region becomes, in the user's C file,
+ *
+ *     static polybuild_module  module  = {POLYBUILD_DEVICE_VERSION, ...};   one in a file
+ *     static polybuild_region  region  = {&module, "heat.c", 12};           one for each region
+ *
+ *     int done = 0;
+ *     if (<the assumptions hold>) {
+ *         polybuild_session *s = polybuild_open(&region, instances, bytes);
+ *         if (s) {
+ *             polybuild_buffer *a = polybuild_map(s, A, &a_box, sizeof *A, POLYBUILD_IN);
+ *             polybuild_buffer *b = polybuild_map(s, B, &b_box, sizeof *B, POLYBUILD_OUT);
+ *             const long a_first = polybuild_first(a), b_first = polybuild_first(b);
+ *             for (t = 0; t < steps; t++)                       host loops around the kernels
+ *                 polybuild_launch(s, 0, grid, block, (const polybuild_argument[]){
+ *                     {.buffer = a}, {.value = &a_first, .size = sizeof a_first}, ...}, 5);
+ *             done = polybuild_close(s);
+ *         }
+ *     }
+ *     if (!done) {
+ *         if (polybuild_host_begin(&region) == POLYBUILD_OPENMP && <the assumptions hold>)
+ *             { <loops with OpenMP> }
+ *         else
+ *             { <the original text> }
+ *         polybuild_host_end(&region);
+ *     }
+ *
+ * Errors are sticky: after one, polybuild_map gives NULL, which every call takes, polybuild_launch
+ * does nothing, and polybuild_close gives 0. The user's arrays are not written before every kernel
+ * and every copy has succeeded, so the host version always starts from untouched data.
+ *
+ * Needs C99 and <stddef.h>, no header of CUDA or OpenCL, and defines no feature-test macro, so it can
+ * be included anywhere in a file. All functions may be called by several threads at the same time;
+ * a session belongs to the thread that opened it.
+ */
+#ifndef POLYBUILD_DEVICE_H
+#define POLYBUILD_DEVICE_H
+
+#include <stddef.h>
+
+#include "polybuild.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes whenever the structures below do; a module of another version runs on the host. */
+#define POLYBUILD_DEVICE_VERSION 1
+
+typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
+typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
+
+/* What the kernels of one translation unit were compiled to. Static, written by polybuild; the images
+ * are loaded into a device once, by the first session that needs them. */
+typedef struct polybuild_module {
+    int version;                       /* POLYBUILD_DEVICE_VERSION */
+    int kernel_count;
+    const char *const *kernels;        /* names of the kernels: extern "C" in CUDA; launched by position */
+    const unsigned long long *fatbin;  /* CUDA image as nvcc -fatbin wrote it; NULL: none */
+    size_t fatbin_size;                /* in bytes, without the padding to whole words */
+    const char *const *opencl;         /* OpenCL C in pieces that are concatenated, then NULL; NULL: none */
+    const char *opencl_options;        /* for clBuildProgram; NULL: none */
+    void *state;                       /* the runtime's; NULL at first */
+} polybuild_module;
+
+/* One region of the source. Static, written by polybuild: the first three members. */
+typedef struct polybuild_region {
+    polybuild_module *module;
+    const char *file;
+    int line;
+    /* From here on the runtime's; zero at first. */
+    int known, complained;
+    struct polybuild_region *next;
+    polybuild_counts counts; /* see polybuild_counters */
+} polybuild_region;
+
+/* What is done with an array. */
+enum {
+    POLYBUILD_IN = 1,        /* copied to the device before the first kernel */
+    POLYBUILD_OUT = 2,       /* copied back by polybuild_close */
+    POLYBUILD_INOUT = 3,
+    POLYBUILD_TEMPORARY = 0  /* neither: holds values between kernels only */
+};
+/* POLYBUILD_OUT without POLYBUILD_IN promises that the region writes every byte of the box, whatever
+ * the data; elements that it only may write need POLYBUILD_INOUT. */
+
+/* The bytes of an array that a region touches: `planes` times `rows` runs of `width` bytes, the runs
+ * `row_pitch` and the planes `plane_pitch` bytes apart (ignored where there is only one).
+ * On the device an element lies where it lies in the host's array, relative to the others: only the
+ * copies are of the box alone, the subscripts of a kernel need not know of it. */
+typedef struct polybuild_box {
+    const void *low;  /* the lowest byte */
+    size_t width;     /* 0: nothing is touched, and the kernels must not touch it */
+    size_t rows, row_pitch;     /* rows >= 1; row_pitch >= width */
+    size_t planes, plane_pitch; /* planes >= 1; plane_pitch >= rows * row_pitch, or >= the extent of a plane */
+} polybuild_box;
+
+/* One argument of a kernel: an array (only `buffer`), or a value of `size` bytes at `value`. */
+typedef struct polybuild_argument {
+    polybuild_buffer *buffer;
+    const void *value;
+    size_t size;
+} polybuild_argument;
+
+/* Begins a run of `region` on a device; NULL if it shall run on the host: there is no device, the user
+ * wants it so (POLYBUILD_BACKEND), the module has no image for the device, or the run is too small.
+ * `instances` is the number of statement instances of the run and `bytes` the number of bytes that go
+ * to the device and back, both about right; 0 for instances: not known, taken as enough. */
+polybuild_session *polybuild_open(polybuild_region *region, double instances, double bytes);
+
+/* The array on the device that stands for the one at `base`, of which the kernels touch `box`. Copies
+ * it there if `mode` has POLYBUILD_IN, unless it is resident and up to date. `unit` is the size of an
+ * element in bytes; all subscripts in the kernels count elements from `base`. One call for an array
+ * and session: the box is the union of all that its kernels touch. Two boxes of one session must not
+ * overlap unless both are only read. */
+polybuild_buffer *polybuild_map(polybuild_session *session, const void *base, const polybuild_box *box, size_t unit,
+                                int mode);
+
+/* What the kernels subtract from every subscript: the pointer that a kernel gets for `buffer` points
+ * to the element base[first], so base[i] of the host is pointer[i - first]. May be negative. */
+long polybuild_first(const polybuild_buffer *buffer);
+
+/* Runs the kernel at position `kernel` of the module on grid[0] x grid[1] x grid[2] blocks (x first) of
+ * block[0] x block[1] x block[2] threads each. Kernels of a session run in the order of their launches.
+ * A grid without blocks is no error; nothing runs. */
+void polybuild_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
+                      const polybuild_argument *arguments, int count);
+
+/* Ends a run: waits for the kernels, copies the arrays with POLYBUILD_OUT back. 1 if all went well; 0
+ * if the host version must run, on data that is as it was before. The session is gone afterwards. */
+int polybuild_close(polybuild_session *session);
+
+/* Before a host version of `region` runs, for whatever reason: brings home the resident arrays whose
+ * values are on the device, and says which version the user wants (POLYBUILD_BACKEND). */
+enum { POLYBUILD_ORIGINAL = 0, POLYBUILD_OPENMP = 1 };
+int polybuild_host_begin(polybuild_region *region);
+
+/* After a host version of `region` has run. */
+void polybuild_host_end(polybuild_region *region);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
