@@ -1,6 +1,7 @@
 """Compare random programs with themselves transformed.
 
-usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--jobs J] [--log FILE] [--found FOLDER]
+usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
+       [--found FOLDER]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -13,14 +14,25 @@ import concurrent.futures
 import json
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from .generate import generate
-from .harness import BACKWARDS, ORIGINAL, OTHERS, ROOT, SETTINGS, THREADS, Build, Failure, Harness, Outcome
+from .harness import (
+    BACKWARDS,
+    ORIGINAL,
+    OTHERS,
+    ROOT,
+    SETTINGS,
+    THREADS,
+    Build,
+    Failure,
+    Harness,
+    Outcome,
+    limited,
+)
 from .program import Program
 from .reduce import reduce
 from .text import batch_text
@@ -46,7 +58,8 @@ def main() -> int:
                 total.add(known[first])
             else:
                 size = min(BATCH, last - first)
-                job = pool.submit(run_batch, Path(folder) / str(first), arguments.seed, first, size)
+                batch = Path(folder) / str(first)
+                job = pool.submit(run_batch, batch, arguments.seed, first, size, ways=arguments.ways)
                 waiting[job] = first
         for done in concurrent.futures.as_completed(waiting):
             outcome = done.result()
@@ -60,15 +73,18 @@ def main() -> int:
     return 1 if total.failures else 0
 
 
-def run_batch(folder: Path, seed: int, first: int, size: int, fault: str = "") -> Outcome:
-    """Check programs ``first`` to ``first + size`` of a stream, in ways that depend on ``first`` alone."""
+def run_batch(folder: Path, seed: int, first: int, size: int, *, ways: int = 2, fault: str = "") -> Outcome:
+    """Check programs ``first`` to ``first + size`` of a stream under ``ways`` sets of options.
+
+    Which sets, and which builds, depends on ``first`` alone.
+    """
     programs = [generate(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
     harness = Harness(folder, fault=fault)
     builds: list[Build] = [THREADS, BACKWARDS]
     if rng.random() < 0.2:
         builds.append(rng.choice(OTHERS))
-    outcome = harness.check(programs, rng.sample(SETTINGS, 2), builds)
+    outcome = harness.check(programs, rng.sample(SETTINGS, ways), builds)
     if rng.random() < 0.15 and not fault:
         outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:
@@ -80,11 +96,8 @@ def run_batch(folder: Path, seed: int, first: int, size: int, fault: str = "") -
 def _interpreted(programs: list[Program], seed: int, first: int) -> list[Failure]:
     """What the oracle says of a batch."""
     command = [sys.executable, "-m", "tests.fuzz.interpret", str(seed), str(first), str(len(programs))]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=40 * len(programs)
-        )
-    except subprocess.TimeoutExpired:
+    done = limited(command, 40 * len(programs), cwd=ROOT)
+    if done is None:
         return []  # the model is too large for it; the tool's own time is looked at elsewhere
     found = [(int(line.split(" ", 1)[0]), line) for line in done.stdout.splitlines()]
     failures = [Failure("oracle", programs[index - first], {}, ORIGINAL, line) for index, line in found]
@@ -170,6 +183,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=240, help="programs to try")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--ways", type=int, default=2, help="sets of options to try each program with")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--log", default="", help="file of finished batches, to go on with a run")
     parser.add_argument("--found", default="found", help="folder for failing programs")

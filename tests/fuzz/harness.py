@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .program import Program
 from .text import batch_text
@@ -17,6 +20,9 @@ HERE = Path(__file__).absolute().parent
 ROOT = HERE.parent.parent
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _ALWAYS = ("-w", "-ffp-contract=off", f"-I{HERE}")
+
+# Time is processor time, so that a busy machine stops nothing; what sleeps for ever is told by the clock.
+_PATIENCE = 60
 
 _FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
 
@@ -106,6 +112,23 @@ class Outcome:
         self.failures += other.failures
 
 
+def limited(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str] | None:
+    """Run ``command`` for at most ``seconds`` of processor time; None if that was not enough."""
+    most = max(1, round(seconds))
+    try:
+        done = subprocess.run(
+            ["prlimit", f"--cpu={most}:{most + 1}", *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PATIENCE * most,
+            **more,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode in {-signal.SIGXCPU, 128 + signal.SIGXCPU} else done
+
+
 class Harness:
     """Checks programs in a folder of its own."""
 
@@ -117,12 +140,14 @@ class Harness:
         self.fault = fault
         self.tool_seconds = tool_seconds
         self.run_seconds = run_seconds
+        self._objects: dict[Path, list[str]] = {}  # how each object file was made
 
     def check(
         self, programs: Sequence[Program], settings: Sequence[Mapping[str, str]], builds: Sequence[Build]
     ) -> Outcome:
         """Compare ``programs`` with themselves transformed under each of ``settings`` in ``builds``."""
         outcome = Outcome(programs=len(programs))
+        self._objects.clear()
         source = self.folder / "original.c"
         source.write_text(batch_text(programs), encoding="utf-8")
         built = self._build(source, ORIGINAL)
@@ -146,10 +171,11 @@ class Harness:
 
     def invalid(self, programs: Sequence[Program]) -> list[Failure]:
         """The programs in which sanitizers find undefined behaviour: the generator's fault."""
+        self._objects.clear()
         source = self.folder / "checked.c"
         source.write_text(batch_text(programs), encoding="utf-8")
         outcome = Outcome()
-        for build in CHECKED:
+        for build in filter(_links, CHECKED):
             built = self._build(source, build)
             if isinstance(built, str):
                 return [Failure("invalid", each, {}, build, built) for each in programs]
@@ -195,11 +221,8 @@ class Harness:
         command = [sys.executable, "-m", "tests.fuzz.transform", str(request), str(answer)]
         command += [self.fault] if self.fault else []
         limit = self.tool_seconds * len(settings)
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=limit
-            )
-        except subprocess.TimeoutExpired:
+        done = limited(command, limit, cwd=ROOT)
+        if done is None:
             return "hang"
         if done.returncode:
             return done.stderr[-2000:] or f"ended with {done.returncode}"
@@ -220,13 +243,18 @@ class Harness:
         """The program made from ``source``, or what the compiler said."""
         program = source.with_name(f"{source.stem}-{build.name.replace(' ', '-')}")
         common = [build.compiler, *_ALWAYS]
-        object_file = f"{program}.o"
-        commands = [
-            [*common, *build.flags, "-c", str(source), "-o", object_file],
-            [*common, *build.link, object_file, str(HERE / "driver.c"), "-o", str(program)],
-        ]
+        translated = [*common, *build.flags, "-c", str(source)]
+        link = [*common, *build.link, str(HERE / "driver.c"), "-o", str(program)]
+        commands = []
+        object_file = source.with_suffix(".o")
+        if self._objects.get(object_file) != translated:  # two builds may differ in their threads only
+            commands.append([*translated, "-o", str(object_file)])
+        self._objects[object_file] = translated
+        commands.append([*link, str(object_file)])
         for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+            done = limited(command, 300)
+            if done is None:
+                return "the compiler takes too long"
             if done.returncode:
                 return done.stderr[:2000]
         return program
@@ -268,16 +296,8 @@ class Harness:
         command = [str(program), *arguments]
         if "races" in build.name:
             command = ["setarch", "-R", *command]  # the thread sanitizer wants its own addresses
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=self.run_seconds,
-                env=environment,
-            )
-        except subprocess.TimeoutExpired:
+        done = limited(command, self.run_seconds, env=environment)
+        if done is None:
             return [], "hang"
         for line in done.stderr.splitlines():
             if line.startswith("runs "):
@@ -313,6 +333,16 @@ class Harness:
                     Failure("wrong", each, settings, build, _difference(expected, found, each.name))
                 )
         return True
+
+
+@functools.cache
+def _links(build: Build) -> bool:
+    """Whether this machine has what ``build`` links with: not every clang brings its sanitizers."""
+    command = [build.compiler, *build.flags, "-x", "c", "-", "-o", "/dev/null"]
+    done = subprocess.run(
+        command, check=False, input="int main(void) { return 0; }", text=True, capture_output=True
+    )
+    return done.returncode == 0
 
 
 def _difference(expected: Mapping[str, str], found: Mapping[str, str], name: str) -> str:

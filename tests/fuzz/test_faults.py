@@ -13,7 +13,7 @@ MOST = 20  # batches; 240 programs
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_bug_is_found(fault, tmp_path):
     for number in range(MOST):
-        outcome = run_batch(tmp_path / "batch", 11, number * BATCH, BATCH, fault)
+        outcome = run_batch(tmp_path / "batch", 11, number * BATCH, BATCH, fault=fault)
         if outcome.failures:
             kinds = {each.kind for each in outcome.failures}
             assert kinds <= {"wrong", "crash", "tool", "hang"}, outcome.failures[0].message
