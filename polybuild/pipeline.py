@@ -14,9 +14,10 @@ from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.work import is_small, trip_counts
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
-from polybuild.emit.region import Plan, write_region
+from polybuild.emit.region import Plan, RegionText, write_region
 from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
+from polybuild.report.details import Details
 from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
@@ -38,6 +39,7 @@ class Result:
     ``text`` is the transformed file (equal to the input where nothing was
     transformed); ``dependencies`` are the files it was made from. ``refused`` says
     why loops that are not marked were left alone, where regions are detected.
+    ``details`` has an entry for each of ``regions``, None where it was kept.
     """
 
     text: str
@@ -45,6 +47,7 @@ class Result:
     diagnostics: tuple[Diagnostic, ...]
     dependencies: tuple[str, ...]
     refused: tuple[Diagnostic, ...] = ()
+    details: tuple[Details | None, ...] = ()
 
 
 def compile_source(path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]) -> Result:
@@ -59,16 +62,18 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     diagnostics = list(source.diagnostics)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
+    details: list[Details | None] = []
     strict = _is_strict(flags)
     for region in source.regions:
         started = time.perf_counter()
+        found: Details | None = None
         if isinstance(region, RejectedRegion):
             report = _kept(region, region.diagnostic)
             diagnostics.append(region.diagnostic)
         else:
             try:
-                replacement, report = _compile_region(region, options, strict_aliasing=strict)
-                replacements.append(replacement)
+                generated, report, found = _compile_region(region, options, strict_aliasing=strict)
+                replacements.append(Replacement(region, generated))
             except Unsupported as refusal:
                 if region.detected:  # nobody asked for it
                     refused += (refusal.diagnostic,)
@@ -77,8 +82,9 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
                 diagnostics.append(refusal.diagnostic)
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
+        details.append(found)
     text = splice(source, replacements) if replacements else text_of(path)
-    return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused)
+    return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
 def _read(
@@ -112,7 +118,7 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
 
 def _compile_region(
     region: Region, options: Options, *, strict_aliasing: bool
-) -> tuple[Replacement, RegionReport]:
+) -> tuple[RegionText, RegionReport, Details]:
     """One region down the road; raises Unsupported where it must stay as it is.
 
     What takes isl too long, or fails the proof, is tried again with less ambition.
@@ -159,7 +165,7 @@ def _ladder(options: Options) -> list[Options]:
 
 def _transform(
     region: Region, options: Options, *, strict_aliasing: bool
-) -> tuple[Replacement, RegionReport]:
+) -> tuple[RegionText, RegionReport, Details]:
     """Model, order, map and write one region."""
     scop = extract_scop(region)
     dependences = compute_dependences(scop, live_after(region))
@@ -180,13 +186,13 @@ def _transform(
         end_line=region.end.line,
         status="transformed",
         backend=options.backend,
-        parallel_loops=mapping.parallel_loops,
+        parallel_loops=len({line.mark for line in text.outline if line.mark.startswith("parallel")}),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.conditions)),
         remarks=(*mapping.remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
-    return Replacement(region, text), report
+    return text, report, Details(scop, dependences, mapping.schedule, text, region)
 
 
 @contextmanager

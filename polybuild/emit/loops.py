@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -22,6 +23,21 @@ _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the
 _IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A loop or a statement of the generated code, with ``depth`` loops around it.
+
+    A loop runs through schedule dimension ``dimension`` with ``counter``; ``mark`` is the
+    one whose directive stands before it, if there is one. ``statement`` is empty for a loop.
+    """
+
+    depth: int
+    counter: str = ""
+    dimension: int = -1
+    mark: str = ""
+    statement: str = ""
 
 
 class LoopPrinter:
@@ -51,22 +67,24 @@ class LoopPrinter:
         self._helpers = helpers
         self._names = dict(names)
         self._file = ""
+        self._depth = 0
+        self.outline: list[Line] = []
 
     def lines(self, file: str) -> list[str]:
         """The generated code; ``file`` is what ``#line`` calls the user's file."""
         self._file = file
-        return self._node(self._ast.root, "", None)
+        return self._node(self._ast.root, "", "")
 
-    def _node(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
-        """Lines of ``node``; ``before`` waits for its loop, which is among the first ones in it."""
+    def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
         kind = isl.ast_node_type(node.get_type())
         if kind == _FOR:
             return self._for(node, indent, before)
         if kind == _IF:
             return self._if(node, indent, before)
         if kind == isl.ast_node_type.mark:
-            line = self._loop_lines.get(node.mark_get_id().get_name())
-            return self._node(node.mark_get_node(), indent, line or before)
+            mark = node.mark_get_id().get_name()
+            return self._node(node.mark_get_node(), indent, mark if mark in self._loop_lines else before)
         if kind == isl.ast_node_type.user:
             return self._statement(node, indent)
         if kind == isl.ast_node_type.block:
@@ -78,23 +96,31 @@ class LoopPrinter:
             ]
         raise NotImplementedError(f"isl AST node {kind}")
 
-    def _for(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
+    def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
         counter = self._counter(hint.get_name() if hint is not None else "")
         outer = self._names.get(identifier)
         start = self._expression().text(node.for_get_init())
         self._names[identifier] = counter
-        body = self._node(node.for_get_body(), indent + _INDENT, None)
-        if node.for_is_degenerate():
+        once = node.for_is_degenerate()
+        line = self._loop_lines.get(before)
+        # isl names the counter of schedule dimension d "c<d>"
+        if line is not None and (once or identifier != f"c{line.depth}"):
+            line, before = None, ""
+        if not once:
+            self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
+            self._depth += 1
+        body = self._node(node.for_get_body(), indent + _INDENT, "")
+        if once:
             head = [f"{indent}{{", f"{indent}{_INDENT}const {COUNTER_TYPE} {counter} = {start};"]
             head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
         else:
             condition = self._expression().text(node.for_get_cond())
             step = self._expression().text(node.for_get_inc())
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-            # isl names the counter of schedule dimension d "c<d>"
-            head = [f"{indent}{before.text}"] if before and identifier == f"c{before.depth}" else []
+            head = [f"{indent}{line.text}"] if line is not None else []
+            self._depth -= 1
             head.append(f"{indent}for ({COUNTER_TYPE} {counter} = {start}; {condition}; {advance}) {{")
         if outer is None:
             del self._names[identifier]
@@ -114,7 +140,7 @@ class LoopPrinter:
             wanted = PREFIX + wanted
         return fresh(wanted, self._taken.union(self._names.values()))
 
-    def _if(self, node: isl.AstNode, indent: str, before: LoopLine | None) -> list[str]:
+    def _if(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
         lines += self._node(node.if_get_then_node(), indent + _INDENT, before)
         if node.if_has_else_node():
@@ -124,6 +150,7 @@ class LoopPrinter:
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         instance = self._ast.instances[node.get_annotation().get_name()]
+        self.outline.append(Line(self._depth, statement=instance.statement.name))
         lines = self._body(instance).splitlines()
         return [
             f'#line {instance.statement.location.line} "{self._file}"',

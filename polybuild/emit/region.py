@@ -16,7 +16,7 @@ from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
-from polybuild.emit.loops import COUNTER_TYPE, LoopPrinter
+from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.scop.model import Array, FinalValue, Scop
 from polybuild.scop.nodes import walk
@@ -47,13 +47,14 @@ class RegionText:
     """The generated part of a region, and the conditions under which it runs.
 
     ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
-    loops need from the prologue.
+    loops need from the prologue; ``outline`` lists the loops and their statements.
     """
 
     declarations: tuple[str, ...]
     conditions: tuple[Condition, ...]
     loops: tuple[str, ...]
     helpers: frozenset[str]
+    outline: tuple[Line, ...] = ()
 
 
 def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
@@ -70,7 +71,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     loop_lines = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
-    loops = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes).lines(file)
+    writer = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes)
+    loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     locals_ = [_local(array) for array in scop.arrays if array.local]
     helpers.update(
@@ -84,6 +86,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         conditions,
         lines,
         frozenset(helpers),
+        tuple(writer.outline),
     )
 
 

@@ -1,0 +1,23 @@
+"""What was found out about a region on the way to its new loops, kept for its explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.emit.region import RegionText
+from polybuild.scop.model import Scop
+from polybuild.source.model import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The model, the dependences, the new order and the code of one region."""
+
+    scop: Scop
+    dependences: Dependences
+    schedule: isl.Schedule
+    text: RegionText
+    region: Region
