@@ -139,6 +139,13 @@ int polybuild_host_begin(polybuild_region *region);
 /* After a host version of `region` has run. */
 void polybuild_host_end(polybuild_region *region);
 
+/* Arrays that are in CUDA's memory from the start, for callers that have no host array at all. Between
+ * the two calls `stand_in`, `bytes` bytes of host memory, is what the array at `device_pointer` is called;
+ * it is resident, and the stand-in gets values only if a host version runs. Each gives 1 if all went well;
+ * polybuild_disown gives 0 if the array's values were lost. */
+int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer);
+int polybuild_disown(void *stand_in);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,209 @@
+/* The devices of this process: opened when the first region needs them, closed when the process ends. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The code of one module on each device, kept as long as the process lives. */
+struct loaded {
+    struct loaded *next;
+    const polybuild_module *module;
+    struct {
+        void *code;
+        bool failed;
+    } on[PB_DEVICES];
+};
+
+/* Memory that no region uses at the moment. */
+struct spare {
+    struct pb_device *device;
+    pb_memory memory;
+    size_t bytes;
+};
+
+enum { MOST_SPARE = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pb_device devices[PB_DEVICES] = {
+    {.driver = &pb_cuda_driver, .position = 0},
+    {.driver = &pb_opencl_driver, .position = 1},
+};
+static struct loaded *all_loaded;
+static struct spare spares[MOST_SPARE]; /* the one that was given longest ago first */
+static int spare_count;
+static bool forked; /* a device does not survive a fork */
+
+void pb_lock(void) { pthread_mutex_lock(&lock); }
+
+void pb_unlock(void) { pthread_mutex_unlock(&lock); }
+
+static void free_spares(struct pb_device *device) {
+    int kept = 0;
+    for (int i = 0; i < spare_count; i++) {
+        if (spares[i].device == device)
+            device->driver->release(spares[i].memory);
+        else
+            spares[kept++] = spares[i];
+    }
+    spare_count = kept;
+}
+
+/* Gives everything back. What other threads still run finds no device any more. */
+static void at_exit(void) {
+    if (forked)
+        return;
+    pb_lock();
+    for (int i = 0; i < PB_DEVICES; i++) {
+        struct pb_device *device = &devices[i];
+        if (device->state != PB_READY)
+            continue;
+        if (device->driver->enter() == 0) {
+            free_spares(device);
+            pb_residents_forget(device);
+            for (struct loaded *each = all_loaded; each; each = each->next)
+                if (each->on[i].code)
+                    device->driver->unload(each->on[i].code);
+            device->driver->leave();
+        }
+        device->driver->stop();
+        device->state = PB_UNUSABLE;
+        device->why = "the process ends";
+    }
+    while (all_loaded) {
+        struct loaded *next = all_loaded->next;
+        ((polybuild_module *)(uintptr_t)all_loaded->module)->state = NULL;
+        free(all_loaded);
+        all_loaded = next;
+    }
+    pb_unlock();
+}
+
+static void before_fork(void) { pb_lock(); }
+
+static void after_fork_in_parent(void) { pb_unlock(); }
+
+static void after_fork_in_child(void) {
+    forked = true;
+    pb_unlock();
+}
+
+/* Opens a device, once. */
+static void start(struct pb_device *device, bool any) {
+    static bool registered;
+    if (device->state != PB_UNTRIED)
+        return;
+    device->why = device->driver->start(any, device->name, sizeof device->name);
+    device->state = device->why ? PB_UNUSABLE : PB_READY;
+    if (device->state == PB_READY && !registered) {
+        registered = true;
+        (void)atexit(at_exit);
+        (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+    if (pb_settings()->verbose) {
+        if (device->why)
+            pb_say(NULL, "%s: not used: %s", device->driver->name, device->why);
+        else
+            pb_say(NULL, "%s: %s", device->driver->name, device->name);
+    }
+}
+
+struct pb_device *pb_cuda_device(void) {
+    if (forked)
+        return NULL;
+    start(&devices[0], true);
+    return devices[0].state == PB_READY && !devices[0].lost ? &devices[0] : NULL;
+}
+
+/* The record of `module`, or NULL if there is no memory for one. */
+static struct loaded *record_of(polybuild_module *module) {
+    struct loaded *record = module->state;
+    if (!record) {
+        record = calloc(1, sizeof *record);
+        if (!record)
+            return NULL;
+        record->module = module;
+        record->next = all_loaded;
+        all_loaded = record;
+        module->state = record;
+    }
+    return record;
+}
+
+/* The code of `module` on `device`; NULL, and why. */
+static void *load(struct pb_device *device, polybuild_module *module, const char **why) {
+    struct loaded *record = record_of(module);
+    *why = "its kernels cannot be loaded";
+    if (!record || record->on[device->position].failed)
+        return NULL;
+    void **code = &record->on[device->position].code;
+    if (*code)
+        return *code;
+    int error = device->driver->enter();
+    if (!error) {
+        error = device->driver->load(module, code);
+        device->driver->leave();
+    }
+    if (error) {
+        *code = NULL;
+        record->on[device->position].failed = true;
+        pb_say(NULL, "%s: the kernels cannot be loaded: %s", device->driver->name, device->driver->explain(error));
+    }
+    return *code;
+}
+
+struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why) {
+    enum pb_backend backend = pb_settings()->backend;
+    bool has_image[PB_DEVICES] = {module->fatbin != NULL, module->opencl != NULL};
+    *why = "it has no kernels for the device that was asked for";
+    if (module->version != POLYBUILD_DEVICE_VERSION) {
+        *why = "it was made by another version of polybuild than the runtime";
+        return NULL;
+    }
+    if (forked) {
+        *why = "this process was forked";
+        return NULL;
+    }
+    for (int i = 0; i < PB_DEVICES; i++) {
+        enum pb_backend own = i == 0 ? PB_CUDA : PB_OPENCL;
+        struct pb_device *device = &devices[i];
+        if (!has_image[i] || (backend != PB_AUTO && backend != own))
+            continue;
+        start(device, backend == own);
+        *why = device->lost ? "the device failed before" : device->why;
+        if (device->state == PB_READY && !device->lost && (*code = load(device, module, why)) != NULL)
+            return device;
+    }
+    return NULL;
+}
+
+int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
+    for (int i = spare_count - 1; i >= 0; i--) {
+        if (spares[i].device == device && spares[i].bytes == bytes) {
+            *memory = spares[i].memory;
+            memmove(&spares[i], &spares[i + 1], (size_t)(--spare_count - i) * sizeof *spares);
+            return 0;
+        }
+    }
+    int code = device->driver->allocate(bytes, memory);
+    if (code && spare_count) {
+        free_spares(device);
+        code = device->driver->allocate(bytes, memory);
+    }
+    return code;
+}
+
+void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
+    if (!memory)
+        return;
+    if (!pb_settings()->keeps_memory || device->lost) {
+        device->driver->release(memory);
+        return;
+    }
+    if (spare_count == MOST_SPARE) {
+        spares[0].device->driver->release(spares[0].memory);
+        memmove(&spares[0], &spares[1], (size_t)(--spare_count) * sizeof *spares);
+    }
+    spares[spare_count++] = (struct spare){device, memory, bytes};
+}

@@ -1,0 +1,324 @@
+/* OpenCL, found when the program runs: nothing of OpenCL is needed to build it. */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The few types and numbers of OpenCL's binary interface that are used here. */
+typedef struct platform *platform_t;
+typedef struct device *device_t;
+typedef struct context *context_t;
+typedef struct queue *queue_t;
+typedef struct program *program_t;
+typedef struct kernel *kernel_t;
+typedef struct memory *memory_t;
+typedef unsigned long long bits;
+
+enum { DEVICE_TYPE = 0x1000, DEVICE_NAME = 0x102B, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER = 0x1028 };
+enum { TYPE_CPU = 2, TYPE_GPU = 4, TYPE_ACCELERATOR = 8 };
+static const bits TYPE_ALL = 0xFFFFFFFF;
+enum { READ_WRITE = 1, BUILD_LOG = 0x1183, NO = 0, YES = 1 };
+enum { OUT_OF_HOST_MEMORY = -6, INVALID_VALUE = -30 };
+
+typedef void callback(program_t, void *);
+typedef void context_callback(const char *, const void *, size_t, void *);
+
+/* Every function of the library that is called: result, name here, name there, parameters. */
+#define CALLS(X)                                                                                                       \
+    X(int, platforms, "clGetPlatformIDs", (unsigned, platform_t *, unsigned *))                                        \
+    X(int, devices, "clGetDeviceIDs", (platform_t, bits, unsigned, device_t *, unsigned *))                            \
+    X(int, device_info, "clGetDeviceInfo", (device_t, unsigned, size_t, void *, size_t *))                             \
+    X(context_t, context, "clCreateContext",                                                                           \
+      (const void *, unsigned, const device_t *, context_callback *, void *, int *))                                   \
+    X(int, context_release, "clReleaseContext", (context_t))                                                           \
+    X(queue_t, queue, "clCreateCommandQueue", (context_t, device_t, bits, int *))                                      \
+    X(int, queue_release, "clReleaseCommandQueue", (queue_t))                                                          \
+    X(program_t, program, "clCreateProgramWithSource",                                                                 \
+      (context_t, unsigned, const char **, const size_t *, int *))                                                     \
+    X(int, build, "clBuildProgram", (program_t, unsigned, const device_t *, const char *, callback *, void *))         \
+    X(int, build_info, "clGetProgramBuildInfo", (program_t, device_t, unsigned, size_t, void *, size_t *))             \
+    X(int, program_release, "clReleaseProgram", (program_t))                                                           \
+    X(kernel_t, kernel, "clCreateKernel", (program_t, const char *, int *))                                            \
+    X(int, kernel_release, "clReleaseKernel", (kernel_t))                                                              \
+    X(int, argument, "clSetKernelArg", (kernel_t, unsigned, size_t, const void *))                                     \
+    X(memory_t, buffer, "clCreateBuffer", (context_t, bits, size_t, void *, int *))                                    \
+    X(int, buffer_release, "clReleaseMemObject", (memory_t))                                                           \
+    X(int, write, "clEnqueueWriteBufferRect",                                                                          \
+      (queue_t, memory_t, unsigned, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t, size_t,    \
+       const void *, unsigned, const void *, void *))                                                                  \
+    X(int, read, "clEnqueueReadBufferRect",                                                                            \
+      (queue_t, memory_t, unsigned, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t, size_t,    \
+       void *, unsigned, const void *, void *))                                                                        \
+    X(int, launch, "clEnqueueNDRangeKernel",                                                                           \
+      (queue_t, kernel_t, unsigned, const size_t *, const size_t *, const size_t *, unsigned, const void *, void *))   \
+    X(int, finish, "clFinish", (queue_t))
+
+#define MEMBER(result, name, symbol, parameters) result(*name) parameters;
+static struct {
+    CALLS(MEMBER)
+} cl;
+#undef MEMBER
+
+static void *library;
+static device_t device;
+static context_t context;
+static queue_t queue;
+
+struct code {
+    program_t program;
+    int count;
+    kernel_t kernels[]; /* in the order of polybuild_module.kernels */
+};
+
+static const char *explain(int code) {
+    static const struct {
+        int code;
+        const char *text;
+    } texts[] = {
+        {-1, "no device found"},
+        {-2, "device not available"},
+        {-3, "there is no compiler for the device"},
+        {-4, "out of device memory"},
+        {-5, "out of resources"},
+        {-6, "out of host memory"},
+        {-11, "the kernels could not be compiled"},
+        {-36, "the command queue is not valid any more"},
+        {-46, "the kernels lack one that was expected"},
+        {-52, "a kernel was not given all arguments"},
+        {-54, "the blocks have more threads than the device allows"},
+        {-55, "the blocks have more threads in one direction than the device allows"},
+        {-61, "the array is larger than the device allows"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].code == code)
+            return texts[i].text;
+    return "an error of the OpenCL driver";
+}
+
+static const char *find_all(void) {
+    void *address;
+    /* POSIX makes a function's address of what dlsym gives; ISO C has no such conversion. */
+#define FIND(result, name, symbol, parameters)                                                                         \
+    address = dlsym(library, symbol);                                                                                  \
+    if (!address)                                                                                                      \
+        return "the OpenCL library has no " symbol;                                                                    \
+    memcpy(&cl.name, &address, sizeof address);
+    CALLS(FIND)
+#undef FIND
+    return NULL;
+}
+
+static void name_of(device_t which, char *name, size_t size) {
+    if (cl.device_info(which, DEVICE_NAME, size, name, NULL) != 0)
+        snprintf(name, size, "a device without a name");
+    name[size - 1] = '\0';
+}
+
+static bool can_run(device_t which) {
+    unsigned available = 0, compiles = 0;
+    return cl.device_info(which, DEVICE_AVAILABLE, sizeof available, &available, NULL) == 0 &&
+           cl.device_info(which, DEVICE_COMPILER, sizeof compiles, &compiles, NULL) == 0 && available && compiles;
+}
+
+static bits type_of(device_t which) {
+    bits type = 0;
+    return cl.device_info(which, DEVICE_TYPE, sizeof type, &type, NULL) == 0 ? type : 0;
+}
+
+enum { MOST = 64 }; /* platforms and devices that are looked at */
+
+/* All devices that can run kernels, GPUs and accelerators before processors. */
+static unsigned list_devices(bool any, device_t found[MOST]) {
+    platform_t platforms[MOST];
+    device_t each[MOST];
+    unsigned platform_count = 0, count, total = 0;
+    if (cl.platforms(MOST, platforms, &platform_count) != 0)
+        return 0;
+    for (int processors = 0; processors <= (any ? 1 : 0); processors++) {
+        for (unsigned i = 0; i < platform_count && i < MOST; i++) {
+            if (cl.devices(platforms[i], TYPE_ALL, MOST, each, &count) != 0)
+                continue;
+            for (unsigned j = 0; j < count && j < MOST && total < MOST; j++) {
+                bool fast = (type_of(each[j]) & (TYPE_GPU | TYPE_ACCELERATOR)) != 0;
+                if (fast == !processors && can_run(each[j]))
+                    found[total++] = each[j];
+            }
+        }
+    }
+    return total;
+}
+
+/* The device that the settings ask for; NULL if there is none. */
+static device_t choose(const device_t *found, unsigned count) {
+    const struct pb_settings *settings = pb_settings();
+    char *end;
+    char name[128];
+    if (!settings->device)
+        return found[(unsigned)settings->local_rank % count];
+    unsigned long number = strtoul(settings->device, &end, 10);
+    if (!*end)
+        return number < count ? found[number] : NULL;
+    for (unsigned i = 0; i < count; i++) {
+        name_of(found[i], name, sizeof name);
+        if (strstr(name, settings->device))
+            return found[i];
+    }
+    return NULL;
+}
+
+static void stop(void) {
+    if (queue)
+        (void)cl.queue_release(queue);
+    if (context)
+        (void)cl.context_release(context);
+    queue = NULL;
+    context = NULL;
+}
+
+static const char *start(bool any, char *name, size_t size) {
+    device_t found[MOST];
+    library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return "there is no libOpenCL.so.1";
+    const char *why = find_all();
+    if (why)
+        return why;
+    unsigned count = list_devices(any, found);
+    if (!count)
+        return any ? "there is no device" : "there is no device but the processor";
+    device = choose(found, count);
+    if (!device)
+        return "there is no device as POLYBUILD_DEVICE names it";
+    name_of(device, name, size);
+    int code = 0;
+    context = cl.context(NULL, 1, &device, NULL, NULL, &code);
+    if (context && !code)
+        queue = cl.queue(context, device, 0, &code);
+    if (!context || !queue || code) {
+        stop();
+        return explain(code);
+    }
+    return NULL;
+}
+
+/* There is no current device in OpenCL. */
+static int enter(void) { return 0; }
+
+static void leave(void) {}
+
+static void unload(void *handle) {
+    struct code *code = handle;
+    for (int i = 0; i < code->count; i++)
+        (void)cl.kernel_release(code->kernels[i]);
+    if (code->program)
+        (void)cl.program_release(code->program);
+    free(code);
+}
+
+static void show_log(program_t program) {
+    size_t size = 0;
+    if (!pb_settings()->verbose || cl.build_info(program, device, BUILD_LOG, 0, NULL, &size) != 0 || size < 2)
+        return;
+    char *log = malloc(size + 1);
+    if (log && cl.build_info(program, device, BUILD_LOG, size, log, NULL) == 0) {
+        log[size] = '\0';
+        fprintf(stderr, "%s\n", log);
+    }
+    free(log);
+}
+
+static int load(const polybuild_module *module, void **result) {
+    unsigned pieces = 0;
+    int error = 0;
+    while (module->opencl[pieces])
+        pieces++;
+    const char **texts = malloc((pieces + 1) * sizeof *texts);
+    struct code *code = calloc(1, sizeof *code + (size_t)module->kernel_count * sizeof *code->kernels);
+    if (!texts || !code) {
+        free(texts);
+        free(code);
+        return OUT_OF_HOST_MEMORY;
+    }
+    memcpy(texts, module->opencl, pieces * sizeof *texts);
+    code->program = cl.program(context, pieces, texts, NULL, &error);
+    free(texts);
+    if (!error) {
+        error = cl.build(code->program, 1, &device, module->opencl_options, NULL, NULL);
+        if (error)
+            show_log(code->program);
+    }
+    for (int i = 0; i < module->kernel_count && !error; i++) {
+        code->kernels[i] = cl.kernel(code->program, module->kernels[i], &error);
+        code->count += !error;
+    }
+    if (error)
+        unload(code);
+    else
+        *result = code;
+    return error;
+}
+
+static memory_t buffer_of(pb_memory memory) { return (memory_t)memory; } /* NOLINT: a handle, not an address */
+
+static int allocate(size_t bytes, pb_memory *memory) {
+    int code = 0;
+    memory_t buffer = cl.buffer(context, READ_WRITE, bytes, NULL, &code);
+    *memory = code ? 0 : (pb_memory)buffer;
+    return code;
+}
+
+static void release(pb_memory memory) { (void)cl.buffer_release(buffer_of(memory)); }
+
+/* Where rows begin, and how many bytes there are, as the two calls below want it. */
+struct rectangle {
+    size_t there[3], here[3], region[3], device_pitch, host_pitch;
+};
+
+static struct rectangle rectangle_of(size_t offset, const struct pb_rows *rows) {
+    struct rectangle result = {{offset, 0, 0}, {0, 0, 0}, {rows->width, rows->rows, 1}, 0, 0};
+    if (rows->rows > 1) { /* the origin is offset = row * pitch + column */
+        result.there[0] = offset % rows->device_pitch;
+        result.there[1] = offset / rows->device_pitch;
+        result.device_pitch = rows->device_pitch;
+        result.host_pitch = rows->host_pitch;
+    }
+    return result;
+}
+
+static int copy_in(pb_memory memory, size_t offset, const char *host, const struct pb_rows *rows) {
+    struct rectangle r = rectangle_of(offset, rows);
+    return cl.write(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
+                    0, NULL, NULL);
+}
+
+static int copy_out(pb_memory memory, size_t offset, char *host, const struct pb_rows *rows) {
+    struct rectangle r = rectangle_of(offset, rows);
+    return cl.read(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
+                   0, NULL, NULL);
+}
+
+static int launch(void *handle, int kernel, const size_t grid[3], const size_t block[3],
+                  const polybuild_argument *arguments, const pb_memory *memories, int count) {
+    const struct code *code = handle;
+    kernel_t which = code->kernels[kernel];
+    size_t threads[3];
+    int error = 0;
+    for (int i = 0; i < 3; i++)
+        threads[i] = grid[i] * block[i];
+    for (int i = 0; i < count && !error; i++) {
+        memory_t buffer = buffer_of(memories[i]);
+        error = arguments[i].buffer ? cl.argument(which, (unsigned)i, sizeof buffer, &buffer)
+                                    : cl.argument(which, (unsigned)i, arguments[i].size, arguments[i].value);
+    }
+    return error ? error : cl.launch(queue, which, 3, NULL, threads, block, 0, NULL, NULL);
+}
+
+static int wait_for_all(void) { return cl.finish(queue); }
+
+const struct pb_driver pb_opencl_driver = {
+    "opencl", start,    stop,    explain, enter,    leave,  load,
+    unload,   allocate, release, copy_in, copy_out, launch, wait_for_all,
+};

@@ -1,0 +1,156 @@
+/* What the files of the runtime share. Nothing here is for programs or for generated code. */
+#ifndef POLYBUILD_INTERNAL_H
+#define POLYBUILD_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "polybuild_device.h"
+
+/* Symbols that are shared between the files of the runtime alone. */
+#if defined(__GNUC__)
+#define PB_PRIVATE __attribute__((visibility("hidden")))
+#define PB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define PB_PRIVATE
+#define PB_PRINTF(text, first)
+#endif
+
+/* ---- settings.c: what the environment says, read once ------------------------------------------ */
+
+enum pb_backend { PB_AUTO, PB_HOST, PB_OPENMP, PB_CUDA, PB_OPENCL };
+
+struct pb_settings {
+    enum pb_backend backend;
+    int verbose;           /* 0: nothing; 1: a summary at exit, and what went wrong; 2: each run */
+    bool keeps_memory;     /* device memory is kept for the next region */
+    const char *device;    /* POLYBUILD_DEVICE; NULL: not set */
+    int local_rank;        /* of this process among those of the machine; 0 without MPI */
+    double host_rate;      /* statement instances per nanosecond, about */
+};
+
+PB_PRIVATE const struct pb_settings *pb_settings(void);
+
+/* ---- messages.c: what is told on standard error ------------------------------------------------- */
+
+PB_PRIVATE void pb_say(const polybuild_region *region, const char *format, ...) PB_PRINTF(2, 3);
+PB_PRIVATE unsigned long long pb_now(void); /* nanoseconds, from a fixed point in time */
+
+/* ---- driver_*.c: the two tables of driver calls ------------------------------------------------- */
+
+/* Memory of a device: a CUdeviceptr or a cl_mem. 0: none. */
+typedef uintptr_t pb_memory;
+
+/* A piece of memory that is copied: `rows` runs of `width` bytes, `pitch` apart on each side. */
+struct pb_rows {
+    size_t width, rows, device_pitch, host_pitch;
+};
+
+enum { PB_MOST_ARGUMENTS = 256 }; /* of a kernel */
+
+/* What the runtime asks of a driver. All but the first two give 0, or an error code that `explain`
+ * knows. Only `enter`, `leave` and
+ * `wait` are called by several threads at the same time. */
+struct pb_driver {
+    const char *name;
+    /* Opens the driver's library and the device that the settings ask for; NULL, or why it is unusable.
+     * `name` gets the device's name. `any`: take a device even if the host is as fast. */
+    const char *(*start)(bool any, char *name, size_t size);
+    void (*stop)(void);
+    const char *(*explain)(int code);
+    /* Makes the device that of this thread, and undoes that. */
+    int (*enter)(void);
+    void (*leave)(void);
+    /* Loads a module: `code` gets what `launch` and `unload` take. */
+    int (*load)(const polybuild_module *module, void **code);
+    void (*unload)(void *code);
+    int (*allocate)(size_t bytes, pb_memory *memory);
+    void (*release)(pb_memory memory);
+    /* Copies; when they return, the host's side may be used again. In order with the kernels. */
+    int (*copy_in)(pb_memory memory, size_t offset, const char *host, const struct pb_rows *rows);
+    int (*copy_out)(pb_memory memory, size_t offset, char *host, const struct pb_rows *rows);
+    /* `arguments` have their buffers' memory in `memories`, 0 for values. */
+    int (*launch)(void *code, int kernel, const size_t grid[3], const size_t block[3],
+                  const polybuild_argument *arguments, const pb_memory *memories, int count);
+    int (*wait)(void);
+};
+
+extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_opencl_driver;
+
+/* ---- device.c: the devices of this process, and their memory ------------------------------------- */
+
+enum { PB_DEVICES = 2 };
+
+struct pb_device {
+    const struct pb_driver *driver;
+    int position; /* 0: CUDA, 1: OpenCL */
+    enum { PB_UNTRIED, PB_READY, PB_UNUSABLE } state;
+    bool lost;    /* an error came from the device itself: nothing more is asked of it */
+    char name[128];
+    const char *why; /* why it is unusable */
+};
+
+/* One lock for all that the runtime keeps. Held for every call below and every call of a driver but `wait`. */
+PB_PRIVATE void pb_lock(void);
+PB_PRIVATE void pb_unlock(void);
+
+/* The device of CUDA, opened if it is not; NULL if there is none. */
+PB_PRIVATE struct pb_device *pb_cuda_device(void);
+/* Waits for all that others have it do: its memory may be theirs. Between `enter` and `leave`. */
+PB_PRIVATE int pb_cuda_settle(void);
+
+/* The device on which `module` shall run, its code loaded (in `code`); NULL, and why not. */
+PB_PRIVATE struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why);
+
+/* Memory, new or kept from before; an error code if there is none even when all that is kept is given back. */
+PB_PRIVATE int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory);
+PB_PRIVATE void pb_give(struct pb_device *device, pb_memory memory, size_t bytes);
+
+/* ---- transfer.c: boxes between host and device --------------------------------------------------- */
+
+PB_PRIVATE size_t pb_box_extent(const polybuild_box *box); /* bytes from the lowest to the highest touched */
+PB_PRIVATE size_t pb_box_bytes(const polybuild_box *box);  /* bytes that are touched */
+
+/* Copies `box`, whose lowest byte is at `offset` in `memory`. */
+PB_PRIVATE int pb_box_in(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box);
+PB_PRIVATE int pb_box_out(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box);
+/* Copies the box from the device to `dense`, without gaps, and from there to its place on the host. */
+PB_PRIVATE int pb_box_stage(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box,
+                            char *dense);
+PB_PRIVATE void pb_box_settle(const polybuild_box *box, const char *dense);
+
+/* ---- resident.c: arrays that stay on a device ----------------------------------------------------- */
+
+struct pb_resident {
+    struct pb_resident *next;
+    uintptr_t low;
+    size_t bytes;
+    int depth;           /* how often it was asked for */
+    struct pb_device *device; /* with memory; NULL: none */
+    pb_memory memory;
+    bool on_host, on_device; /* where its values are; at least one is true */
+    pb_memory adopted; /* memory of CUDA that is its owner's, for which the host's copy stands in; 0: none */
+    bool lost;         /* the values of an adopted array are gone */
+};
+
+/* The resident array that holds all `bytes` bytes at `low`; NULL: none. Those that overlap them otherwise
+ * are brought home, and are given up on the device if `written`. */
+PB_PRIVATE struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written);
+/* Gives `resident` memory on `device`, and its values if `needed`. An error code of the driver. */
+PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_device *device, bool needed,
+                                 polybuild_counts *counts);
+/* Brings all resident arrays home, for host code that reads and writes them. */
+PB_PRIVATE void pb_residents_home(void);
+PB_PRIVATE bool pb_any_resident(void);
+PB_PRIVATE void pb_residents_forget(struct pb_device *device);
+/* Ends the program: values that existed on the device alone are gone. */
+PB_PRIVATE void pb_resident_lost(struct pb_resident *resident, const char *why);
+
+/* ---- counters.c: what regions did ------------------------------------------------------------------ */
+
+PB_PRIVATE void pb_know(polybuild_region *region); /* adds it to the list, if it is new */
+PB_PRIVATE polybuild_counts *pb_no_region(void);   /* what happens outside of regions */
+
+#endif

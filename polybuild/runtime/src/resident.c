@@ -1,0 +1,224 @@
+/* Arrays that stay on a device between regions.
+ *
+ * For each the host's copy, the device's, or both are current. A region makes the side current on which
+ * it runs, and outdates the other one if it writes. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+static struct pb_resident *residents;
+
+bool pb_any_resident(void) { return residents != NULL; }
+
+static polybuild_box whole(const struct pb_resident *resident) {
+    return (polybuild_box){(const void *)resident->low, resident->bytes, 1, 0, 1, 0};
+}
+
+/* Gives up what the array has on a device. Adopted memory stays with its owner. */
+static void drop_memory(struct pb_resident *resident) {
+    if (resident->device && resident->memory != resident->adopted && resident->device->driver->enter() == 0) {
+        pb_give(resident->device, resident->memory, resident->bytes);
+        resident->device->driver->leave();
+    }
+    resident->device = NULL;
+    resident->memory = 0;
+    resident->on_device = false;
+}
+
+void pb_resident_lost(struct pb_resident *resident, const char *why) {
+    if (resident->adopted) {
+        resident->lost = true;
+        resident->on_host = true;
+        return;
+    }
+    pb_say(NULL, "the device failed while values of the resident array at %p existed only there: %s",
+           (void *)resident->low, why);
+    pb_say(NULL, "the program cannot go on");
+    abort();
+}
+
+/* Makes the host's copy current. */
+static void bring_home(struct pb_resident *resident, polybuild_counts *counts) {
+    if (resident->on_host)
+        return;
+    struct pb_device *device = resident->device;
+    unsigned long long begin = pb_now();
+    polybuild_box box = whole(resident);
+    int code = device->lost ? 1 : device->driver->enter();
+    if (!code) {
+        code = device->driver->wait();
+        if (!code)
+            code = pb_box_out(device, resident->memory, 0, &box);
+        device->driver->leave();
+    }
+    if (code) {
+        pb_resident_lost(resident, device->lost ? "the device failed before" : device->driver->explain(code));
+        return;
+    }
+    resident->on_host = true;
+    counts->copies_out++;
+    counts->bytes_out += resident->bytes;
+    counts->out_time += pb_settings()->verbose ? pb_now() - begin : 0;
+}
+
+struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written) {
+    for (struct pb_resident *each = residents; each; each = each->next) {
+        if (low >= each->low + each->bytes || each->low >= low + bytes)
+            continue;
+        if (low >= each->low && low + bytes <= each->low + each->bytes)
+            return each;
+        bring_home(each, pb_no_region());
+        if (written)
+            each->on_device = false;
+    }
+    return NULL;
+}
+
+int pb_resident_fetch(struct pb_resident *resident, struct pb_device *device, bool needed, polybuild_counts *counts) {
+    int code = 0;
+    if (resident->device != device) {
+        bring_home(resident, pb_no_region());
+        drop_memory(resident);
+        resident->memory = device->position == 0 ? resident->adopted : 0;
+        code = resident->memory ? 0 : pb_take(device, resident->bytes, &resident->memory);
+        if (code)
+            return code;
+        resident->device = device;
+    }
+    if (needed && !resident->on_device) {
+        unsigned long long begin = pb_now();
+        polybuild_box box = whole(resident);
+        code = pb_box_in(device, resident->memory, 0, &box);
+        if (code)
+            return code;
+        resident->on_device = true;
+        counts->copies_in++;
+        counts->bytes_in += resident->bytes;
+        counts->in_time += pb_settings()->verbose ? pb_now() - begin : 0;
+    }
+    return 0;
+}
+
+void pb_residents_home(void) {
+    for (struct pb_resident *each = residents; each; each = each->next) {
+        bring_home(each, pb_no_region());
+        each->on_device = false;
+    }
+}
+
+void pb_residents_forget(struct pb_device *device) {
+    for (struct pb_resident *each = residents; each; each = each->next)
+        if (each->device == device)
+            drop_memory(each);
+}
+
+/* The resident array that begins at `array`. */
+static struct pb_resident **find(const void *array) {
+    struct pb_resident **place = &residents;
+    while (*place && (*place)->low != (uintptr_t)array)
+        place = &(*place)->next;
+    return place;
+}
+
+/* Whether a part of the bytes is resident already; no two resident arrays share bytes. */
+static bool overlaps(uintptr_t low, size_t bytes) {
+    for (const struct pb_resident *each = residents; each; each = each->next)
+        if (low < each->low + each->bytes && each->low < low + bytes)
+            return true;
+    return false;
+}
+
+static struct pb_resident *add(const void *array, size_t bytes) {
+    struct pb_resident *resident = calloc(1, sizeof *resident);
+    if (resident) {
+        resident->low = (uintptr_t)array;
+        resident->bytes = bytes;
+        resident->depth = 1;
+        resident->on_host = true;
+        resident->next = residents;
+        residents = resident;
+    }
+    return resident;
+}
+
+void polybuild_resident(const void *array, size_t bytes) {
+    if (!array || !bytes)
+        return;
+    pb_lock();
+    struct pb_resident *old = *find(array);
+    if (old)
+        old->depth++;
+    else if (!overlaps((uintptr_t)array, bytes))
+        (void)add(array, bytes); /* without memory for it, the array is copied as any other */
+    pb_unlock();
+}
+
+void polybuild_release(const void *array) {
+    pb_lock();
+    struct pb_resident **place = find(array);
+    struct pb_resident *resident = *place;
+    if (resident && --resident->depth == 0) {
+        bring_home(resident, pb_no_region());
+        drop_memory(resident);
+        *place = resident->next;
+        free(resident);
+    }
+    pb_unlock();
+}
+
+void polybuild_update_host(const void *array) {
+    pb_lock();
+    struct pb_resident *resident = pb_resident_at((uintptr_t)array, 1, false);
+    if (resident)
+        bring_home(resident, pb_no_region());
+    pb_unlock();
+}
+
+void polybuild_update_device(const void *array) {
+    pb_lock();
+    struct pb_resident *resident = pb_resident_at((uintptr_t)array, 1, true);
+    if (resident) {
+        resident->on_host = true;
+        resident->on_device = false;
+    }
+    pb_unlock();
+}
+
+int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
+    int done = 0;
+    pb_lock();
+    struct pb_device *device = pb_cuda_device();
+    if (device && bytes && !overlaps((uintptr_t)stand_in, bytes) && device->driver->enter() == 0) {
+        struct pb_resident *resident = pb_cuda_settle() == 0 ? add(stand_in, bytes) : NULL;
+        if (resident) {
+            resident->device = device;
+            resident->memory = resident->adopted = (pb_memory)device_pointer;
+            resident->on_device = true;
+            resident->on_host = false;
+            done = 1;
+        }
+        device->driver->leave();
+    }
+    pb_unlock();
+    return done;
+}
+
+int polybuild_disown(void *stand_in) {
+    int done = 0;
+    pb_lock();
+    struct pb_resident **place = find(stand_in);
+    struct pb_resident *resident = *place;
+    if (resident) {
+        struct pb_device *device = pb_cuda_device();
+        done = device && !device->lost && !resident->lost && device->driver->enter() == 0;
+        if (done) {
+            done = pb_resident_fetch(resident, device, true, pb_no_region()) == 0 && device->driver->wait() == 0;
+            device->driver->leave();
+        }
+        drop_memory(resident);
+        *place = resident->next;
+        free(resident);
+    }
+    pb_unlock();
+    return done;
+}

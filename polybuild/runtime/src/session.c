@@ -1,0 +1,339 @@
+/* One run of a region on a device: arrays go there, kernels run, arrays come back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct polybuild_buffer {
+    struct polybuild_buffer *next;
+    pb_memory memory;
+    uintptr_t start; /* the host's address that the memory begins with */
+    size_t bytes;    /* of memory */
+    long first;
+    polybuild_box box;
+    int mode;
+    struct pb_resident *resident; /* whose memory it is; NULL: its own */
+    char *dense;                  /* the new values, until all have arrived */
+};
+
+struct polybuild_session {
+    polybuild_region *region;
+    struct pb_device *device;
+    void *code;
+    polybuild_buffer *buffers;
+    const char *failure; /* the first error; NULL: none yet */
+    unsigned long long begin, launched; /* launched: when the first kernel was, 0: none yet */
+    polybuild_counts counts;
+};
+
+/* What it costs to run on a device rather than on the host, about. Transfers in bytes per nanosecond. */
+static const double START_COST = 30000, TRANSFER_RATE = 10, DEVICE_RATE = 50;
+
+static bool is_worthwhile(double instances, double bytes) {
+    const struct pb_settings *settings = pb_settings();
+    if (settings->backend != PB_AUTO || instances <= 0)
+        return true;
+    if (pb_any_resident())
+        bytes = 0;
+    return START_COST + bytes / TRANSFER_RATE + instances / DEVICE_RATE < instances / settings->host_rate;
+}
+
+/* Says why a region does not run on a device: always if the user asked for one, and once. */
+static void complain(polybuild_region *region, const char *why) {
+    enum pb_backend backend = pb_settings()->backend;
+    if (region->complained || (backend == PB_AUTO && !pb_settings()->verbose))
+        return;
+    region->complained = 1;
+    pb_say(region, "runs on the host: %s", why);
+}
+
+static void fail(polybuild_session *session, const char *why) {
+    if (!session->failure)
+        session->failure = why;
+}
+
+/* An error of the driver, which may be the end of the device. */
+static void fail_with(polybuild_session *session, int code, bool fatal) {
+    if (code) {
+        fail(session, session->device->driver->explain(code));
+        session->device->lost = session->device->lost || fatal;
+    }
+}
+
+polybuild_session *polybuild_open(polybuild_region *region, double instances, double bytes) {
+    enum pb_backend backend = pb_settings()->backend;
+    const char *why = NULL;
+    void *code = NULL;
+    struct pb_device *device = NULL;
+    polybuild_session *session = NULL;
+    if (backend == PB_HOST || backend == PB_OPENMP)
+        return NULL;
+    pb_lock();
+    pb_know(region);
+    if (is_worthwhile(instances, bytes)) {
+        device = pb_device_for(region->module, &code, &why);
+        if (device && !(session = calloc(1, sizeof *session)))
+            why = "out of memory";
+        if (!session)
+            complain(region, why);
+    }
+    pb_unlock();
+    if (session) {
+        session->region = region;
+        session->device = device;
+        session->code = code;
+        session->begin = pb_now();
+    }
+    return session;
+}
+
+/* The largest multiple of `step` that is no larger than `value`. */
+static ptrdiff_t round_down(ptrdiff_t value, ptrdiff_t step) {
+    ptrdiff_t rest = value % step;
+    return value - (rest < 0 ? rest + step : rest);
+}
+
+/* Elements that lie at a multiple of so many bytes from their array's begin shall do so on the device, as
+ * memory is read in such pieces. A multiple of the size of an element. */
+static ptrdiff_t alignment_for(size_t unit) {
+    size_t step = unit;
+    while (step % 128 && step < 4096)
+        step += unit;
+    return (ptrdiff_t)(step % 128 ? unit : step);
+}
+
+/* Places the array: sets start and first. Of a resident array the start is given. */
+static bool place(polybuild_buffer *buffer, uintptr_t base, size_t unit) {
+    ptrdiff_t distance;
+    if (buffer->resident) {
+        distance = (ptrdiff_t)(buffer->resident->low - base);
+        if (distance % (ptrdiff_t)unit)
+            return false;
+    } else {
+        distance = round_down((ptrdiff_t)((uintptr_t)buffer->box.low - base), alignment_for(unit));
+    }
+    buffer->start = base + (uintptr_t)distance;
+    buffer->first = (long)(distance / (ptrdiff_t)unit);
+    return true;
+}
+
+static bool covers(const polybuild_box *box, const struct pb_resident *resident) {
+    return (uintptr_t)box->low == resident->low && pb_box_bytes(box) == resident->bytes &&
+           pb_box_extent(box) == resident->bytes;
+}
+
+/* Gives a buffer memory, and values if they are needed. */
+static void fill(polybuild_session *session, polybuild_buffer *buffer) {
+    struct pb_device *device = session->device;
+    const polybuild_box *box = &buffer->box;
+    struct pb_resident *resident = buffer->resident;
+    if (resident) {
+        bool needed = (buffer->mode & POLYBUILD_IN) || !covers(box, resident);
+        fail_with(session, pb_resident_fetch(resident, device, needed, &session->counts), false);
+        buffer->memory = resident->memory;
+        return;
+    }
+    buffer->bytes = (uintptr_t)box->low - buffer->start + pb_box_extent(box);
+    fail_with(session, pb_take(device, buffer->bytes, &buffer->memory), false);
+    if (!session->failure && (buffer->mode & POLYBUILD_IN)) {
+        unsigned long long begin = pb_now();
+        fail_with(session, pb_box_in(device, buffer->memory, (uintptr_t)box->low - buffer->start, box), true);
+        session->counts.copies_in++;
+        session->counts.bytes_in += pb_box_bytes(box);
+        session->counts.in_time += pb_settings()->verbose ? pb_now() - begin : 0;
+    }
+}
+
+polybuild_buffer *polybuild_map(polybuild_session *session, const void *base, const polybuild_box *box, size_t unit,
+                                int mode) {
+    if (!session || session->failure)
+        return NULL;
+    polybuild_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) {
+        fail(session, "out of memory");
+        return NULL;
+    }
+    buffer->box = *box;
+    buffer->mode = mode;
+    buffer->next = session->buffers;
+    session->buffers = buffer;
+    if (!box->width)
+        return buffer;
+    pb_lock();
+    int code = session->device->driver->enter();
+    if (!code) {
+        if (mode != POLYBUILD_TEMPORARY)
+            buffer->resident =
+                pb_resident_at((uintptr_t)box->low, pb_box_extent(box), (mode & POLYBUILD_OUT) != 0);
+        if (place(buffer, (uintptr_t)base, unit ? unit : 1))
+            fill(session, buffer);
+        else
+            fail(session, "a resident array does not begin with an element");
+        session->device->driver->leave();
+    }
+    fail_with(session, code, true);
+    pb_unlock();
+    return session->failure ? NULL : buffer;
+}
+
+long polybuild_first(const polybuild_buffer *buffer) { return buffer ? buffer->first : 0; }
+
+void polybuild_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
+                      const polybuild_argument *arguments, int count) {
+    size_t blocks[3], threads[3];
+    pb_memory memories[PB_MOST_ARGUMENTS];
+    if (!session || session->failure)
+        return;
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] <= 0 || block[i] <= 0)
+            return;
+        blocks[i] = (size_t)grid[i];
+        threads[i] = (size_t)block[i];
+    }
+    if (count > PB_MOST_ARGUMENTS || kernel < 0 || kernel >= session->region->module->kernel_count) {
+        fail(session, "the call of a kernel is not as it should be");
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        memories[i] = arguments[i].buffer ? arguments[i].buffer->memory : 0;
+    const struct pb_driver *driver = session->device->driver;
+    pb_lock();
+    int code = driver->enter();
+    if (!code) {
+        if (!session->launched) {
+            if (pb_settings()->verbose)
+                (void)driver->wait(); /* so that the time of copies is not that of kernels */
+            session->launched = pb_now();
+        }
+        code = driver->launch(session->code, kernel, blocks, threads, arguments, memories, count);
+        driver->leave();
+    }
+    fail_with(session, code, false);
+    session->counts.launches += !code;
+    pb_unlock();
+}
+
+/* Waits for the kernels. Other threads may use the device meanwhile. */
+static void finish(polybuild_session *session) {
+    const struct pb_driver *driver = session->device->driver;
+    bool awaited = pb_settings()->verbose != 0;
+    for (const polybuild_buffer *each = session->buffers; each; each = each->next)
+        awaited = awaited || ((each->mode & POLYBUILD_OUT) && !each->resident && each->box.width);
+    if (!awaited || !session->launched)
+        return;
+    int code = driver->enter();
+    if (!code) {
+        code = driver->wait();
+        driver->leave();
+    }
+    if (pb_settings()->verbose)
+        session->counts.kernel_time = pb_now() - session->launched;
+    if (code) {
+        pb_lock();
+        fail_with(session, code, true);
+        pb_unlock();
+    }
+}
+
+/* Copies what kernels wrote to the host. An array that the host version reads gets its new values only
+ * when nothing can fail any more; one that it overwrites anyway gets them at once. */
+static void copy_back(polybuild_session *session) {
+    unsigned long long begin = pb_now();
+    for (polybuild_buffer *each = session->buffers; each && !session->failure; each = each->next) {
+        const polybuild_box *box = &each->box;
+        size_t offset = (uintptr_t)box->low - each->start;
+        if (!(each->mode & POLYBUILD_OUT) || each->resident || !box->width)
+            continue;
+        if (!(each->mode & POLYBUILD_IN)) {
+            fail_with(session, pb_box_out(session->device, each->memory, offset, box), true);
+        } else if ((each->dense = malloc(pb_box_bytes(box))) != NULL) {
+            fail_with(session, pb_box_stage(session->device, each->memory, offset, box, each->dense), true);
+        } else {
+            fail(session, "out of memory");
+        }
+        session->counts.copies_out++;
+        session->counts.bytes_out += pb_box_bytes(box);
+    }
+    for (polybuild_buffer *each = session->buffers; each && !session->failure; each = each->next)
+        if (each->dense)
+            pb_box_settle(&each->box, each->dense);
+    if (pb_settings()->verbose)
+        session->counts.out_time = pb_now() - begin;
+}
+
+/* What the run did to a resident array. */
+static void conclude(const polybuild_session *session, const polybuild_buffer *buffer) {
+    struct pb_resident *resident = buffer->resident;
+    if (!resident || !(buffer->mode & POLYBUILD_OUT))
+        return;
+    if (!session->failure) {
+        resident->on_device = true;
+        resident->on_host = false;
+    } else if (session->launched) { /* some kernel may have written to it */
+        resident->on_device = false;
+        if (!resident->on_host)
+            pb_resident_lost(resident, session->failure);
+    }
+}
+
+static void free_buffers(polybuild_session *session) {
+    while (session->buffers) {
+        polybuild_buffer *buffer = session->buffers;
+        session->buffers = buffer->next;
+        if (!buffer->resident)
+            pb_give(session->device, buffer->memory, buffer->bytes);
+        free(buffer->dense);
+        free(buffer);
+    }
+}
+
+static void account(const polybuild_session *session) {
+    polybuild_region *region = session->region;
+    polybuild_counts *all = &region->counts;
+    const polybuild_counts *one = &session->counts;
+    unsigned long long time = pb_now() - session->begin;
+    all->launches += one->launches;
+    all->copies_in += one->copies_in;
+    all->copies_out += one->copies_out;
+    all->bytes_in += one->bytes_in;
+    all->bytes_out += one->bytes_out;
+    all->kernel_time += one->kernel_time;
+    all->in_time += one->in_time;
+    all->out_time += one->out_time;
+    all->device_time += time;
+    if (!session->failure) {
+        all->device_runs++;
+        if (pb_settings()->verbose > 1)
+            pb_say(region, "%s: %llu kernels %.3f ms, in %.3f MB %.3f ms, out %.3f MB %.3f ms, all %.3f ms",
+                   session->device->driver->name, one->launches, (double)one->kernel_time / 1e6,
+                   (double)one->bytes_in / 1e6, (double)one->in_time / 1e6, (double)one->bytes_out / 1e6,
+                   (double)one->out_time / 1e6, (double)time / 1e6);
+        return;
+    }
+    all->failures++;
+    if (!region->complained || pb_settings()->verbose > 1)
+        pb_say(region, "%s: %s; runs on the host", session->device->driver->name, session->failure);
+    region->complained = 1;
+}
+
+int polybuild_close(polybuild_session *session) {
+    if (!session)
+        return 0;
+    if (!session->failure)
+        finish(session);
+    pb_lock();
+    int code = session->device->driver->enter();
+    fail_with(session, code, true);
+    if (!session->failure)
+        copy_back(session);
+    for (const polybuild_buffer *each = session->buffers; each; each = each->next)
+        conclude(session, each);
+    free_buffers(session);
+    if (!code)
+        session->device->driver->leave();
+    account(session);
+    pb_unlock();
+    int done = !session->failure;
+    free(session);
+    return done;
+}

@@ -1,0 +1,1 @@
+"""GPU targets: CUDA and OpenCL."""

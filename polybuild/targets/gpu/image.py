@@ -1,0 +1,80 @@
+"""The kernels of a file as data in that file: the module object that the runtime loads.
+
+See ``polybuild_device.h`` for the structure. String literals are kept within what C99 promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+_WORD = 8
+_WORDS_A_LINE = 5
+_LONGEST_LITERAL = 4000
+_LONGEST_LINE = 100
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "?": "\\?"}
+
+
+def module_object(
+    name: str,
+    kernels: Sequence[str],
+    *,
+    fatbin: bytes = b"",
+    opencl: str = "",
+    opencl_options: str = "",
+) -> str:
+    """C text that defines the static ``polybuild_module`` called ``name``.
+
+    ``kernels`` are their names in the order in which they are launched by number; ``fatbin`` and
+    ``opencl`` are what they are compiled to, each empty if there is no such image.
+    """
+    parts = [_array("const char *const", f"{name}_kernels", [f'"{kernel}"' for kernel in kernels])]
+    if fatbin:
+        parts.append(_words(f"{name}_fatbin", fatbin))
+    if opencl:
+        pieces = ["\n".join(_literals(piece)) for piece in _pieces(opencl)]
+        parts.append(_array("const char *const", f"{name}_opencl", [*pieces, "0"], "\n"))
+    fields = [
+        "POLYBUILD_DEVICE_VERSION",
+        str(len(kernels)),
+        f"{name}_kernels",
+        f"{name}_fatbin" if fatbin else "0",
+        str(len(fatbin)),
+        f"{name}_opencl" if opencl else "0",
+        f'"{opencl_options}"' if opencl_options else "0",
+        "0",
+    ]
+    parts.append(f"static polybuild_module {name} = {{{', '.join(fields)}}};\n")
+    return "".join(parts)
+
+
+def _array(of: str, name: str, items: Sequence[str], separator: str = " ") -> str:
+    return f"static {of} {name}[] = {{{f',{separator}'.join(items)}}};\n"
+
+
+def _words(name: str, data: bytes) -> str:
+    """An array of words whose bytes, in the order of this kind of machine, are ``data``."""
+    padded = data + bytes(-len(data) % _WORD)
+    words = [f"0x{int.from_bytes(padded[i : i + _WORD], 'little'):x}" for i in range(0, len(padded), _WORD)]
+    lines = [", ".join(words[i : i + _WORDS_A_LINE]) for i in range(0, len(words), _WORDS_A_LINE)]
+    return _array("const unsigned long long", name, lines, "\n")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """``text`` cut into pieces that each fit into one string literal."""
+    for start in range(0, len(text), _LONGEST_LITERAL):
+        yield text[start : start + _LONGEST_LITERAL]
+
+
+def _literals(piece: str) -> Iterator[str]:
+    """``piece`` as string literals that C joins, one for each line or part of one."""
+    for line in piece.splitlines(keepends=True):
+        for start in range(0, len(line), _LONGEST_LINE):
+            yield f'"{"".join(map(_escaped, line[start : start + _LONGEST_LINE]))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if " " <= character <= "~":
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode())
