@@ -1,6 +1,29 @@
+"""Options, and what happens where a tool is missing that only some tests need.
+
+Such tests are skipped, unless POLYBUILD_TESTS_NEED_ALL is set, as it is where everything
+should have been installed.
+"""
+
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+
 import pytest
+
+MARKED = {
+    "autotools": ("autoreconf", "automake", "libtoolize", "make"),
+    "ccache": ("ccache",),
+    "cmake": ("cmake",),
+    "distcc": ("distcc", "distccd"),
+    "make": ("make",),
+    "mpi": ("mpicc", "mpirun", "make"),
+}
+"""What a test with this marker needs."""
+
+PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
+"""What a test needs that gets this compiler, generator or the like as a parameter."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -9,3 +32,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the texts of tests/golden anew from what comes out",
     )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    missing = sorted({tool for tool in tools_for(item) if shutil.which(tool) is None})
+    if not missing:
+        return
+    reason = f"needs {', '.join(missing)}"
+    if os.environ.get("POLYBUILD_TESTS_NEED_ALL"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def tools_for(item: pytest.Item) -> Iterator[str]:
+    """The optional tools that ``item`` needs, by its markers and its parameters."""
+    for marker in item.iter_markers():
+        yield from MARKED.get(marker.name, ())
+    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        for value in item.callspec.params.values():
+            name = getattr(value, "compiler", value)
+            if isinstance(name, str) and name in PARAMETERS:
+                yield PARAMETERS[name]

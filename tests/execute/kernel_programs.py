@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +52,6 @@ def transform(kernel: str, options: Options, toolchain: Toolchain = GCC) -> Resu
 
 def build(file: Path, program: Path, toolchain: Toolchain) -> Path:
     """Compile ``file`` with the driver; a warning fails the test."""
-    if shutil.which(toolchain.compiler) is None:
-        raise FileNotFoundError(f"the tests need {toolchain.compiler}")
     command = [toolchain.compiler, *toolchain.command_line, str(DRIVER), str(file), "-lm", "-o", str(program)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"

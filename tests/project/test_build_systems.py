@@ -85,7 +85,7 @@ def with_generator(folder: Path) -> Build:
 
 
 WAYS = [
-    pytest.param(with_make, id="make"),
+    pytest.param(with_make, id="make", marks=pytest.mark.make),
     pytest.param(with_autotools, id="autotools", marks=pytest.mark.autotools),
     pytest.param(with_meson, id="meson", marks=pytest.mark.network),
     pytest.param(with_generator, id="meson-generator", marks=pytest.mark.network),

@@ -137,7 +137,7 @@ def edited(folder, tool, target, names):
     return answers
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+@pytest.mark.make
 def test_make_reads_awkward_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in AWKWARD:
