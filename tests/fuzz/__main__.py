@@ -32,6 +32,7 @@ from .harness import (
     Harness,
     Outcome,
     limited,
+    links,
 )
 from .program import Program
 from .reduce import reduce
@@ -76,14 +77,14 @@ def main() -> int:
 def run_batch(folder: Path, seed: int, first: int, size: int, *, ways: int = 2, fault: str = "") -> Outcome:
     """Check programs ``first`` to ``first + size`` of a stream under ``ways`` sets of options.
 
-    Which sets, and which builds, depends on ``first`` alone.
+    Which sets, and which builds, depends on ``first`` and the compilers that are here.
     """
     programs = [generate(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
     harness = Harness(folder, fault=fault)
     builds: list[Build] = [THREADS, BACKWARDS]
-    if rng.random() < 0.2:
-        builds.append(rng.choice(OTHERS))
+    if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
+        builds.append(other)
     outcome = harness.check(programs, rng.sample(SETTINGS, ways), builds)
     if rng.random() < 0.15 and not fault:
         outcome.failures += _interpreted(programs, seed, first)

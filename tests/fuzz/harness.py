@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,7 +176,7 @@ class Harness:
         source = self.folder / "checked.c"
         source.write_text(batch_text(programs), encoding="utf-8")
         outcome = Outcome()
-        for build in filter(_links, CHECKED):
+        for build in filter(links, CHECKED):
             built = self._build(source, build)
             if isinstance(built, str):
                 return [Failure("invalid", each, {}, build, built) for each in programs]
@@ -336,8 +337,10 @@ class Harness:
 
 
 @functools.cache
-def _links(build: Build) -> bool:
+def links(build: Build) -> bool:
     """Whether this machine has what ``build`` links with: not every clang brings its sanitizers."""
+    if shutil.which(build.compiler) is None:
+        return False
     command = [build.compiler, *build.flags, "-x", "c", "-", "-o", "/dev/null"]
     done = subprocess.run(
         command, check=False, input="int main(void) { return 0; }", text=True, capture_output=True
