@@ -37,6 +37,7 @@ class Arguments:
     flags: tuple[str, ...]
     verbose: bool
     colour: str
+    html: str = ""
 
     @property
     def files(self) -> Files:
@@ -87,6 +88,7 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
         flags=(),
         verbose=values.get("verbose", False),
         colour=values["color"],
+        html=values.get("html", ""),
     )
     _check_files(arguments, command, values)
     compiler, flags = choose_compiler(values["cc"], flags)
@@ -142,6 +144,8 @@ def _parser(command: str) -> _Parser:
         parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
         parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
         parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
+    else:
+        parser.add_argument("--html", metavar="FILE", help="write it as a page with pictures", **unset)
     _add_knobs(parser)
     return parser
 
@@ -188,10 +192,13 @@ def _default(value: object) -> str:
 def _check_files(arguments: Arguments, command: str, values: Mapping[str, Any]) -> None:
     if arguments.source in {"", "-"}:
         raise UsageError("the C file must have a name; standard input cannot be read")
-    for name in ("output", "depfile", "report"):
+    for name in ("output", "depfile", "report", "html"):
         if values.get(name) == "":
             raise UsageError(f"--{name} needs the name of a file")
     if command == "explain":
+        problem = clash(arguments.source, (arguments.html, "", "")) if arguments.html else ""
+        if problem:
+            raise UsageError(problem)
         return
     if arguments.depfile and arguments.output == STANDARD_OUTPUT:
         raise UsageError("--depfile needs a target: give -o FILE, too")

@@ -111,7 +111,8 @@ def _explain(words: Sequence[str]) -> int:
 
     request = arguments.parse("explain", words)
     style = terminal.style_for(sys.stdout, request.colour)
-    if not (output.may_hold_regions(_read(request.source)) or _detects(request)):
+    plain = not request.html
+    if plain and not (output.may_hold_regions(_read(request.source)) or _detects(request)):
         terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
         return 0
 
@@ -124,9 +125,16 @@ def _explain(words: Sequence[str]) -> int:
     except SourceError as error:
         _print_diagnostics([error.diagnostic], request.colour)
         return 1
-    diagnostics = (*result.diagnostics, *result.refused)
-    text = explanation.explain(request.source, result.regions, diagnostics, style)
-    terminal.write(sys.stdout, text)
+    from polybuild.report.gather import gather
+
+    regions, rest = gather(result)
+    if request.html:
+        from polybuild.report.page import page
+
+        text = page(request.source, regions, rest)
+        _guard(lambda: output.write(request.html, text.encode("utf-8", "surrogateescape")))
+    else:
+        terminal.write(sys.stdout, explanation.explain(request.source, regions, rest, style))
     kept = any(region.status != "transformed" for region in result.regions)
     return 1 if kept and options.on_unsupported == "error" else 0
 

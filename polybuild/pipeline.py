@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import islpy as isl
 
 from polybuild.analysis.aliasing import find_overlaps
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.work import is_small, trip_counts
+from polybuild.budget import operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.emit.region import Plan, RegionText, write_region
 from polybuild.emit.splice import Replacement, splice
@@ -27,9 +25,8 @@ from polybuild.source.model import Region, RejectedRegion, Source
 from polybuild.source.reader import read_source, text_of
 from polybuild.targets.cpu.choice import choose_mapping
 
-# isl's budget for one region, about twenty seconds' work, and how it says that it is spent
+# isl's budget for one region, about twenty seconds' work
 _MOST_OPERATIONS = 8_000_000
-_OUT_OF_OPERATIONS = "maximal number of operations exceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +71,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             try:
                 generated, report, found = _compile_region(region, options, strict_aliasing=strict)
                 replacements.append(Replacement(region, generated))
+                found = replace(found, original=source.text[region.span.start : region.span.end])
             except Unsupported as refusal:
                 if region.detected:  # nobody asked for it
                     refused += (refusal.diagnostic,)
@@ -101,7 +99,7 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
     """Why an unmarked region is better left alone, None if it should be taken."""
     reason = "no order of this loop is parallel or tiled"
     try:
-        with _operation_budget(_MOST_OPERATIONS // 8):
+        with operation_budget(_MOST_OPERATIONS // 8):
             scop = extract_scop(region)
             if is_small(scop):
                 reason = "this loop does too little"
@@ -127,7 +125,7 @@ def _compile_region(
     ladder = _ladder(options)
     for attempt in ladder:
         try:
-            with _operation_budget():
+            with operation_budget(_MOST_OPERATIONS):
                 return _transform(region, attempt, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
@@ -140,7 +138,7 @@ def _compile_region(
                     "this is a fault of polybuild; please report it",
                 ) from illegal
         except Exception as error:  # a fault of ours costs one region, never the file
-            if not (isinstance(error, isl.Error) and _OUT_OF_OPERATIONS in str(error)):
+            if not was_spent(error):
                 raise Unsupported(
                     "internal",
                     f"internal error: {describe(error)}; the region is left as it is",
@@ -193,33 +191,6 @@ def _transform(
         remarks=(*mapping.remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return text, report, Details(scop, dependences, mapping.schedule, text, region)
-
-
-@contextmanager
-def _operation_budget(most: int | None = None) -> Iterator[None]:
-    """What takes more than ``most`` operations under this makes isl give up and raise."""
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(_MOST_OPERATIONS if most is None else most)
-    try:
-        yield
-    except Unsupported:
-        raise
-    except Exception as error:
-        # once the budget is spent isl answers with nothing, which fails in many ways
-        if _is_spent():
-            raise isl.Error(_OUT_OF_OPERATIONS) from error
-        raise
-    finally:
-        context.set_max_operations(0)
-
-
-def _is_spent() -> bool:
-    try:
-        isl.Set("{ : }")
-    except isl.Error:
-        return True
-    return False
 
 
 def _is_strict(flags: Sequence[str]) -> bool:

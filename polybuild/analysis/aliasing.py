@@ -59,7 +59,7 @@ def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[O
     ``strict`` says that accesses follow C's rules of effective types. Raises
     Unsupported if a check needs a footprint that is not known.
     """
-    arrays = [_touched(scop, array) for array in scop.arrays if not array.local]
+    arrays = [_touched(scop, array) for array in scop.arrays if not array.local and _is_touched(scop, array)]
     values = [
         Footprint(_read_object(parameter, scop), (), (), written=False)
         for parameter in scop.parameters
@@ -182,6 +182,16 @@ def _read_object(parameter: Parameter, scop: Scop) -> Array:
         location=scop.location,
         by_pointer=not isinstance(root, c_ast.ID),
         target=pointer if isinstance(pointer, str) else "",
+    )
+
+
+def _is_touched(scop: Scop, array: Array) -> bool:
+    """Whether any access to ``array`` can run at all."""
+    return any(
+        not access.relation.intersect_params(scop.context).is_empty()
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array is array
     )
 
 

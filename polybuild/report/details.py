@@ -14,10 +14,14 @@ from polybuild.source.model import Region
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The model, the dependences, the new order and the code of one region."""
+    """The model, the dependences, the new order and the code of one region.
+
+    ``original`` is its text in the file, marks included.
+    """
 
     scop: Scop
     dependences: Dependences
     schedule: isl.Schedule
     text: RegionText
     region: Region
+    original: str = ""

@@ -51,6 +51,11 @@ class Obstacle:
     element: str
 
     @property
+    def components(self) -> int:
+        """How many loops the distance is over."""
+        return self.distance.count(",") + 1
+
+    @property
     def meaning(self) -> str:
         """What the two ends do to each other, in words."""
         return _MEANINGS[self.kind]

@@ -1,0 +1,44 @@
+"""isl's operation budget: how much work a region may cost (thesis, section 12.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import islpy as isl
+
+from polybuild.diagnostics import Unsupported
+
+_SPENT = "maximal number of operations exceeded"
+
+
+@contextmanager
+def operation_budget(most: int) -> Iterator[None]:
+    """What takes more than ``most`` operations under this makes isl give up and raise."""
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(most)
+    try:
+        yield
+    except Unsupported:
+        raise
+    except Exception as error:
+        # once the budget is spent isl answers with nothing, which fails in many ways
+        if _is_spent():
+            raise isl.Error(_SPENT) from error
+        raise
+    finally:
+        context.set_max_operations(0)
+
+
+def was_spent(error: BaseException) -> bool:
+    """Whether ``error`` says that the budget was spent."""
+    return isinstance(error, isl.Error) and _SPENT in str(error)
+
+
+def _is_spent() -> bool:
+    try:
+        isl.Set("{ : }")
+    except isl.Error:
+        return True
+    return False
