@@ -243,7 +243,7 @@ def _read(path: str) -> bytes:
     try:
         return output.read(path)
     except OSError as error:
-        raise _failure("unreadable", f"cannot read the file: {error.strerror}", path) from None
+        raise _failure("unreadable-file", f"cannot read the file: {error.strerror}", path) from None
 
 
 def _guard(write: Callable[[], object]) -> None:

@@ -43,7 +43,8 @@ margin:.2rem 0;max-height:40rem}
 .w{color:var(--word)}.c{color:var(--note);font-style:italic}.s{color:var(--text)}.p{color:var(--mark);font-weight:600}
 .good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
 .faint{color:var(--faint)}
-table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.25rem .9rem .25rem 0;
+table{border-collapse:collapse}td:first-child{white-space:nowrap}
+td,th{text-align:left;vertical-align:top;padding:.25rem .9rem .25rem 0;
 border-bottom:1px solid var(--line)}
 ul{margin:.2rem 0;padding-left:1.2rem}li{margin:.25rem 0}
 svg{max-width:100%;height:auto}

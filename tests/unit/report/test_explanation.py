@@ -4,7 +4,10 @@ import json
 
 from polybuild import output
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.report.explanation import explain, remark
+from polybuild.pipeline import Result
+from polybuild.report import explanation
+from polybuild.report.explanation import remark
+from polybuild.report.gather import gather
 from polybuild.report.model import RegionReport
 from polybuild.report.record import as_json
 from polybuild.report.terminal import Style
@@ -23,6 +26,10 @@ DONE = RegionReport(
     remarks=("the loops i and j were interchanged",),
 )
 KEPT = RegionReport("in.c", 12, 15, "kept", code="loop-bound", message="not affine")
+
+
+def explain(path, regions, diagnostics, style):
+    return explanation.explain(path, *gather(Result("", tuple(regions), tuple(diagnostics), ())), style)
 
 
 def refusal(line, file="in.c"):

@@ -1,0 +1,102 @@
+"""The page of an explanation: whole, well formed, and with pictures of what is there."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from polybuild.options import Options
+from polybuild.pipeline import compile_source
+from polybuild.report.gather import gather
+from polybuild.report.page import page
+from polybuild.report.pictures.footprints import footprints
+from polybuild.report.pictures.iterations import iteration_space, nests
+from polybuild.report.pictures.tree import schedule_tree
+
+SOURCE = """\
+void heat(int steps, int n, double a[restrict n][n], double b[restrict n][n]) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        b[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]); // <&>
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[i][j] = b[i][j];
+  }
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) if (a[0][i]) goto out;
+#pragma endscop
+out:;
+}
+"""
+_VOID = {"meta", "br"}
+
+
+class Balance(HTMLParser):
+    """Fails where a tag closes another one than the last that is open."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002 -- the parser calls it so
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "heat & co.c"
+    path.write_text(SOURCE)
+    return str(path), compile_source(str(path), Options(), ["gcc"], [])
+
+
+def test_the_page_is_whole(result):
+    path, found = result
+    text = page(path, *gather(found))
+    parser = Balance()
+    parser.feed(text)
+    assert parser.open == []
+    assert text.count("<svg") == 3
+    assert "heat &amp; co.c" in text
+    assert "&lt;&amp;&gt;" in text
+    assert "<script" not in text
+    assert 'src="' not in text
+    assert "Kept as it is." in text
+    assert "a[i][j] (line 9) writes what is read by a[i - 1][j] (line 6)" in text
+    assert "n &gt;= 1</code></td><td>line 6: " in text
+
+
+def test_the_page_is_always_the_same(result):
+    path, found = result
+    again = compile_source(path, Options(), ["gcc"], [])
+    assert page(path, *gather(found)) == page(path, *gather(again))
+
+
+def test_pictures_show_iterations_elements_and_order(result):
+    details = result[1].details[0]
+    (nest,) = nests(details.scop)
+    drawn = [
+        iteration_space(details.scop, details.dependences, nest),
+        footprints(details.scop),
+        schedule_tree(details.scop, details.schedule),
+    ]
+    circles, boxes, words = (ET.fromstring(each) for each in drawn)  # noqa: S314 -- our own
+    space = "{http://www.w3.org/2000/svg}"
+    # six steps by six rows of two statements, and two dots in the legend
+    assert len(circles.findall(f"{space}circle")) == 2 * 36 + 2
+    kinds = [each.get("class") for each in boxes.findall(f"{space}rect")]
+    assert kinds.count("strong") == 4 + 1 + 1  # the stencil, its result, the legend
+    said = " ".join(each.text for each in words.findall(f"{space}text"))
+    assert "run by threads" in said
+    assert "floor(" in said
