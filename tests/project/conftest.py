@@ -6,40 +6,65 @@ import fcntl
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cmake_project import GENERATORS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
+from cmake_project import GENERATORS, PROJECTS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
+
+Once = Callable[[str, Callable[[Path], None]], Path]
 
 
 @pytest.fixture(scope="session")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The prefix of a virtual environment into which pip installed this tree; workers share it."""
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Makes a folder with what a function puts into it, once for all workers; the folder."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    prefix = shared / "installation"
-    with (shared / "installation.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (shared / "installation.done").exists():
-            shutil.rmtree(prefix, ignore_errors=True)
-            run_or_fail(sys.executable, "-m", "venv", prefix)
-            run_or_fail(prefix / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", ROOT)
-            (shared / "installation.done").touch()
-    return prefix
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, done = shared / name, shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                fill(folder)
+                done.touch()
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="session")
-def build_tools(installation: Path) -> Path:
+def installation(once: Once) -> Path:
+    """The prefix of a virtual environment into which pip installed this tree."""
+
+    def fill(prefix: Path) -> None:
+        run_or_fail(sys.executable, "-m", "venv", prefix)
+        run_or_fail(prefix / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", ROOT)
+
+    return once("installation", fill)
+
+
+@pytest.fixture(scope="session")
+def build_tools(once: Once, installation: Path) -> Path:
     """The installation, with the tools that build Python packages."""
-    with (installation.parent / "installation.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (installation.parent / "tools.done").exists():
-            tools = ("setuptools>=77", "wheel", "cython>=3", "scikit-build-core>=0.10", "meson", "ninja")
-            pip = (installation / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet")
-            run_or_fail(*pip, *tools)
-            (installation.parent / "tools.done").touch()
+    tools = ("setuptools>=77", "wheel", "cython>=3", "scikit-build-core>=0.10", "scikit-build>=0.18")
+    pip = (installation / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet")
+    once("tools", lambda _: run_or_fail(*pip, *tools, "meson", "ninja"))
     return installation
+
+
+@pytest.fixture(scope="session")
+def autotools_project(once: Once) -> Path:
+    """The project ``program`` with its configure script."""
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(PROJECTS / "program", folder)
+        (folder / "Makefile").unlink()
+        run_or_fail("autoreconf", "-i", folder)
+
+    return once("autotools", fill)
 
 
 @pytest.fixture

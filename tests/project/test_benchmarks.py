@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def benchmark(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.cpu", *arguments]
+def benchmark(*arguments: str, name: str = "cpu") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
     return subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
@@ -59,3 +59,15 @@ def test_an_unknown_kernel_is_refused() -> None:
     done = benchmark("--kernels", "gemm,nonesuch")
     assert done.returncode == 1
     assert "no kernel nonesuch; known are" in done.stderr
+
+
+def test_overhead(tmp_path: Path) -> None:
+    record = tmp_path / "overhead.json"
+    done = benchmark("--runs", "1", "--json", str(record), name="overhead")
+    assert done.returncode in {0, 1}, (
+        done.stderr
+    )  # 1: over what is promised, as may be where others work, too
+    steps = json.loads(record.read_text(encoding="utf-8"))["steps"]
+    assert [len(step["wrapped"]) for step in steps] == [1, 1, 1]
+    found, made = (step["wrapped"][0]["processor"] for step in steps[1:])
+    assert found < made

@@ -1,16 +1,20 @@
-"""The extension through scikit-build-core, and one written in Cython through setuptools."""
+"""The extension through scikit-build-core and scikit-build, and one written in Cython through setuptools."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from cmake_project import PROJECTS, ROOT
+from workplace import Workplace, check_edits, total
 
 pytestmark = [pytest.mark.network, pytest.mark.cmake]
+
+OPTION = ("CMakeLists.txt", "PARALLEL on", "PARALLEL off")
+SCRIPT = "import tables; print(tables.total())"
 
 
 @pytest.fixture(autouse=True)
@@ -18,53 +22,111 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
 
 
-def copy_of(kind: str, folder: Path) -> None:
-    shutil.copytree(PROJECTS / "extension", folder)
-    shutil.copytree(PROJECTS / kind, folder, dirs_exist_ok=True)
+class Package(Workplace):
+    """The extension as one of the projects builds it, with the tools on PATH."""
+
+    def __init__(self, folder: Path, tools: Path, kind: str) -> None:
+        super().__init__(folder)
+        self.python = tools / "bin" / "python"
+        self.path = f"{tools / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        shutil.copytree(PROJECTS / "extension", folder)
+        shutil.copytree(PROJECTS / kind, folder, dirs_exist_ok=True)
+
+    def pip(self, *words: str | Path, **environment: str) -> str:
+        command = (self.python, "-m", "pip", "--disable-pip-version-check", *words)
+        return self.run(*command, PATH=self.path, **environment)
+
+    def result_in(self, folder: Path, library: Path, script: str = SCRIPT) -> tuple[int, bool]:
+        # The first lines are those of a build, if the import builds.
+        printed = self.run(self.python, "-c", script, folder=folder, PATH=self.path).splitlines()[-1]
+        return int(printed), b"GOMP_parallel" in library.read_bytes()
 
 
-def run(*command: str | Path, folder: Path, **environment: str) -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+class Wheel(Package):
+    """Built by pip in the environment with the tools, and installed in a folder."""
+
+    script = SCRIPT
+
+    def build(self, **environment: str) -> None:
+        shutil.rmtree(self.folder / "unpacked", ignore_errors=True)
+        words = ("--quiet", "--no-build-isolation", "--no-deps", "--target", "unpacked", ".")
+        self.pip("install", *words, **environment)
+
+    def result(self) -> tuple[int, bool]:
+        (library,) = (self.folder / "unpacked").rglob("tables*.so")
+        return self.result_in(self.folder / "unpacked", library, self.script)
 
 
-def total(factor: int = 2) -> str:
-    return f"{sum(factor * i + 1 for i in range(50000))}\n"
+class Editable(Package):
+    """Installed once; an import builds what has changed."""
 
+    environment: dict[str, str]
 
-SCRIPT = "import tables; print(tables.total())"
+    def install(self, **environment: str) -> None:
+        self.pip("install", "--quiet", "--no-build-isolation", "--no-deps", "-e", ".", **environment)
+        self.environment = environment
+
+    def build(self, **environment: str) -> None:
+        # CMake installs what is newer by a second or more.
+        time.sleep(1.1)
+        if environment:
+            self.install(**environment)
+
+    def result(self) -> tuple[int, bool]:
+        self.run(self.python, "-c", "import tables", folder=self.folder.parent, PATH=self.path)
+        (library,) = (self.folder / "build" / "install").rglob("tables*.so")
+        return self.result_in(self.folder.parent, library)
 
 
 def test_wheel_from_an_isolated_build(tmp_path, build_tools):
     """Nothing is told to CMake: it finds polybuild in the environment that pip makes for the build."""
-    folder, wheels = tmp_path / "project", tmp_path / "wheels"
-    copy_of("skbuild", folder)
-    pip = (build_tools / "bin" / "pip", "--disable-pip-version-check")
-    run(*pip, "wheel", "--no-deps", "-w", wheels, ROOT, folder=tmp_path)
-    run(*pip, "wheel", "--no-deps", "-w", wheels, ".", folder=folder, PIP_FIND_LINKS=str(wheels))
+    package, wheels = Package(tmp_path / "project", build_tools, "skbuild"), tmp_path / "wheels"
+    package.pip("wheel", "--no-deps", "-w", wheels, ROOT)
+    package.pip("wheel", "--no-deps", "-w", wheels, ".", PIP_FIND_LINKS=str(wheels))
     (wheel,) = wheels.glob("tables*.whl")
-    run(*pip, "install", "--no-deps", "--target", tmp_path / "unpacked", wheel, folder=tmp_path)
+    package.pip("install", "--no-deps", "--target", tmp_path / "unpacked", wheel)
     (library,) = (tmp_path / "unpacked").glob("tables*.so")
-    assert b"GOMP_parallel" in library.read_bytes()
-    python = build_tools / "bin" / "python"
-    assert run(python, "-c", SCRIPT, folder=tmp_path / "unpacked", PATH="") == total()
+    package.path = ""  # no compiler
+    assert package.result_in(tmp_path / "unpacked", library) == (total(), True)
 
 
-@pytest.mark.parametrize("disabled", ["", "1"])
-def test_cython(tmp_path, build_tools, disabled):
-    folder = tmp_path / "project"
-    copy_of("cython", folder)
-    python = build_tools / "bin" / "python"
-    run(python, "setup.py", "build_ext", "--inplace", folder=folder, POLYBUILD_DISABLE=disabled)
-    assert run(python, "-c", SCRIPT, folder=folder) == total()
-    (library,) = folder.glob("tables*.so")
-    assert (b"GOMP_parallel" in library.read_bytes()) == (not disabled)
+def test_wheel_after_edits(tmp_path, build_tools):
+    package = Wheel(tmp_path / "project", build_tools, "skbuild")
+    package.build()
+    check_edits(package, OPTION)
+
+
+def test_editable_installation_builds_again_when_imported(tmp_path, build_tools):
+    package = Editable(tmp_path / "project", build_tools, "skbuild")
+    package.edit("pyproject.toml", '"tables"', '"edited-tables"')
+    package.edit("pyproject.toml", 'build-dir = "build"', 'build-dir = "build"\neditable.rebuild = true')
+    package.install()
+    try:
+        check_edits(package, OPTION)
+    finally:
+        package.pip("uninstall", "--yes", "edited-tables")
+
+
+@pytest.mark.parametrize("core", ["", "1"])
+def test_scikit_build(tmp_path, build_tools, monkeypatch, core):
+    """Projects with a setup.py: scikit-build itself, and the replacement in scikit-build-core."""
+    monkeypatch.setenv("SKBUILD_CORE", core)
+    package = Wheel(tmp_path / "project", build_tools, "classic")
+    package.script = SCRIPT.replace("import tables", "from table import tables")
+    package.build()
+    check_edits(package, OPTION)
+
+
+class Cython(Package):
+    def build(self, **environment: str) -> str:
+        return self.run(self.python, "setup.py", "build_ext", "--inplace", **environment)
+
+    def result(self) -> tuple[int, bool]:
+        (library,) = self.folder.glob("tables*.so")
+        return self.result_in(self.folder, library)
+
+
+def test_cython(tmp_path, build_tools):
+    package = Cython(tmp_path / "project", build_tools, "cython")
+    package.build()
+    check_edits(package, ("setup.py", '"parallel": True', '"parallel": False'))

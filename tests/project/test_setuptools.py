@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cmake_project import PROJECTS
+from workplace import Workplace, check_edits, total
 
 pytestmark = pytest.mark.network
 
@@ -68,25 +68,13 @@ OFF = {
 }
 
 
-class Extension:
+class Extension(Workplace):
     def __init__(self, folder: Path, python: Path, way: str) -> None:
-        self.folder, self.python = folder, python
+        super().__init__(folder)
+        self.python = python
         shutil.copytree(PROJECTS / "extension", folder)
         for name, text in WAYS[way].items():
             (folder / name).write_text(text)
-
-    def run(self, *words: str | Path, **environment: str) -> str:
-        done = subprocess.run(
-            [self.python, *words],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            env=os.environ | environment,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
 
     def build(self, *words: str, **environment: str) -> str:
         setup = (
@@ -94,23 +82,12 @@ class Extension:
             if (self.folder / "setup.py").exists()
             else ["-c", "import setuptools as s; s.setup()"]
         )
-        return self.run(*setup, "build_ext", "--inplace", *words, **environment)
+        return self.run(self.python, *setup, "build_ext", "--inplace", *words, **environment)
 
-    def total(self) -> int:
-        return int(self.run("-c", "import tables; print(tables.total())"))
-
-    def is_parallel(self) -> bool:
+    def result(self) -> tuple[int, bool]:
         (library,) = self.folder.glob("tables*.so")
-        return b"GOMP_parallel" in library.read_bytes()
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        text = (self.folder / name).read_text()
-        assert old in text
-        (self.folder / name).write_text(text.replace(old, new))
-
-
-def total(factor: int = 2, offset: int = 1) -> int:
-    return sum(factor * i + offset for i in range(50000))
+        printed = self.run(self.python, "-c", "import tables; print(tables.total())")
+        return int(printed), b"GOMP_parallel" in library.read_bytes()
 
 
 @pytest.fixture(autouse=True)
@@ -122,38 +99,26 @@ def own_cache(tmp_path, monkeypatch):
 def test_build_and_rebuild(tmp_path, build_tools, way):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", way)
     project.build()
-    assert (project.total(), project.is_parallel()) == (total(), True)
     assert "polybuild cc" not in project.build()
-    project.edit("kernels.h", "FACTOR 2", "FACTOR 3")
-    project.build()
-    assert (project.total(), project.is_parallel()) == (total(3), True)
-    project.edit("kernels.c", "+ 1", "+ 5")
-    project.build()
-    assert (project.total(), project.is_parallel()) == (total(3, 5), True)
-    project.edit(*OFF[way])
-    project.build()
-    assert (project.total(), project.is_parallel()) == (total(3, 5), False)
-    project.edit(*[OFF[way][i] for i in (0, 2, 1)])
-    project.build(POLYBUILD_DISABLE="1")
-    assert (project.total(), project.is_parallel()) == (total(3, 5), False)
+    check_edits(project, OFF[way])
     project.build("--parallel", "2")
-    assert (project.total(), project.is_parallel()) == (total(3, 5), True)
+    assert project.result() == (total(3, 5), True)
 
 
 def test_editable(tmp_path, build_tools):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", "pyproject")
     pip = ("-m", "pip", "--disable-pip-version-check")
-    project.run(*pip, "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", ".")
+    project.run(project.python, *pip, "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", ".")
     try:
-        assert project.total() == total()
-        assert project.is_parallel()
+        assert project.result() == (total(), True)
     finally:
-        project.run(*pip, "uninstall", "--yes", "--quiet", "tables")
+        project.run(project.python, *pip, "uninstall", "--yes", "--quiet", "tables")
 
 
 def test_a_wheel_needs_neither_polybuild_nor_a_compiler(tmp_path, build_tools):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.py")
-    project.run("-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", "dist", ".")
+    words = ("--quiet", "--no-build-isolation", "--no-deps", "-w", "dist", ".")
+    project.run(project.python, "-m", "pip", "wheel", *words)
     (wheel,) = (project.folder / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
@@ -175,7 +140,7 @@ def test_a_wheel_needs_neither_polybuild_nor_a_compiler(tmp_path, build_tools):
 def test_a_source_distribution_builds_where_polybuild_is_absent(tmp_path, build_tools):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.py")
     (project.folder / "MANIFEST.in").write_text("include *.h\n")
-    project.run("setup.py", "-q", "sdist")
+    project.run(project.python, "setup.py", "-q", "sdist")
     (source,) = (project.folder / "dist").glob("*.tar.gz")
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
@@ -183,18 +148,18 @@ def test_a_source_distribution_builds_where_polybuild_is_absent(tmp_path, build_
     assert (unpacked / "kernels.c").read_bytes() == (PROJECTS / "extension" / "kernels.c").read_bytes()
     # The same tools, but no polybuild.
     bare, tools = tmp_path / "bare", tmp_path / "tools"
-    project.run("-m", "venv", "--without-pip", bare)
+    project.run(project.python, "-m", "venv", "--without-pip", bare)
     tools.mkdir()
     (packages,) = build_tools.glob("lib/python*/site-packages")
     for name in ("setuptools", "_distutils_hack"):
         (tools / name).symlink_to(packages / name)
     project.python = bare / "bin" / "python"
     assert "No module named 'polybuild'" in project.run(
-        "-c", "try: import polybuild\nexcept ImportError as e: print(e)"
+        project.python, "-c", "try: import polybuild\nexcept ImportError as e: print(e)"
     )
     project.folder = unpacked
     project.build(PYTHONPATH=str(tools))
-    assert (project.total(), project.is_parallel()) == (total(), False)
+    assert project.result() == (total(), False)
 
 
 @pytest.mark.parametrize(
@@ -211,4 +176,4 @@ def test_projects_that_do_not_ask_are_left_alone(tmp_path, build_tools):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", "setup.cfg")
     (project.folder / "setup.cfg").unlink()
     assert "polybuild" not in project.build()
-    assert not project.is_parallel()
+    assert project.result() == (total(), False)
