@@ -70,9 +70,9 @@ class Options:
     backend: str = _knob("openmp", _choice("openmp"), "machine to generate code for", metavar="openmp")
     schedule: str = _knob(
         "auto",
-        _choice("auto", "isl", "original"),
-        "who orders the work: isl's scheduler, the original order, or what the model prefers",
-        metavar="auto|isl|original",
+        _choice("auto", "isl", "pluto", "original"),
+        "who orders the work: isl's scheduler, our own (Pluto's), the original order, or what the model says",
+        metavar="auto|isl|pluto|original",
     )
     fusion: str = _knob(
         "auto",

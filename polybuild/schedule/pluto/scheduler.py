@@ -1,0 +1,30 @@
+"""Our own scheduler, after Pluto (PLDI 2008); the peer of isl's in ``schedule/scheduler.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.schedule.pluto.problem import Problem, build_problem
+from polybuild.schedule.pluto.search import Strategy, find_tree
+from polybuild.schedule.pluto.tree import build_tree
+from polybuild.scop.model import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class PlutoScheduler:
+    """The problem of one region, to be solved under several strategies."""
+
+    problem: Problem
+    domain: isl.UnionSet
+
+    @classmethod
+    def of(cls, scop: Scop, dependences: Dependences) -> PlutoScheduler:
+        """The scheduler of ``scop``."""
+        return cls(build_problem(scop, dependences), scop.domain)
+
+    def schedule(self, strategy: Strategy) -> isl.Schedule:
+        """A tree of permutable bands that respects the dependences; raises NoHyperplane."""
+        return build_tree(find_tree(self.problem, strategy), self.problem.nodes, self.domain)

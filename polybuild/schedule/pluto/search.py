@@ -1,0 +1,118 @@
+"""Pluto's algorithm (PLDI 2008, sections 3 and 4): bands of permutable hyperplanes, outermost first.
+
+Each step finds the cheapest hyperplane that respects all dependences which the bands above
+leave open. When there is none left the band is complete; what it orders strictly is settled, and
+the search starts again below it. Where not even a first hyperplane exists the statements are cut
+into their strongly connected components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polybuild.schedule.pluto.components import components
+from polybuild.schedule.pluto.fusion import Cut, partition
+from polybuild.schedule.pluto.hyperplane import Solution, find_hyperplane
+from polybuild.schedule.pluto.model import Band, EdgeKind, Hyperplane, Leaf, Sequence, Tree
+from polybuild.schedule.pluto.problem import Problem
+from polybuild.schedule.pluto.satisfaction import is_carried
+from polybuild.schedule.pluto.state import State
+
+
+class NoHyperplane(Exception):
+    """The algorithm found no order; the message says for which statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """What the search prefers where there is a choice.
+
+    ``joint`` bounds pairs of reads together with dependences. ``inner`` ends a band
+    after a first hyperplane that carries a dependence, so that the loops inside
+    may be parallel. ``ordered`` keeps all live ranges of private arrays in order.
+    """
+
+    cut: Cut = Cut.SMART
+    joint: bool = False
+    inner: bool = False
+    ordered: bool = False
+
+
+def find_tree(problem: Problem, strategy: Strategy) -> Tree:
+    """The order of ``problem`` under ``strategy``; raises NoHyperplane."""
+    return _Search(strategy).order(State.of(problem, ordered=strategy.ordered))
+
+
+class _Search:
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    def order(self, state: State) -> Tree:
+        """All instances of ``state``, first of all cut where the strategy wants it."""
+        if state.complete:
+            return _textual(state)
+        groups = partition(state, self._strategy.cut, self._fuse)
+        return _sequence([self._band(state.within(each)) for each in groups])
+
+    def _band(self, state: State) -> Tree:
+        """The next band of statements that are to share it."""
+        if state.complete:
+            return _textual(state)
+        band: list[Hyperplane] = []
+        reached = state
+        while not reached.complete:
+            solution = self._solve(reached)
+            if solution is None:
+                break
+            band.append(solution.hyperplane)
+            reached = reached.with_rows(solution.hyperplane)
+            if self._strategy.inner and len(band) == 1 and not solution.coincident:
+                break
+        if not band:
+            return self._without_band(state)
+        nodes = {each.name: each for each in state.nodes}
+        respected = [each for each in state.active if each.kind is EdgeKind.ORDER]
+        coincident = tuple(
+            not any(is_carried(edge, hyperplane, nodes) for edge in respected) for hyperplane in band
+        )
+        return Band(tuple(band), coincident, self.order(reached.below(band)))
+
+    def _without_band(self, state: State) -> Tree:
+        """Where no hyperplane is common to all: let values move, or cut."""
+        if state.keeps_values:
+            return self.order(state.in_order())
+        parts = components(state.names, state.arcs)
+        if len(parts) == 1:
+            raise NoHyperplane(f"no hyperplane is common to {', '.join(state.names)}")
+        return _sequence([self._band(state.within(each)) for each in parts])
+
+    def _solve(self, state: State, *, bounded: bool = False) -> Solution | None:
+        return find_hyperplane(
+            state.nodes,
+            state.active,
+            state.found,
+            state.parameters,
+            joint=self._strategy.joint,
+            bounded=bounded,
+        )
+
+    def _fuse(self, state: State) -> Solution | None:
+        """A hyperplane on which fused statements are near each other."""
+        return self._solve(state, bounded=True)
+
+
+def _textual(state: State) -> Tree:
+    """Statements whose instances are told apart, in an order of the dependences that are left."""
+    parts = components(state.names, state.in_order().arcs)
+    if any(len(part) > 1 for part in parts):
+        raise NoHyperplane("dependences between instances with the same date form a cycle")
+    return _sequence([Leaf(name) for (name,) in parts])
+
+
+def _sequence(children: list[Tree]) -> Tree:
+    if len(children) == 1:
+        return children[0]
+    flat: list[Tree] = []
+    for child in children:
+        flat += child.children if isinstance(child, Sequence) else [child]
+    return Sequence(tuple(flat))
