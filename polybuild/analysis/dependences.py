@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.analysis.iterations import covered_reads, hidden_sources
 from polybuild.polyhedral import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Storage
@@ -59,7 +60,9 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     must_writes = scop.accesses(AccessKind.WRITE)
     may_writes = scop.accesses(AccessKind.MAY_WRITE)
     writes = must_writes.union(may_writes)
-    flow, live_in = _flow(scop, reads, must_writes, may_writes)
+    hidden, covered = hidden_sources(scop), covered_reads(scop)
+    flow, live_in = _flow(scop, reads, must_writes, may_writes, hidden)
+    live_in = live_in.subtract(covered)
     false = _false(scop, reads, must_writes, writes)
 
     private: list[PrivateArray] = []
@@ -67,7 +70,7 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     live_in_arrays = {each.get_tuple_name() for each in sets_of(live_in.range())}
     for array in scop.arrays:
         if _may_be_private(array, live_out) and array.name not in live_in_arrays:
-            candidate = _private_array(scop, array)
+            candidate = _private_array(scop, array, hidden)
             if candidate is not None:
                 private.append(candidate)
                 private_names.add(array.name)
@@ -80,9 +83,16 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
 
 
 def _flow(
-    scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, may_writes: isl.UnionMap
+    scop: Scop,
+    reads: isl.UnionMap,
+    must_writes: isl.UnionMap,
+    may_writes: isl.UnionMap,
+    hidden: isl.UnionMap,
 ) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """Value-based flow dependences, and the reads that may see a value from before the region."""
+    """Value-based flow dependences, and the reads that may see a value from before the region.
+
+    ``hidden`` are sources that a read cannot see, as in ``iterations``.
+    """
     flow = (
         isl.UnionAccessInfo.from_sink(reads)
         .set_must_source(must_writes)
@@ -90,7 +100,10 @@ def _flow(
         .set_schedule(scop.schedule)
         .compute_flow()
     )
-    return flow.get_may_dependence(), flow.get_may_no_source()
+    if hidden.is_empty():
+        return flow.get_may_dependence(), flow.get_may_no_source()
+    visible = flow.get_full_may_dependence().subtract(hidden)
+    return visible.range_factor_domain(), flow.get_may_no_source()
 
 
 def _false(scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap) -> isl.UnionMap:
@@ -117,7 +130,7 @@ def _may_be_private(array: Array, live_out: frozenset[str]) -> bool:
     return array.storage is Storage.LOCAL or (array.storage is Storage.PARAMETER and array.is_scalar)
 
 
-def _private_array(scop: Scop, array: Array) -> PrivateArray | None:
+def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArray | None:
     """Live ranges of ``array`` and their order; None if no two instances share an element."""
     touched = {kind: _only(scop.accesses(kind), array.name) for kind in AccessKind}
     reads, must, may = (
@@ -125,7 +138,7 @@ def _private_array(scop: Scop, array: Array) -> PrivateArray | None:
         touched[AccessKind.WRITE],
         touched[AccessKind.MAY_WRITE],
     )
-    flow, _ = _flow(scop, reads, must, may)
+    flow, _ = _flow(scop, reads, must, may, hidden)
     writes = must.union(may)
     uses = reads.union(writes)
     same_element = uses.apply_range(writes.reverse())

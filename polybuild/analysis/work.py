@@ -10,6 +10,8 @@ from polybuild.scop.nodes import walk
 
 _HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
 _HIDDEN_TRIPS = 10
+# A loop with dynamic bounds mostly gathers, and each step costs more than a plain one.
+_DYNAMIC_TRIPS = 20
 
 _FEW = 500
 
@@ -18,8 +20,8 @@ def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
     """Per statement, an upper bound on the number of values each of its counters takes.
 
     Each is a piecewise expression of the parameters; their product bounds the
-    number of instances (exactly for a rectangular nest). Loops inside a statement
-    that is kept whole are unknown, and taken to run a few times.
+    number of instances (exactly for a rectangular nest). Loops with dynamic bounds and
+    those inside a statement that is kept whole are unknown, and taken to run a few times.
     """
     return tuple(_statement(statement, scop.context) for statement in scop.statements)
 
@@ -44,7 +46,11 @@ def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
         return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
     depth = domain.dim(isl.dim_type.set)
     counts = []
+    unknown = {loop.position for loop in statement.dynamic}
     for dim in range(depth):
+        if dim in unknown:
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(_DYNAMIC_TRIPS)))
+            continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
         span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.emit.dynamic import RestoredLoop, restored_loop
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import Access, Scop, Statement
 
@@ -29,17 +30,20 @@ class Instance:
 class GeneratedAst:
     """An AST; the annotation of each user node is the name of its entry in ``instances``.
 
-    The annotation of each ``for`` node is a name for its counter.
+    The annotation of each ``for`` node is a name for its counter, or that of its entry
+    in ``dynamic``.
     """
 
     root: isl.AstNode
     instances: dict[str, Instance]
+    dynamic: dict[str, RestoredLoop]
 
 
 def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``."""
     statements = {statement.name: statement for statement in scop.statements}
     instances: dict[str, Instance] = {}
+    dynamic: dict[str, RestoredLoop] = {}
     failures: list[Exception] = []
 
     # An exception must not leave a callback: isl would go on with a tree that has holes. Nor can
@@ -58,7 +62,12 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
 
     def before_for(build: isl.AstBuild) -> isl.Id:
         try:
-            return isl.Id(_counter_name(build, statements))
+            restored = restored_loop(build, statements)
+            if restored is None:
+                return isl.Id(_counter_name(build, statements))
+            name = f"dynamic{len(dynamic)}"
+            dynamic[name] = restored
+            return isl.Id(name)
         except Exception as error:  # noqa: BLE001 -- likewise
             failures.append(_detached(error))
             return unnamed
@@ -73,7 +82,7 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     del at_handle, for_handle  # isl keeps no reference to the callbacks: they had to live until here
     if failures:
         raise failures[0]
-    return GeneratedAst(root, instances)
+    return GeneratedAst(root, instances, dynamic)
 
 
 def _detached(error: Exception) -> Exception:

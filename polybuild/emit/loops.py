@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.emit.bodies import BodyPrinter, element
-from polybuild.emit.expressions import UNARY, ExpressionPrinter
+from polybuild.emit.dynamic import RestoredLoop, check_conditions, first_instance
+from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.source.types import Integer
 from polybuild.targets.model import LoopLine
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import GeneratedAst, Instance
-    from polybuild.scop.model import Statement
+    from polybuild.scop.model import DynamicLoop, Statement
 
 _INDENT = "  "
 _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
@@ -68,6 +70,8 @@ class LoopPrinter:
         self._names = dict(names)
         self._file = ""
         self._depth = 0
+        # the loops with dynamic bounds around the code at hand, whose predicates hold there
+        self._open: set[DynamicLoop] = set()
         self.outline: list[Line] = []
 
     def lines(self, file: str) -> list[str]:
@@ -99,7 +103,10 @@ class LoopPrinter:
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
-        counter = self._counter(hint.get_name() if hint is not None else "")
+        restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
+        if restored is not None and not node.for_is_degenerate():
+            return self._restored(node, restored, indent, before)
+        counter = self._counter(hint.get_name() if hint is not None and restored is None else "")
         outer = self._names.get(identifier)
         start = self._expression().text(node.for_get_init())
         self._names[identifier] = counter
@@ -127,6 +134,53 @@ class LoopPrinter:
         else:
             self._names[identifier] = outer
         return [*head, *body, f"{indent}}}"]
+
+    def _restored(self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: str) -> list[str]:
+        """A loop with the dynamic bounds that the user gave it."""
+        check_conditions(node, restored.loop)
+        loop, instance = restored.loop, self._ast.instances[first_instance(node)]
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        iterator = instance.statement.iterators[loop.position]
+        unsigned = isinstance(iterator.type, Integer) and not iterator.type.signed
+        variable = counter = self._counter(iterator.name)
+        if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
+            counter = fresh(PREFIX + variable, self._taken.union(self._names.values(), {variable}))
+        printer = self._printer(instance, {iterator.name: variable})
+        line = self._loop_lines.get(before)
+        if line is not None and identifier != f"c{line.depth}":
+            line, before = None, ""
+        head = [f"{indent}{line.text}"] if line is not None else []
+        kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
+        start, condition = printer.visit(loop.start), printer.visit(loop.header.cond)
+        head.append(
+            f"{indent}for ({kind} {variable} = {start}; {condition}; {_advance(variable, loop.step)}) {{"
+        )
+        inner = indent + _INDENT
+        if counter != variable:
+            sign = "-" if restored.negated else ""
+            head.append(f"{inner}const {COUNTER_TYPE} {counter} = {sign}({COUNTER_TYPE}){variable};")
+            head.append(f"{inner}(void)sizeof {counter};")
+        self._names[identifier] = counter
+        if restored.narrowed:
+            head.append(f"{inner}if ({self._within(node, counter)}) {{")
+        self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
+        self._depth += 1
+        self._open.add(loop)
+        body = self._node(node.for_get_body(), inner + (_INDENT if restored.narrowed else ""), "")
+        self._open.remove(loop)
+        self._depth -= 1
+        del self._names[identifier]
+        return [*head, *body, *([f"{inner}}}"] if restored.narrowed else []), f"{indent}}}"]
+
+    def _within(self, node: isl.AstNode, counter: str) -> str:
+        """Whether ``counter`` has a value that the loop ``node`` of the AST gives it."""
+        expressions = self._expression()
+        start = expressions.text(node.for_get_init(), ADDITIVE + 1)
+        terms = [f"{counter} >= {start}", expressions.text(node.for_get_cond(), AND)]
+        step = expressions.text(node.for_get_inc())
+        if step != "1":
+            terms.append(f"({counter} - {start}) % {step} == 0")
+        return " && ".join(terms)
 
     def _counter(self, hint: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values."""
@@ -158,6 +212,17 @@ class LoopPrinter:
         ]
 
     def _body(self, instance: Instance) -> str:
+        body, predicates = instance.statement.body, []
+        for loop in instance.statement.dynamic:
+            if loop not in self._open:
+                predicates.append(loop.predicate)
+            body = body.iftrue
+        for predicate in reversed(predicates):
+            body = c_ast.If(predicate, body, None)
+        return self._printer(instance, {}).statement(body)
+
+    def _printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
+        """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters."""
         expressions = self._expression()
         accesses = {id(node): array.name for node, array in instance.statement.locals} | {
             id(access.node): element(
@@ -172,10 +237,16 @@ class LoopPrinter:
                 zip(statement.iterators, instance.iterators, strict=True)
             )
         }
-        return BodyPrinter(accesses, values.get).statement(statement.body)
+        return BodyPrinter(accesses, {**values, **counters}.get)
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(lambda name: self._names.get(name, name), self._helpers)
+
+
+def _advance(counter: str, step: int) -> str:
+    if abs(step) == 1:
+        return f"{counter}++" if step > 0 else f"{counter}--"
+    return f"{counter} += {step}" if step > 0 else f"{counter} -= {-step}"
 
 
 def _type_name(statement: Statement, position: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import islpy as isl
@@ -56,6 +57,13 @@ class AccessDraft:
     kind: AccessKind
     node: c_ast.Node
     exact: bool = True
+    within: int | None = None
+
+    def only_within(self, depth: int) -> AccessDraft:
+        """The same in ``depth`` loops of which the last is dynamic: it may not run at all."""
+        if self.kind is not AccessKind.WRITE:
+            return self
+        return dataclasses.replace(self, kind=AccessKind.MAY_WRITE, within=depth)
 
 
 class AccessReader:

@@ -48,9 +48,9 @@ def read_loop(
     counter = facts.names.iterators.get(node)
     if counter is None or node.cond is None:
         raise _header(node, "its header has no counter, start or condition that is understood")
-    kind = _counter_type(counter, node, place, facts)
-    step = _step(node, facts, violations)
-    start = Expressions(facts, "bound", violations).value(_start(node), place, kind)
+    kind = counter_type(counter, node, place, facts)
+    step = constant_step(node, facts, violations)
+    start = Expressions(facts, "bound", violations).value(start_of(node), place, kind)
 
     candidates, first = _candidates(place, start, step)
     inner = place.inside(counter, candidates)
@@ -85,7 +85,8 @@ def first_value(values: isl.Set, step: int) -> isl.PwAff:
     return chosen.get_pw_aff(0)
 
 
-def _counter_type(counter: Variable, node: c_ast.For, place: Place, facts: Facts) -> Integer:
+def counter_type(counter: Variable, node: c_ast.For, place: Place, facts: Facts) -> Integer:
+    """The type of the counter of ``node``; raises Unsupported if it is not the header's alone."""
     where = location(node)
     if not isinstance(counter.type, Integer) or counter.type.width == 1:
         raise Unsupported("loop-header", f"'{counter.name}' is not an integer", where, _HINT)
@@ -117,7 +118,8 @@ def _header(node: c_ast.For, reason: str) -> Unsupported:
     return Unsupported("loop-header", f"this loop is not understood: {reason}", location(node), _HINT)
 
 
-def _start(node: c_ast.For) -> c_ast.Node:
+def start_of(node: c_ast.For) -> c_ast.Node:
+    """The expression that a counter starts from; raises Unsupported if there is none."""
     if isinstance(node.init, c_ast.Assignment):
         return node.init.rvalue
     start = node.init.decls[0].init
@@ -126,7 +128,7 @@ def _start(node: c_ast.For) -> c_ast.Node:
     return start
 
 
-def _step(node: c_ast.For, facts: Facts, violations: list[Violation]) -> int:
+def constant_step(node: c_ast.For, facts: Facts, violations: list[Violation]) -> int:
     """The constant that each iteration adds to the counter."""
     step = node.next
     if isinstance(step, c_ast.UnaryOp):

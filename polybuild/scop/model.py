@@ -96,7 +96,9 @@ class Access:
 
     Where ``exact`` is false, ``relation`` holds more elements than one evaluation of
     ``node`` touches (a subscript is not affine, or an inner loop evaluates it again
-    and again), so ``node`` cannot be written in terms of it.
+    and again), so ``node`` cannot be written in terms of it. A may-write with ``within``
+    happens for certain in each iteration of the ``within`` outermost loops that runs at
+    all: the innermost of them is dynamic.
     """
 
     array: Array
@@ -104,6 +106,27 @@ class Access:
     kind: AccessKind
     node: c_ast.Node
     exact: bool = True
+    within: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DynamicLoop:
+    """A counted loop with bounds that depend on data (Zhao, Kruse, Cohen, CC 2018), compared by identity.
+
+    Dimension ``position`` of its statements is its counter, counted by ``step``. Their
+    domains have a static range instead of the bounds, ``domain`` in the space of the
+    loop and those around it; ``predicate``, a C condition on the counter, says for
+    which values of it the loop runs: from ``start`` to before or at ``limit``. The
+    region does not change these while it runs.
+    """
+
+    header: c_ast.For
+    position: int
+    step: int
+    start: c_ast.Node
+    limit: c_ast.Node
+    predicate: c_ast.Node
+    domain: isl.Set
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +147,9 @@ class Statement:
     an assignment. ``accesses`` is in evaluation-safe order: reads before the
     write they feed. What an instance certainly wrote before it reads it is not
     listed as read. ``locals`` gives the array of each name in ``body`` that is a
-    variable of the region.
+    variable of the region. ``dynamic`` are the loops around with dynamic bounds,
+    outermost first: ``body`` is that many ``if``s, each on the predicate of one, and
+    inside of them the statement itself.
     """
 
     name: str
@@ -135,6 +160,7 @@ class Statement:
     location: Location
     end_line: int
     locals: tuple[tuple[c_ast.Node, Array], ...] = ()
+    dynamic: tuple[DynamicLoop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,17 +71,20 @@ class OpaqueReader:
         *,
         inner: frozenset[Variable] = frozenset(),
         in_function: bool = False,
+        assume: bool = True,
     ) -> None:
         """``facts`` treat the counters of the statement's loops as data (``Names.demote``).
 
         ``inner`` are more variables that live in one instance only; ``in_function``
         says that the statement is the body of a called function, which may return.
+        Without ``assume``, nothing is assumed of the parameters: the instances may not run.
         """
         self._facts = facts
         self._arrays = arrays
         self._assumptions = assumptions
         self._inner = inner
         self._in_function = in_function
+        self._assume = assume
         self._returned = False
         self._depth = 0
         # whether the code at hand runs in each instance, as far as conditions and loops go
@@ -273,7 +276,7 @@ class OpaqueReader:
         try:
             loop = read_loop(node, place, self._facts, violations, want_final=False)
             for violation in violations:
-                if self._certain:
+                if self._certain and self._assume:
                     self._assumptions.require(violation)
                 elif self._assumptions.is_possible(violation):
                     return None
@@ -319,7 +322,11 @@ class OpaqueReader:
 
     def _evaluate(self, node: c_ast.Node, place: Place) -> None:
         reader = AccessReader(
-            self._facts, self._arrays, self._assumptions, inner=self._inner, guarded=not self._certain
+            self._facts,
+            self._arrays,
+            self._assumptions,
+            inner=self._inner,
+            guarded=not (self._certain and self._assume),
         )
         reader.read(node, place)
         for draft in reader.found:

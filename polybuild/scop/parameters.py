@@ -14,6 +14,7 @@ from polybuild.scop.model import Assumption, Parameter
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
+from polybuild.scop.synthetic import number
 from polybuild.source.types import Integer
 
 # Words with a meaning in isl's notation; a dimension or tuple must not be called so.
@@ -21,6 +22,10 @@ _RESERVED = {
     "and", "or", "not", "mod", "exists", "floor", "floord", "ceil", "ceild", "min", "max", "implies",
     "infty", "nan", "rat", "true", "false", "div", "sum", "intdiv",
 }  # fmt: skip
+
+# Numbers that a program writes down, like ``j < 5``, are not near the limits of a wide type.
+_SMALL = (1 << 15) - 1
+_WIDEST = Integer("long long", 64, signed=True)
 
 
 class IslNames:
@@ -58,6 +63,8 @@ class Parameters:
     def __init__(self) -> None:
         self._names = IslNames()
         self._known: dict[tuple[Variable, tuple[str, ...]], Parameter] = {}
+        # the limits of dynamic loops' counters
+        self._limits: dict[str, int] = {}
         self.facts = spaces.all_parameters()
         self.ranges = spaces.all_parameters()
 
@@ -75,7 +82,42 @@ class Parameters:
             name = self._names.unique("_".join((variable.name, *members)))
             self._known[key] = Parameter(name, expression, integer)
             self._add_range(name, integer)
+            for limit in self._limits:
+                self._compare(limit, self._known[key])
         return spaces.parameter(depth, self._known[key].name)
+
+    def range(self, counter: Variable, integer: Integer, depth: int) -> tuple[isl.PwAff, isl.PwAff]:
+        """The least and the greatest value of a counter of type ``integer``, on a space of ``depth``.
+
+        Wide limits are parameters, of which only their order among other values is known.
+        """
+        ends = []
+        for end, bound in zip(("from", "to"), limits(integer), strict=True):
+            if abs(bound) < WIDE - 1:
+                ends.append(spaces.constant(depth, bound))
+                continue
+            name = self._names.unique(f"{counter.name}_{end}")
+            self._limits[name] = bound
+            self._add_order(name, spaces.constant(0, -_SMALL if bound < 0 else _SMALL))
+            for other in self._known.values():
+                self._compare(name, other)
+            self._known[counter, (name,)] = Parameter(name, number(max(bound, 1 - (1 << 63))), _WIDEST)
+            ends.append(spaces.parameter(depth, name))
+        return ends[0], ends[1]
+
+    def _compare(self, limit: str, other: Parameter) -> None:
+        """Note that the parameter ``other`` does not lie beyond ``limit``, if its type says so."""
+        if other.name in self._limits or not isinstance(other.type, Integer):
+            return
+        low, high = limits(other.type)
+        bound = self._limits[limit]
+        if low >= bound if bound < 0 else high <= bound:
+            self._add_order(limit, spaces.parameter(0, other.name))
+
+    def _add_order(self, limit: str, value: isl.PwAff) -> None:
+        last = spaces.parameter(0, limit)
+        within = value.ge_set(last) if self._limits[limit] < 0 else value.le_set(last)
+        self.facts = self.facts.intersect(within.params())
 
     def element(
         self,

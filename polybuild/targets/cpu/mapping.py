@@ -24,6 +24,7 @@ from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
 from polybuild.transform.distribute import distribute
+from polybuild.transform.dynamic import separate_dynamic_loops
 from polybuild.transform.wavefront import wavefront
 
 
@@ -41,6 +42,8 @@ class CpuMapping:
 
 def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> CpuMapping:
     """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow."""
+    separated = separate_dynamic_loops(scop, schedule)
+    schedule = scop.schedule if separated is None else separated
     mapper = _Mapper(scop, dependences, options)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(

@@ -380,3 +380,176 @@ for (int i = 0; i < n; i++)
     y[i] = t[0] + t[1] + t[2] + t[3];
   }
 #pragma endscop
+
+//# dynamic_work_variable: parallel
+double t;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) { t = x[j]; X[i][a[j]] += t * t; }
+#pragma endscop
+
+//# dynamic_work_array: parallel
+double t[3];
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < a[i]; j++) {
+    for (int k = 0; k < 3; k++) t[k] = x[j] + k;
+    if (K[i][j] > 2) t[1] = 0;
+    for (int k = 0; k < 3; k++) X[i][j] += t[k];
+  }
+#pragma endscop
+
+//# dynamic_work_variable_from_before: serial
+double t = 3;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) { X[i][j] = t; t = x[j]; }
+#pragma endscop
+
+//# dynamic_value_of_last: parallel
+for (int i = 0; i < n; i++) { double t = 1; for (int j = 0; j < a[i]; j++) t = X[i][j]; y[i] = t; }
+
+//# dynamic_around_affine: parallel
+for (int i = 0; i < n; i++)
+  for (int j = r[i]; j < r[i + 1]; j++)
+    for (int k = 0; k < n; k++) X[i][k] += x[j] * K[a[j]][k];
+
+//# dynamic_in_affine: parallel
+for (int i = 0; i < n; i++)
+  for (int k = 0; k < n; k++)
+    for (int j = r[i]; j < r[i + 1]; j++) X[i][k] += x[j] * K[a[j]][k];
+
+//# dynamic_in_dynamic: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < a[i]; j++) {
+    X[i][j] = 0;
+    for (int k = 0; k < K[i][j]; k++) X[i][j] += x[k];
+  }
+
+//# dynamic_in_time: parallel
+for (int t = 0; t < n; t++) {
+  for (int i = 0; i < n; i++) { z[i] = 0; for (int j = r[i]; j < r[i + 1]; j++) z[i] += x[j] * y[a[j]]; }
+  for (int i = 0; i < n; i++) y[i] += z[i] * 0.25;
+}
+
+//# dynamic_with_temporaries: parallel
+for (int i = 0; i < n; i++) {
+  int begin = r[i], end = r[i + 1];
+  double s = 0;
+  for (int j = begin; j < end; ++j) s += x[j] * y[a[j]];
+  z[i] = s;
+}
+
+//# dynamic_with_temporaries_from_outside: parallel
+int i, j, begin, end; double s;
+#pragma scop
+for (i = 0; i < n; i++) {
+  begin = r[i]; end = r[i + 1]; s = 0;
+  for (j = begin; j < end; ++j) s += x[j] * y[a[j]];
+  z[i] = s;
+}
+#pragma endscop
+
+//# dynamic_stride_of_two: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j <= n - 1; j += 2) X[i][j] += j;
+
+//# dynamic_down_by_three: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j > b[i] && 1; j -= 3) X[i][0] += j;
+
+//# dynamic_down_to: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; b[i] <= j; j -= 3) X[i][0] += j;
+
+//# dynamic_up_to: parallel
+for (int i = 0; i < n; i++) for (int j = b[i]; j <= a[i]; j++) X[i][0] += j * x[i];
+
+//# dynamic_mirrored: parallel
+for (int i = 0; i < n; i++) for (int j = 0; a[i] > j; ++j) X[i][j] += j;
+
+//# dynamic_unsigned: parallel
+for (int i = 0; i < n; i++) for (unsigned j = a[i] / 2; j < (unsigned)a[i]; j++) X[i][j] += j;
+
+//# dynamic_size: parallel
+for (int i = 0; i < n; i++) for (size_t j = 1; j < (size_t)a[i]; j++) X[i][j] += X[i][j - 1] + j;
+
+//# dynamic_narrow: parallel
+for (int i = 0; i < n; i++) for (unsigned char j = 0; j < c[i] % n; j++) X[i][j] += j;
+
+//# dynamic_long: parallel
+for (int i = 0; i < n; i++) for (long j = c[i] - 300L; j < c[i] - 290L; j++) X[i][0] += j * j;
+
+//# dynamic_narrowing_start: parallel
+for (int i = 0; i < n; i++) for (short j = b[i] + 65536; j < a[i]; j++) X[i][0] += j;
+
+//# dynamic_compared_as_unsigned: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j < (unsigned)n; j++) X[i][j] += j;
+
+//# dynamic_with_affine_condition: parallel
+for (int i = 0; i < n; i++)
+  for (int j = b[i]; j < a[i]; j++) {
+    if (j >= 2) X[i][j] += j;
+    if (j == i) x[i] = j;
+    if (j < i && j >= 0) X[i][j] *= 2;
+  }
+
+//# dynamic_with_stride_inside: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) if (j % 3 == 1) X[i][j] += j;
+
+//# dynamic_under_affine_condition: parallel
+int *p = n > 5 ? a : 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  if (i > 4) for (int j = 0; j < p[i]; j++) X[i][j] += 1;
+  x[i] += 2;
+}
+#pragma endscop
+
+//# dynamic_under_data_condition: parallel
+for (int i = 0; i < n; i++)
+  if (b[i] > 0) for (int j = 0; j < a[i]; j++) for (int k = 0; k < 3; k++) X[i][j] += k;
+
+//# dynamic_with_data_condition: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < a[i]; j++) if (X[i][j] > 3) { X[i][j] = 1; } else K[i][j] += 2;
+
+//# dynamic_with_break: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) { if (X[i][j] > 8) break; X[i][j] += 1; }
+
+//# dynamic_with_continue: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) { if (X[i][j] > 3) continue; X[i][j] += 1; }
+
+//# dynamic_bound_that_changes: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < K[i][0]; j++) { K[i][0] -= 1; X[i][j] = j; }
+
+//# dynamic_bound_changed_before: parallel
+for (int i = 0; i < n; i++) { a[i] /= 2; for (int j = 0; j < a[i]; j++) X[i][j] = j; a[i] += b[i]; }
+
+//# dynamic_bound_of_others: parallel
+for (int i = 0; i < n - 1; i++) { for (int j = 0; j < a[i]; j++) X[i][j] = j; a[i + 1] = (a[i] * 7 + 1) % n; }
+
+//# dynamic_counter_from_outside: parallel
+int j;
+#pragma scop
+for (int i = 0; i < n; i++) for (j = r[i]; j < r[i + 1]; j++) z[i] += x[j];
+#pragma endscop
+
+//# dynamic_column: parallel
+for (int j = 0; j < n; j++) for (int i = a[j]; i < n; i++) X[i][j] += y[i];
+
+//# dynamic_with_inner_counter_needed: serial
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) for (k = 0; k < j; k++) X[i][j] += k;
+#pragma endscop
+x[0] += k;
+
+//# dynamic_compaction: serial
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) { y[k] = j; k++; if (k == n) k = 0; }
+#pragma endscop
+x[0] += k;
+
+//# dynamic_induction: serial
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < a[i] && 1; j++) k += 2;
+#pragma endscop
+x[0] += k;

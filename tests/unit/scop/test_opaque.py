@@ -37,9 +37,21 @@ CASES = [
     ("if (c[i]) y[i] = x[i]; x[i] = 0;", "x", SAME, "", SAME.replace("S0", "S1")),
     ("do { for (int j = 0; j < i; j++) a[i][j] = 0; } while (c[i]);", "a", "", "", LOWER),
     ("while (c[i]) { for (int j = 0; j < i; j++) a[i][j] = 0; }", "a", "", LOWER, ""),
-    ("for (int j = c[i]; j < n; j++) a[i][j] = 0;", "a", "", f"S0[i] -> a[i, j] : {SQUARE}", ""),
-    ("for (int j = i; j < c[i]; j++) y[i] += x[j];", "x", "S0[i] -> x[j] : 0 <= i < n and j >= i", "", ""),
-    ("for (int j = c[i]; j < n; j++) x[i] = 0;", "x", "", SAME, ""),
+    (
+        "do { for (int j = c[i]; j < n; j++) a[i][j] = 0; } while (c[0]);",
+        "a",
+        "",
+        f"S0[i] -> a[i, j] : {SQUARE}",
+        "",
+    ),
+    (
+        "do { for (int j = i; j < c[i]; j++) y[i] += x[j]; } while (c[0]);",
+        "x",
+        "S0[i] -> x[j] : 0 <= i < n and j >= i",
+        "",
+        "",
+    ),
+    ("do { for (int j = c[i]; j < n; j++) x[i] = 0; } while (c[0]);", "x", "", SAME, ""),
     ("for (int j = 0; j < n; j++) { if (c[j]) break; x[j] = 0; }", "x", "", f"S0[i] -> x[j] : {SQUARE}", ""),
 ]
 

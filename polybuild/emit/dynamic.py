@@ -1,0 +1,126 @@
+"""Loops with dynamic bounds, written with these bounds again (CC 2018, the template for CPUs).
+
+A ``for`` node of isl's AST that steps through the static range of such a loop, for
+one iteration of the loops that were around it, becomes that loop: the exit
+predicates of the statements inside are then not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.diagnostics import Unsupported
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import DynamicLoop, Statement
+from polybuild.scop.nodes import location
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
+_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredLoop:
+    """A generated loop over the counter of ``loop``, or over its negation.
+
+    ``narrowed`` says that it runs through a part of the static range only.
+    """
+
+    loop: DynamicLoop
+    negated: bool
+    narrowed: bool
+
+
+def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> RestoredLoop | None:
+    """The dynamic loop that the loop being built is, None if it is none."""
+    found: RestoredLoop | None = None
+    narrowed = True
+    for each in maps_of(build.get_schedule()):
+        statement = statements[each.get_tuple_name(_in)]
+        here = _match(each, statement)
+        if here is None or (found is not None and (here.loop, here.negated) != (found.loop, found.negated)):
+            return None
+        found = here
+        narrowed = narrowed and here.narrowed
+    return None if found is None else RestoredLoop(found.loop, found.negated, narrowed)
+
+
+def _match(schedule: isl.Map, statement: Statement) -> RestoredLoop | None:
+    """The loop of ``statement`` that the innermost date of ``schedule`` steps through."""
+    last = schedule.dim(_out) - 1
+    anything = isl.Map.universe(schedule.get_space())
+    for loop in statement.dynamic:
+        position = loop.position
+        upwards = schedule.is_subset(anything.equate(_in, position, _out, last))
+        downwards = not upwards and schedule.is_subset(anything.oppose(_in, position, _out, last))
+        if not (upwards or downwards):
+            continue
+        inner = schedule.dim(_in) - position
+        around = schedule.project_out(_out, last, 1).project_out(_in, position, inner)
+        if not around.reverse().is_single_valued():
+            return None
+        return RestoredLoop(loop, downwards, _is_narrowed(schedule.domain(), loop))
+    return None
+
+
+def _is_narrowed(instances: isl.Set, loop: DynamicLoop) -> bool:
+    """Whether only a part of the loop's static range is left for ``instances``."""
+    count = instances.dim(_set)
+    values = instances.project_out(_set, loop.position + 1, count - loop.position - 1).reset_tuple_id()
+    rest = values.gist(loop.domain.align_params(values.get_space()))
+    return bool(rest.involves_dims(_set, loop.position, 1))
+
+
+def first_instance(node: isl.AstNode) -> str:
+    """The name of the first statement instance below ``node``."""
+    users = (each for each in _below(node) if _kind(each) == isl.ast_node_type.user)
+    return str(next(users).get_annotation().get_name())
+
+
+def check_conditions(node: isl.AstNode, loop: DynamicLoop) -> None:
+    """Refuse a condition below the loop ``node`` that its bounds may rely on: it must stand before them."""
+    inner: set[str] = set()
+    for each in _below(node):
+        if _kind(each) == _FOR:
+            inner.add(each.for_get_iterator().id_get_id().get_name())
+        elif _kind(each) == _IF and inner.isdisjoint(_identifiers(each.if_get_cond())):
+            raise Unsupported(
+                "dynamic-bound",
+                "the bounds of this loop would be read where the region may not read them",
+                location(loop.header),
+                "put the condition before the loop",
+            )
+
+
+def _below(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """``node`` and all nodes below it, outer ones first."""
+    yield node
+    kind = _kind(node)
+    if kind == _FOR:
+        yield from _below(node.for_get_body())
+    elif kind == _IF:
+        yield from _below(node.if_get_then_node())
+        if node.if_has_else_node():
+            yield from _below(node.if_get_else_node())
+    elif kind == isl.ast_node_type.mark:
+        yield from _below(node.mark_get_node())
+    elif kind == isl.ast_node_type.block:
+        nodes = node.block_get_children()
+        for index in range(nodes.n_ast_node()):
+            yield from _below(nodes.get_at(index))
+
+
+def _kind(node: isl.AstNode) -> isl.ast_node_type:
+    return isl.ast_node_type(node.get_type())
+
+
+def _identifiers(expression: isl.AstExpr) -> Iterator[str]:
+    kind = isl.ast_expr_type(expression.get_type())
+    if kind == isl.ast_expr_type.id:
+        yield expression.id_get_id().get_name()
+    elif kind == isl.ast_expr_type.op:
+        for index in range(expression.op_get_n_arg()):
+            yield from _identifiers(expression.op_get_arg(index))

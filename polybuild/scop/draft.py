@@ -1,0 +1,57 @@
+"""What the walk over a region collects, before all parameters are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Diagnostic
+from polybuild.scop import order
+from polybuild.scop.accesses import AccessDraft
+from polybuild.scop.arrays import Arrays
+from polybuild.scop.assumptions import Assumptions
+from polybuild.scop.lastvalues import LastValues
+from polybuild.scop.model import DynamicLoop
+from polybuild.scop.names import Names, Variable
+from polybuild.scop.parameters import Parameters
+from polybuild.scop.place import Place
+from polybuild.source.model import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a piece of the region contributes: its order, and the values its loops leave in counters."""
+
+    tree: order.Tree | None = None
+    values: Mapping[Variable, isl.PwAff] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement at its place, in the loops ``loops``, some of which have dynamic bounds."""
+
+    place: Place
+    loops: tuple[c_ast.For, ...]
+    body: c_ast.Node
+    source: c_ast.Node
+    accesses: tuple[AccessDraft, ...]
+    dynamic: tuple[DynamicLoop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A region after the walk; ``values`` is what its loops leave in counters that are read afterwards."""
+
+    region: Region
+    names: Names
+    parameters: Parameters
+    assumptions: Assumptions
+    arrays: Arrays
+    tree: order.Tree
+    drafts: tuple[Draft, ...]
+    values: Mapping[Variable, isl.PwAff]
+    last_values: LastValues
+    remarks: tuple[Diagnostic, ...]

@@ -1,0 +1,124 @@
+"""Counted loops whose bounds depend on data (Zhao, Kruse, Cohen, CC 2018, "program analysis").
+
+Such a loop gets a dimension of its own with a static range, and each statement
+inside an exit predicate. The counter keeps its values: subtracting the lower
+bound, as the paper does, would make subscripts like ``val[j]`` depend on data.
+
+::
+
+    for (j = row[i]; j < row[i + 1]; j++)          0 <= i < n, j_from <= j <= j_to:
+      S(i, j);                                       if (j >= row[i] && j < row[i + 1]) S(i, j);
+
+The static range is what is known of the counter, and else the limits of its
+type. Where a target writes the loop with its own bounds again, no range matters.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Unsupported
+from polybuild.scop import spaces
+from polybuild.scop.assumptions import Assumptions
+from polybuild.scop.bounds import counter_hull
+from polybuild.scop.facts import Facts
+from polybuild.scop.integers import holds
+from polybuild.scop.loops import constant_step, counter_type, start_of
+from polybuild.scop.model import DynamicLoop
+from polybuild.scop.nodes import walk
+from polybuild.scop.place import Place
+from polybuild.scop.structure import has_side_effect
+from polybuild.scop.synthetic import number, type_name
+from polybuild.source.types import Integer, Type
+from polybuild.source.typing import type_of
+
+_dim = isl.dim_type
+_WIDEST = Integer("long long", 64, signed=True)
+_ENDS = {"<": 1, "<=": 1, ">": -1, ">=": -1}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def read_dynamic_loop(
+    node: c_ast.For, place: Place, facts: Facts, assumptions: Assumptions
+) -> DynamicLoop | None:
+    """The loop ``node`` inside another one, None if its header is not such a loop's.
+
+    Raises Unsupported for counters that no loop of a region may have.
+    """
+    counter = facts.names.iterators.get(node)
+    if counter is None or not place.depth or not isinstance(node.cond, c_ast.BinaryOp):
+        return None
+    kind = counter_type(counter, node, place, facts)
+    try:
+        step = constant_step(node, facts, [])
+        start = start_of(node)
+    except Unsupported:
+        return None
+    limit = _limit(node.cond, counter.name, step, kind, facts)
+    first_type = _type(start, facts)
+    if (
+        limit is None
+        or first_type is None
+        or any(_is_unstable(each, counter.name) for each in (start, limit))
+    ):
+        return None
+    if not holds(kind, first_type):
+        start = c_ast.Cast(type_name(kind), start, start.coord)
+    domain = counter_hull(node, counter, place, facts, assumptions).iterations
+    low, high = facts.parameters.range(counter, kind, place.depth + 1)
+    value = spaces.dimension(place.depth + 1, place.depth)
+    if not domain.dim_has_lower_bound(_dim.set, place.depth):
+        domain = domain.intersect(value.ge_set(low))
+    if not domain.dim_has_upper_bound(_dim.set, place.depth):
+        domain = domain.intersect(value.le_set(high))
+    predicate = _predicate(node.cond, counter.name, start, step)
+    return DynamicLoop(node, place.depth, step, start, limit, predicate, domain.coalesce())
+
+
+def _limit(condition: c_ast.BinaryOp, name: str, step: int, kind: Integer, facts: Facts) -> c_ast.Node | None:
+    """What ends the loop as C compares it with the counter, None if it is not one value compared so.
+
+    Unsigned counters must not wrap, and signed ones must not be converted to unsigned.
+    """
+    op, limit = condition.op, condition.right
+    if not _is_counter(condition.left, name):
+        op, limit = _MIRRORED.get(op, ""), condition.left
+        if not _is_counter(condition.right, name):
+            return None
+    if _ENDS.get(op, 0) * step <= 0:
+        return None
+    bound = _type(limit, facts)
+    if bound is None:
+        return None
+    if not kind.signed:
+        return limit if op == "<" and step == 1 else None
+    promoted = max(32, kind.width)
+    return limit if bound.signed or bound.width < promoted else None
+
+
+def _is_counter(node: c_ast.Node, name: str) -> bool:
+    return isinstance(node, c_ast.ID) and node.name == name
+
+
+def _is_unstable(bound: c_ast.Node, counter: str) -> bool:
+    """Whether the value of ``bound`` may differ from one evaluation to the next, other writes aside."""
+    return has_side_effect(bound) or any(_is_counter(each, counter) for each in walk(bound))
+
+
+def _type(node: c_ast.Node, facts: Facts) -> Integer | None:
+    symbols: dict[str, Type] = {each.name: each.type for each in facts.names.variables_in(node)}
+    kind = type_of(node, symbols, facts.region)
+    return kind if isinstance(kind, Integer) else None
+
+
+def _predicate(condition: c_ast.Node, name: str, start: c_ast.Node, step: int) -> c_ast.Node:
+    """Whether the loop runs with the counter's value."""
+    counter = c_ast.ID(name, start.coord)
+    begun = c_ast.BinaryOp(">=" if step > 0 else "<=", counter, start, start.coord)
+    predicate = c_ast.BinaryOp("&&", begun, condition, condition.coord)
+    if abs(step) == 1:
+        return predicate
+    distance = c_ast.BinaryOp("-", c_ast.Cast(type_name(_WIDEST), counter), start, start.coord)
+    rest = c_ast.BinaryOp("%", distance, number(abs(step)), start.coord)
+    return c_ast.BinaryOp("&&", predicate, c_ast.BinaryOp("==", rest, number(0)), condition.coord)

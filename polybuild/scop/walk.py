@@ -1,0 +1,450 @@
+"""The walk over the statements of a region: what runs where, in which order, and what it touches."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.diagnostics import Diagnostic, Severity, Unsupported
+from polybuild.scop import order
+from polybuild.scop.accesses import AccessDraft, AccessReader
+from polybuild.scop.arrays import Arrays
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.calls import CallReader
+from polybuild.scop.checks import check_counters, check_parameters, with_reads_of_everything
+from polybuild.scop.delinearise import FlatSubscripts
+from polybuild.scop.draft import Draft, Part, Walked
+from polybuild.scop.dynamic import read_dynamic_loop
+from polybuild.scop.expressions import Expressions, is_affinity_refusal
+from polybuild.scop.facts import Facts
+from polybuild.scop.history import History
+from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
+from polybuild.scop.loops import first_value, read_loop
+from polybuild.scop.model import AccessKind, DynamicLoop
+from polybuild.scop.names import Names, Variable, resolve
+from polybuild.scop.nodes import location, used_after, walk
+from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
+from polybuild.scop.parameters import Parameters
+from polybuild.scop.place import Place, later_values
+from polybuild.scop.structure import has_side_effect, loop_depth, without_continue
+from polybuild.scop.synthetic import LastValue
+from polybuild.scop.uses import read_after
+from polybuild.source import types
+from polybuild.source.model import Region, Storage
+
+_dim = isl.dim_type
+
+# Statements that are not modelled: code, what to call it, hint. Those of _WHOLE are kept whole if possible.
+_WHOLE = (c_ast.While, c_ast.DoWhile, c_ast.Switch)
+_REFUSED: dict[type, tuple[str, str, str]] = {
+    c_ast.While: ("while", "a while loop", "write it as a for loop with affine bounds"),
+    c_ast.DoWhile: ("do-while", "a do loop", "write it as a for loop with affine bounds"),
+    c_ast.Switch: ("switch", "a switch", "write it as if and else with affine conditions"),
+    **REFUSED,
+}
+
+# Pragmas that say nothing about meaning: what they ask for is decided anew.
+_DROPPED_PRAGMAS = (
+    "ivdep", "GCC ivdep", "GCC unroll", "unroll", "nounroll", "vector", "novector", "simd", "clang loop",
+    "omp simd", "omp parallel for", "polybuild",
+)  # fmt: skip
+
+
+class Walk:
+    """One walk: the tables that grow on the way."""
+
+    def __init__(self, region: Region, flat: FlatSubscripts, wrapping: bool) -> None:
+        self._region = region
+        self._names: Names = resolve(region)
+        self._parameters = Parameters()
+        self._assumptions = Assumptions(self._parameters)
+        self._facts = Facts(
+            region, self._names, self._parameters, lambda: self._assumptions.known, wrapping=wrapping
+        )
+        self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
+        self._calls = CallReader(region, self._arrays, self._assumptions)
+        self._facts = dataclasses.replace(self._facts, calls=self._calls)
+        self._used_after = used_after(region.function, region.index)
+        self._read_after = read_after(region.function, region.index)
+        self._tracked = frozenset(
+            variable for variable in self._names.iterators.values() if self._is_tracked(variable)
+        )
+        self._drafts: list[Draft] = []
+        self._loops: list[c_ast.For] = []
+        self._remarks: list[Diagnostic] = []
+        # conditions on data that the statements at hand must test themselves, outermost first
+        self._guards: list[c_ast.Node] = []
+        # the loops around whose bounds depend on data, outermost first
+        self._dynamic: list[DynamicLoop] = []
+        self._refusals: list[Unsupported] = []
+        self._last_values = LastValues()
+
+    def with_views(self) -> FlatSubscripts | None:
+        """What another walk should know of flat subscripts, None if no other walk is needed."""
+        return self._arrays.flat.for_next_walk(self._assumptions.known)
+
+    def run(self) -> Walked:
+        """Walk the region once."""
+        for statement in self._region.statements:
+            if isinstance(statement, c_ast.Decl) and statement.name in self._used_after:
+                raise Unsupported(
+                    "declaration",
+                    f"'{statement.name}' is declared inside the region and used after it",
+                    location(statement),
+                    "move the declaration before the region",
+                )
+        part = self._sequence(self._region.statements, Place())
+        if part.tree is None:
+            raise Unsupported(
+                "empty-region",
+                "the region has no statement that runs",
+                self._region.begin,
+                "remove the pragmas",
+            )
+        return self._walked(part.tree, part.values)
+
+    def _walked(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> Walked:
+        """The outcome. Raises Unsupported if nothing is gained by what was kept whole, or if checks fail."""
+        if self._refusals and not any(draft.loops for draft in self._drafts):
+            raise self._refusals[0]
+        check_parameters(self._drafts, self._names, self._parameters)
+        check_counters(
+            self._drafts, self._names, {each for each in self._names.demoted if self._is_live(each)}
+        )
+        return Walked(
+            self._region,
+            self._names,
+            self._parameters,
+            self._assumptions,
+            self._arrays,
+            tree,
+            tuple(with_reads_of_everything(self._drafts, self._calls.everything)),
+            {
+                variable: value
+                for variable, value in values.items()
+                if self._is_live(variable) or variable in self._last_values
+            },
+            self._last_values,
+            tuple(self._remarks),
+        )
+
+    # Facts about names
+
+    @functools.cached_property
+    def _history(self) -> History:
+        return History(self._region.function)
+
+    def _is_stale(self, array: Variable, extent: Variable) -> bool:
+        return self._history.changed_since(array, extent)
+
+    def _is_tracked(self, variable: Variable) -> bool:
+        """Whether the value of this loop counter after its loops is needed."""
+        return variable in self._names.escaping or self._is_live(variable)
+
+    def _is_live(self, variable: Variable) -> bool:
+        outlives = variable.storage in {Storage.GLOBAL, Storage.STATIC} or variable.name in self._read_after
+        return not variable.local and outlives
+
+    def _require(self, violations: Iterable[Violation]) -> None:
+        for violation in violations:
+            self._assumptions.require(violation)
+
+    # The walk
+
+    def _sequence(self, nodes: Sequence[c_ast.Node], place: Place) -> Part:
+        trees: list[order.Tree | None] = []
+        values: dict[Variable, isl.PwAff] = {}
+        for node in nodes:
+            part = self._statement(node, place)
+            trees.append(part.tree)
+            if part.values:
+                values = later_values(values, part.values)
+                place = place.after(part.values)
+        return Part(order.block(trees), values)
+
+    def _statement(self, node: c_ast.Node, place: Place) -> Part:
+        if isinstance(node, c_ast.Compound):
+            return self._sequence(node.block_items or (), place)
+        if isinstance(node, (c_ast.For, c_ast.If, *_WHOLE)):
+            return self._structured(node, place)
+        if isinstance(node, LastValue):
+            return self._last_value_of(node, place)
+        if isinstance(node, c_ast.EmptyStatement):
+            return Part()
+        if isinstance(node, c_ast.Pragma):
+            return self._pragma(node)
+        if isinstance(node, c_ast.Decl):
+            return self._declaration(node, place)
+        if type(node) in _REFUSED:
+            raise _refused(node)
+        return self._expression(node, node, place)
+
+    def _structured(self, node: c_ast.Node, place: Place) -> Part:
+        """A statement with statements inside: modelled if possible, else kept whole as one statement."""
+        loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
+        guards, dynamic, eager = len(self._guards), len(self._dynamic), self._facts.eager
+        assumptions = self._assumptions.snapshot()
+        try:
+            if isinstance(node, c_ast.For):
+                return self._for(node, place)
+            if isinstance(node, c_ast.If):
+                return self._if(node, place)
+            raise _refused(node)
+        except Unsupported as refusal:
+            if not is_cured(refusal):
+                raise
+            del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:]
+            del self._guards[guards:], self._dynamic[dynamic:], self._refusals[remarks:]
+            self._assumptions.restore(assumptions)
+            self._facts = dataclasses.replace(self._facts, eager=eager)
+            return self._whole(node, place, refusal)
+
+    def _whole(self, node: c_ast.Node, place: Place, refusal: Unsupported) -> Part:
+        """One statement for all of ``node``, which is outside the model for the reason of ``refusal``."""
+        if place.domain.is_empty():
+            return Part()
+        check_unnormalised(node)
+        body = self._under_guards(node)
+        self._names = self._names.demote(walk(node))
+        self._facts = dataclasses.replace(self._facts, names=self._names)
+        facts = dataclasses.replace(self._facts, eager=False)
+        accesses = self._opaque_accesses(facts, body, place)
+        self._refusals.append(refusal)
+        self._remarks.append(
+            dataclasses.replace(
+                refusal.diagnostic,
+                severity=Severity.REMARK,
+                message=f"{refusal.diagnostic.message}; the statement on line {location(node).line}"
+                " is kept whole",
+            )
+        )
+        return self._add(place, body, node, accesses)
+
+    def _add(
+        self, place: Place, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
+    ) -> Part:
+        """A statement for ``body``, which itself tests whether the dynamic loops around run there."""
+        if self._dynamic:
+            reader = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
+            for loop in reversed(self._dynamic):
+                body = c_ast.If(loop.predicate, body, None, body.coord)
+                reader.read(loop.start, place)
+                reader.read(loop.limit, place)
+            accesses = (*reader.found, *accesses)
+        self._drafts.append(
+            Draft(place, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
+        )
+        return Part(order.Leaf(len(self._drafts) - 1))
+
+    def _opaque_accesses(self, facts: Facts, body: c_ast.Node, place: Place) -> list[AccessDraft]:
+        """The accesses of ``body``, under conditions on data or in dynamic loops."""
+        reader = OpaqueReader(facts, self._arrays, self._assumptions, assume=not self._dynamic)
+        found = reader.read(body, place)
+        return (
+            [each.only_within(self._dynamic[-1].position + 1) for each in found] if self._dynamic else found
+        )
+
+    def _for(self, node: c_ast.For, place: Place) -> Part:
+        violations: list[Violation] = []
+        counter = self._names.iterators.get(node)
+        try:
+            loop = read_loop(node, place, self._facts, violations, want_final=counter in self._tracked)
+        except Unsupported as refusal:
+            if self._guards or counter in self._tracked or not is_affinity_refusal(refusal):
+                raise
+            return self._dynamic_for(node, place, refusal)
+        if self._guards or self._dynamic:
+            self._check_guarded(node, counter, violations)
+        self._require(violations)
+        self._loops.append(node)
+        body = self._statement(
+            without_continue(node.stmt), self._forget(place, node.stmt).inside(loop.counter, loop.domain)
+        )
+        self._loops.pop()
+
+        values: dict[Variable, isl.PwAff] = {
+            variable: _last_value(value, loop.step) for variable, value in body.values.items()
+        }
+        if loop.final is not None:
+            values = later_values(values, {loop.counter: loop.final})
+        if body.tree is None:
+            return Part(None, values)
+        return Part(order.Band(place.depth, loop.step < 0, body.tree), values)
+
+    def _dynamic_for(self, node: c_ast.For, place: Place, refusal: Unsupported) -> Part:
+        """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""
+        loop = read_dynamic_loop(node, place, self._facts, self._assumptions)
+        if loop is None:
+            raise refusal
+        first, eager = len(self._drafts), self._facts.eager
+        bounds = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
+        bounds.read(loop.start, place)
+        bounds.read(loop.limit, place)
+        self._facts = dataclasses.replace(self._facts, eager=False)
+        self._loops.append(node)
+        self._dynamic.append(loop)
+        counter = self._names.iterators[node]
+        inner = self._forget(place, node.stmt).inside(counter, loop.domain)
+        body = self._statement(without_continue(node.stmt), inner)
+        self._dynamic.pop()
+        self._loops.pop()
+        self._facts = dataclasses.replace(self._facts, eager=eager)
+        if {each.array.name for each in bounds.found} & self._written_since(first):
+            raise refusal  # the bounds change while the loop runs
+        return Part(None if body.tree is None else order.Band(place.depth, loop.step < 0, body.tree))
+
+    def _written_since(self, first: int) -> set[str]:
+        """The arrays that the drafts from ``first`` on write."""
+        return {
+            each.array.name
+            for draft in self._drafts[first:]
+            for each in draft.accesses
+            if each.kind is not AccessKind.READ
+        }
+
+    def _forget(self, place: Place, body: c_ast.Node) -> Place:
+        """``place`` without the values of counters that an earlier iteration of ``body`` may have changed."""
+        if not place.values:
+            return place
+        changed = {self._names.iterators.get(each) for each in walk(body) if isinstance(each, c_ast.For)}
+        kept = {variable: value for variable, value in place.values.items() if variable not in changed}
+        return dataclasses.replace(place, values=kept)
+
+    def _if(self, node: c_ast.If, place: Place) -> Part:
+        violations: list[Violation] = []
+        try:
+            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+        except Unsupported as refusal:
+            deep = loop_depth(node) > place.depth
+            if not is_affinity_refusal(refusal) or not deep or has_side_effect(node.cond):
+                raise
+            return self._guarded(node, place, refusal)
+        self._require(violations)
+        yes = self._statement(node.iftrue, place.within(chosen))
+        no = self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else Part()
+        values = dict(yes.values)
+        for variable, value in no.values.items():
+            values[variable] = value.union_add(values[variable]) if variable in values else value
+        return Part(order.block([yes.tree, no.tree]), values)
+
+    def _guarded(self, node: c_ast.If, place: Place, refusal: Unsupported) -> Part:
+        """An ``if`` on data around loops: each statement inside tests the condition itself."""
+        first = len(self._drafts)
+        tested = self._tested_arrays(
+            AccessReader(self._facts, self._arrays, self._assumptions), node.cond, place
+        )
+        trees = []
+        eager = self._facts.eager
+        self._facts = dataclasses.replace(self._facts, eager=False)
+        for branch, guard in ((node.iftrue, node.cond), (node.iffalse, c_ast.UnaryOp("!", node.cond))):
+            if branch is not None:
+                self._guards.append(guard)
+                trees.append(self._statement(branch, place).tree)
+                self._guards.pop()
+        self._facts = dataclasses.replace(self._facts, eager=eager)
+        if tested & self._written_since(first):  # the statements would see a condition that has changed
+            raise refusal
+        return Part(order.block(trees))
+
+    @staticmethod
+    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, place: Place) -> set[str]:
+        reader.read(condition, place, certain=False)
+        return {each.array.name for each in reader.found}
+
+    def _check_guarded(
+        self, node: c_ast.For, counter: Variable | None, violations: Sequence[Violation]
+    ) -> None:
+        """Under a condition on data, nothing may be assumed, and no counter may be needed afterwards."""
+        if counter in self._tracked or any(self._assumptions.is_possible(each) for each in violations):
+            raise Unsupported(
+                "loop-header",
+                "what this loop needs is not known under a condition that depends on data",
+                location(node),
+                "",
+            )
+
+    def _under_guards(self, node: c_ast.Node) -> c_ast.Node:
+        """``node`` as the body of ``if``s on the conditions around it."""
+        for guard in reversed(self._guards):
+            node = c_ast.If(guard, node, None, node.coord)
+        return node
+
+    def _last_value_of(self, node: LastValue, place: Place) -> Part:
+        if self._guards or self._dynamic:
+            raise NotFollowed(node.lvalue.name)
+        if place.domain.is_empty():
+            return Part()
+        violations: list[Violation] = []
+        value = self._last_values.read(node, place, self._facts, violations)
+        self._require(violations)
+        return Part() if value is None else Part(None, {self._names.variables[node.lvalue]: value})
+
+    def _pragma(self, node: c_ast.Pragma) -> Part:
+        text = " ".join((node.string or "").split())
+        if not text.startswith(_DROPPED_PRAGMAS):
+            raise Unsupported(
+                "pragma",
+                f"'#pragma {text}' inside the region is not understood",
+                location(node),
+                "remove it, or end the region before it",
+            )
+        return Part()
+
+    def _declaration(self, node: c_ast.Decl, place: Place) -> Part:
+        if node.name is None or node not in self._names.variables:
+            raise Unsupported(
+                "declaration",
+                "a type or function is declared here",
+                location(node),
+                "move it before the region",
+            )
+        variable = self._names.variables[node]
+        if not isinstance(_element(variable.type), types.Integer | types.Floating):
+            raise Unsupported(
+                "declaration",
+                f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",
+                location(node),
+                "move the declaration before the region",
+            )
+        if node.init is None:
+            return Part()
+        target = c_ast.ID(node.name, node.coord)
+        self._names.variables[target] = variable
+        return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, place)
+
+    def _expression(self, body: c_ast.Node, source: c_ast.Node, place: Place) -> Part:
+        if place.domain.is_empty():
+            return Part()
+        if self._guards or self._dynamic:
+            body = self._under_guards(body)
+            accesses = self._opaque_accesses(self._facts, body, place)
+        else:
+            reader = AccessReader(self._facts, self._arrays, self._assumptions)
+            reader.read(body, place)
+            accesses = [each for each in reader.found if not each.relation.is_empty()]
+        return self._add(place, body, source, accesses)
+
+
+def _refused(node: c_ast.Node) -> Unsupported:
+    code, what, hint = _REFUSED[type(node)]
+    return Unsupported(code, f"{what} is not modelled", location(node), hint)
+
+
+def _last_value(value: isl.PwAff, step: int) -> isl.PwAff:
+    """``value`` (of a loop's body) in the last iteration for which it is defined."""
+    domain = value.domain()
+    depth = int(domain.dim(_dim.set))
+    last = first_value(domain, -step)
+    outer = isl.PwMultiAff.identity_on_domain_space(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth - 1))
+    whole = outer.flat_range_product(isl.PwMultiAff.from_pw_aff(last))
+    return value.pullback_pw_multi_aff(whole).coalesce()
+
+
+def _element(kind: types.Type) -> types.Type:
+    while isinstance(kind, types.Array):
+        kind = kind.element
+    return kind
