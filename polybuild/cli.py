@@ -17,7 +17,7 @@ _FILES = {"-o": 0, "--output": 0, "--depfile": 1, "--report": 2}
 _ON_OFF = ("on", "off")
 _PLAIN_VALUES = {
     "--color": ("auto", "always", "never"),
-    "--backend": ("openmp",),
+    "--backend": ("openmp", "cuda", "opencl"),
     "--schedule": ("auto", "isl", "original"),
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": _ON_OFF,
@@ -27,7 +27,7 @@ _PLAIN_VALUES = {
     "--headers": ("off",),
     "--on-unsupported": ("warn", "error"),
 }
-_PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size")
+_PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size", "--block-sizes", "--grid-sizes")
 
 
 def main() -> None:

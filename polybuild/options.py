@@ -67,7 +67,12 @@ def _knob(default: Any, parse: Callable[[str], Any], help_text: str, *, metavar:
 class Options:
     """What to do with the regions of one file; defaults are what a user wants."""
 
-    backend: str = _knob("openmp", _choice("openmp"), "machine to generate code for", metavar="openmp")
+    backend: str = _knob(
+        "openmp",
+        _choice("openmp", "cuda", "opencl"),
+        "machine to generate code for; a GPU backend holds the openmp version, too",
+        metavar="openmp|cuda|opencl",
+    )
     schedule: str = _knob(
         "auto",
         _choice("auto", "isl", "pluto", "original"),
@@ -96,6 +101,12 @@ class Options:
     )
     l1_size: int = _knob(32 * 1024, _positive, "first-level data cache in bytes", metavar="BYTES")
     l2_size: int = _knob(1024 * 1024, _positive, "second-level cache in bytes", metavar="BYTES")
+    block_sizes: tuple[int, ...] = _knob(
+        (), _sizes, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
+    )
+    grid_sizes: tuple[int, ...] = _knob(
+        (), _sizes, "the most GPU blocks along each loop, x last; empty: chosen", metavar="N,N,N"
+    )
     autodetect: bool = _knob(
         False, _boolean, "find loops worth transforming that are not marked", metavar="on|off"
     )

@@ -6,24 +6,34 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import islpy as isl
+
 from polybuild.analysis.aliasing import find_overlaps
-from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.work import is_small, trip_counts
 from polybuild.budget import operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.emit.device import DeviceRequest
+from polybuild.emit.dialects import DIALECTS
+from polybuild.emit.module import kernel_source, module_head
 from polybuild.emit.region import Plan, RegionText, write_region
-from polybuild.emit.splice import Replacement, splice
+from polybuild.emit.splice import Replacement, quoted, splice
 from polybuild.options import Options
 from polybuild.report.details import Details
 from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.extract import extract_scop
+from polybuild.scop.model import Scop
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, Source
 from polybuild.source.reader import read_source, text_of
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.gpu.choice import plan_for_gpu
+from polybuild.targets.gpu.nvcc import build_image, find_nvcc, may_contract
+
+_ARCHITECTURES = (90,)
 
 # isl's budget for one region, about twenty seconds' work
 _MOST_OPERATIONS = 8_000_000
@@ -56,7 +66,8 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     is kept and reported.
     """
     source, refused = _read(path, options, compiler, flags)
-    diagnostics = list(source.diagnostics)
+    options, problem = _available_backend(source, options)
+    diagnostics = [*source.diagnostics, *problem]
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
@@ -81,8 +92,38 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
         details.append(found)
-    text = splice(source, replacements) if replacements else text_of(path)
+    head = _device_head(replacements, options, flags)
+    text = splice(source, replacements, head) if replacements else text_of(path)
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
+
+
+def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
+    """The options with the backend that can be built here, and a warning if it is not the one asked for."""
+    if options.backend != "cuda" or not source.regions or find_nvcc():
+        return options, []
+    warning = Diagnostic(
+        Severity.WARNING,
+        "no-nvcc",
+        "nvcc was not found, so kernels are built for OpenCL instead of CUDA",
+        source.regions[0].begin,
+        "install the CUDA toolkit, or set CUDA_HOME",
+    )
+    return replace(options, backend="opencl"), [warning]
+
+
+def _device_head(replacements: Sequence[Replacement], options: Options, flags: Sequence[str]) -> str:
+    """What a file with kernels needs at its top; empty if it has none."""
+    parts = [(each.text.device, each.region.begin) for each in replacements if each.text.device is not None]
+    if not parts:
+        return ""
+    devices = [device for device, _ in parts]
+    image = b""
+    if options.backend == "cuda":
+        nvcc = find_nvcc()
+        assert nvcc is not None  # noqa: S101 - else the backend is another
+        contract = may_contract(flags)
+        image = build_image(kernel_source(devices), nvcc, _ARCHITECTURES, contract=contract).data
+    return module_head(devices, [(quoted(place.file), place.line) for _, place in parts], image)
 
 
 def _read(
@@ -177,20 +218,44 @@ def _transform(
         trip_counts(scop),
         options.min_work,
     )
-    text = write_region(scop, region, plan, region.begin.file)
+    text, device_remarks = _write(scop, region, plan, dependences, options)
     report = RegionReport(
         file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
         status="transformed",
-        backend=options.backend,
+        backend=options.backend if text.device is not None else "openmp",
         parallel_loops=len({line.mark for line in text.outline if line.mark.startswith("parallel")}),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.conditions)),
-        remarks=(*mapping.remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
+        remarks=(
+            *mapping.remarks,
+            *device_remarks,
+            *(f"line {each.location.line}: {each.message}" for each in scop.remarks),
+        ),
     )
     return text, report, Details(scop, dependences, mapping.schedule, text, region)
+
+
+def _write(
+    scop: Scop, region: Region, plan: Plan, dependences: Dependences, options: Options
+) -> tuple[RegionText, tuple[str, ...]]:
+    """The text of a region, with kernels for a device where it has a backend; and why there are none."""
+    text = write_region(scop, region, plan, region.begin.file)
+    if options.backend == "openmp":
+        return text, ()
+    try:
+        with operation_budget(_MOST_OPERATIONS):
+            for_device = plan_for_gpu(scop, dependences, options)
+            request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work)
+            return write_region(scop, region, replace(plan, device=request), region.begin.file), ()
+    except (Unsupported, IllegalSchedule) as refusal:
+        return text, (f"runs on the host: {refusal}",)
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return text, ("runs on the host: its kernels take too long to analyse",)
 
 
 def _is_strict(flags: Sequence[str]) -> bool:

@@ -54,10 +54,10 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
         try:
             statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
             name = f"instance{len(instances)}"
-            instances[name] = _instance(statement, build)
+            instances[name] = instance_at(statement, build)
             return node.set_annotation(isl.Id(name))
         except Exception as error:  # noqa: BLE001 -- it is raised again below
-            failures.append(_detached(error))
+            failures.append(detached(error))
             return node
 
     def before_for(build: isl.AstBuild) -> isl.Id:
@@ -69,7 +69,7 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
             dynamic[name] = restored
             return isl.Id(name)
         except Exception as error:  # noqa: BLE001 -- likewise
-            failures.append(_detached(error))
+            failures.append(detached(error))
             return unnamed
 
     build = isl.AstBuild.from_context(scop.context)
@@ -85,14 +85,14 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
     return GeneratedAst(root, instances, dynamic)
 
 
-def _detached(error: Exception) -> Exception:
+def detached(error: Exception) -> Exception:
     """``error`` without hold on the callback's frames, whose arguments isl takes back; they become a note."""
     error.add_note("".join(traceback.format_tb(error.__traceback__)))
     error.__context__ = None
     return error.with_traceback(None)
 
 
-def _instance(statement: Statement, build: isl.AstBuild) -> Instance:
+def instance_at(statement: Statement, build: isl.AstBuild) -> Instance:
     """The statement's counters and accesses in terms of the loops that ``build`` has made so far."""
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse())

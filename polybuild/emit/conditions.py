@@ -138,6 +138,10 @@ class ConditionPrinter:
         condition = f"{self._instances(line.work, self._printers[0])} >= {line.least_work}"
         return LoopLine(f"{line.text.removesuffix(')')} if({condition}))", line.depth)
 
+    def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
+        """How many statement instances run at most, in double."""
+        return self._instances(work, self._printers[0])
+
     def _instances(self, work: Sequence[Sequence[isl.PwAff]], printer: ExpressionPrinter) -> str:
         """The sum over the statements of the products of their trip counts, in double."""
         products = dict.fromkeys(

@@ -52,6 +52,8 @@ class LoopPrinter:
     from the prologue.
     """
 
+    counter_type = COUNTER_TYPE
+
     def __init__(
         self,
         ast: GeneratedAst,
@@ -87,8 +89,7 @@ class LoopPrinter:
         if kind == _IF:
             return self._if(node, indent, before)
         if kind == isl.ast_node_type.mark:
-            mark = node.mark_get_id().get_name()
-            return self._node(node.mark_get_node(), indent, mark if mark in self._loop_lines else before)
+            return self._mark(node, indent, before)
         if kind == isl.ast_node_type.user:
             return self._statement(node, indent)
         if kind == isl.ast_node_type.block:
@@ -99,6 +100,10 @@ class LoopPrinter:
                 for line in self._node(nodes.get_at(index), indent, before)
             ]
         raise NotImplementedError(f"isl AST node {kind}")
+
+    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        mark = node.mark_get_id().get_name()
+        return self._node(node.mark_get_node(), indent, mark if mark in self._loop_lines else before)
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -120,7 +125,7 @@ class LoopPrinter:
             self._depth += 1
         body = self._node(node.for_get_body(), indent + _INDENT, "")
         if once:
-            head = [f"{indent}{{", f"{indent}{_INDENT}const {COUNTER_TYPE} {counter} = {start};"]
+            head = [f"{indent}{{", f"{indent}{_INDENT}const {self.counter_type} {counter} = {start};"]
             head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
         else:
             condition = self._expression().text(node.for_get_cond())
@@ -128,7 +133,7 @@ class LoopPrinter:
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
             head = [f"{indent}{line.text}"] if line is not None else []
             self._depth -= 1
-            head.append(f"{indent}for ({COUNTER_TYPE} {counter} = {start}; {condition}; {advance}) {{")
+            head.append(f"{indent}for ({self.counter_type} {counter} = {start}; {condition}; {advance}) {{")
         if outer is None:
             del self._names[identifier]
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +14,12 @@ from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
+from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
+from polybuild.emit.locals import local_declaration
 from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
-from polybuild.scop.model import Array, FinalValue, Scop
+from polybuild.scop.model import FinalValue, Scop
 from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
 from polybuild.source.types import Integer
@@ -32,7 +33,7 @@ class Plan:
     ``loop_lines`` maps the mark names of ``schedule`` to the line printed before
     the loop under the mark; ``work`` lists, per statement, upper bounds on the
     trip counts of its loops; the region runs its original loops when the sum of
-    their products is below ``min_work``.
+    their products is below ``min_work``. ``device`` says what a device may run instead.
     """
 
     schedule: isl.Schedule
@@ -40,6 +41,7 @@ class Plan:
     overlaps: tuple[Overlap, ...]
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int
+    device: DeviceRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class RegionText:
 
     ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
     loops need from the prologue; ``outline`` lists the loops and their statements.
+    ``device`` is what a device runs instead, if it can.
     """
 
     declarations: tuple[str, ...]
@@ -55,6 +58,7 @@ class RegionText:
     loops: tuple[str, ...]
     helpers: frozenset[str]
     outline: tuple[Line, ...] = ()
+    device: DeviceText | None = None
 
 
 def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
@@ -74,19 +78,25 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     writer = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes)
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
-    locals_ = [_local(array) for array in scop.arrays if array.local]
+    locals_ = [local_declaration(array) for array in scop.arrays if array.local]
     helpers.update(
         each for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if any(each in line for line in loops)
     )
     conditions = printed.all(plan.overlaps, plan.work, plan.min_work)
     lines = (*locals_, *loops, *finals)
-    used_names = set(re.findall(r"\w+", " ".join((*(each.text for each in conditions), *lines))))
+    device = None
+    if plan.device is not None:
+        device = write_device(scop, region, plan.device, HostNames(names, taken, helpers), printed)
+        device = device.followed_by(finals)
+    everything = (*(each.text for each in conditions), *lines, *(device.text if device else ()))
+    used_names = set(re.findall(r"\w+", " ".join(everything)))
     return RegionText(
         tuple(_parameter_declarations(scop, names, used_names, build, printer)),
         conditions,
         lines,
         frozenset(helpers),
         tuple(writer.outline),
+        device,
     )
 
 
@@ -127,22 +137,6 @@ def _parameter_declarations(
             value = f"{condition} ? {value} : 0"
         lines.append(f"const {COUNTER_TYPE} {names[parameter.name]} = {value};")
     return lines[::-1]
-
-
-def _local(array: Array) -> str:
-    """The declaration of a variable of the region, moved before the generated loops."""
-    declaration = copy.deepcopy(array.declared)
-    assert declaration is not None  # noqa: S101 - the model says so of local arrays
-    declaration.init = None
-    declaration.quals = [each for each in declaration.quals if each != "const"]
-    declaration.storage = []
-    inner = declaration.type
-    while not isinstance(inner, c_ast.TypeDecl):
-        inner = inner.type
-    inner.declname = array.name
-    inner.quals = [each for each in inner.quals if each != "const"]
-    declaration.name = array.name
-    return f"{c_text(declaration)};"
 
 
 def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polybuild.emit.device import DeviceText
 from polybuild.emit.prologue import prologue
 from polybuild.emit.region import RegionText
 from polybuild.source.model import Region, Source
@@ -22,8 +23,11 @@ class Replacement:
     text: RegionText
 
 
-def splice(source: Source, replacements: Sequence[Replacement]) -> str:
-    """The text of the transformed file; the very text of ``source`` if nothing is replaced."""
+def splice(source: Source, replacements: Sequence[Replacement], head: str = "") -> str:
+    """The text of the transformed file; the very text of ``source`` if nothing is replaced.
+
+    ``head`` is C text that the generated code needs at the top of the file.
+    """
     if not replacements:
         return source.text
     name = quoted(source.path)
@@ -31,7 +35,7 @@ def splice(source: Source, replacements: Sequence[Replacement]) -> str:
     helpers = frozenset().union(*(each.text.helpers for each in replacements))
     text = source.text
     first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
-    pieces = [first_line_mark, _lines(f"{prologue(helpers)}#line 1 {name}\n", newline)]
+    pieces = [first_line_mark, _lines(f"{head}{prologue(helpers)}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
     for each in sorted(replacements, key=lambda one: one.region.span.start):
         region = each.region
@@ -55,20 +59,42 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     lead = "" if _starts_line(text, region.span.start) else "\n"
     conditions = [f"{each.text} /* line {each.line}: {each.reason} */" for each in generated.conditions]
     condition = "\n      && ".join(conditions) or "1"
+    loops = [line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops]
+    other = [f"#line {_body_line(region, text)} {name}", original]
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
         *(f"{indent}{line}" for line in generated.declarations),
-        f"{indent}if ({condition}) {{",
-        *(line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops),
-        f"{indent}}} else {{ /* the original */",
-        f"#line {_body_line(region, text)} {name}",
-        original,
-        f"{indent}}}",
+        *(_versions(generated.device, condition, loops, other) if generated.device else []),
+        *([] if generated.device else _choice(condition, loops, other)),
         "}",
         f"#line {_next_line(region, text)} {name}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _choice(condition: str, loops: Sequence[str], original: Sequence[str]) -> list[str]:
+    """The new loops if ``condition`` holds, else the original ones."""
+    return [f"  if ({condition}) {{", *loops, "  } else { /* the original */", *original, "  }"]
+
+
+def _versions(device: DeviceText, condition: str, loops: Sequence[str], original: Sequence[str]) -> list[str]:
+    """The kernels on a device; the new loops where they did not run; else the original ones."""
+    return [
+        f"  const int pb_applies = {condition};",
+        "  int pb_done = 0;",
+        f"  if ({' && '.join(filter(None, ['pb_applies', device.condition]))}) {{ /* on a device */",
+        *(line if line.startswith("#") else f"    {line}" for line in device.lines),
+        "  }",
+        "  if (!pb_done) {",
+        f"  if (polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP && pb_applies) {{",
+        *loops,
+        "  } else { /* the original */",
+        *original,
+        "  }",
+        f"  polybuild_host_end(&{device.name});",
+        "  }",
+    ]
 
 
 def _starts_line(text: str, offset: int) -> bool:

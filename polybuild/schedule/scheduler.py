@@ -21,10 +21,14 @@ class Fusion(Enum):
     DEPTH = "depth"  # split only when there is no other way, and start the band again
 
 
-def compute_schedule(scop: Scop, dependences: Dependences, fusion: Fusion) -> isl.Schedule:
+def compute_schedule(
+    scop: Scop, dependences: Dependences, fusion: Fusion, *, outer_coincidence: bool = False
+) -> isl.Schedule:
     """A schedule tree of permutable bands that respects ``dependences``.
 
-    Band members that carry no dependence are marked coincident. Raises
+    Band members that carry no dependence are marked coincident; with
+    ``outer_coincidence`` each band starts with one, or else is a single loop that
+    carries as many dependences as possible (Feautrier's algorithm). Raises
     ``isl.Error`` if isl gives up.
     """
     condition, order = _live_range_constraints(dependences)
@@ -36,26 +40,29 @@ def compute_schedule(scop: Scop, dependences: Dependences, fusion: Fusion) -> is
         .set_proximity(dependences.validity)
         .set_conditional_validity(condition, order)
     )
-    with _strategy(scop.context.get_ctx(), fusion):
+    with _strategy(scop.context.get_ctx(), fusion, outer_coincidence=outer_coincidence):
         return constraints.compute_schedule()
 
 
 @contextmanager
-def _strategy(context: isl.Context, fusion: Fusion) -> Iterator[None]:
+def _strategy(context: isl.Context, fusion: Fusion, *, outer_coincidence: bool) -> Iterator[None]:
     saved = (
+        context.get_schedule_outer_coincidence(),
         context.get_schedule_serialize_sccs(),
         context.get_schedule_whole_component(),
         context.get_schedule_maximize_band_depth(),
     )
+    context.set_schedule_outer_coincidence(int(outer_coincidence))
     context.set_schedule_serialize_sccs(int(fusion is Fusion.MIN))
     context.set_schedule_whole_component(int(fusion is not Fusion.MIN))
     context.set_schedule_maximize_band_depth(int(fusion is Fusion.DEPTH))
     try:
         yield
     finally:
-        context.set_schedule_serialize_sccs(saved[0])
-        context.set_schedule_whole_component(saved[1])
-        context.set_schedule_maximize_band_depth(saved[2])
+        context.set_schedule_outer_coincidence(saved[0])
+        context.set_schedule_serialize_sccs(saved[1])
+        context.set_schedule_whole_component(saved[2])
+        context.set_schedule_maximize_band_depth(saved[3])
 
 
 def _live_range_constraints(dependences: Dependences) -> tuple[isl.UnionMap, isl.UnionMap]:

@@ -9,7 +9,7 @@ from polybuild.options import Options
 from polybuild.pipeline import compile_source
 
 
-@pytest.mark.parametrize("callback", ["_instance", "_counter_name"])
+@pytest.mark.parametrize("callback", ["instance_at", "_counter_name"])
 def test_a_failing_callback_fails_the_region(callback, tmp_path, monkeypatch, capfd):
     def fail(*_arguments):
         raise ValueError("planted")

@@ -1,0 +1,246 @@
+"""Kernels as text: a function for each, with what the host must pass to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import islpy as isl
+
+from polybuild.emit.ast import GeneratedAst, Instance
+from polybuild.emit.bodies import c_text
+from polybuild.emit.dialects import Dialect
+from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
+from polybuild.emit.kernel_ast import KernelAst
+from polybuild.emit.kernel_bodies import BodyTexts, KernelBodyPrinter
+from polybuild.emit.loops import LoopPrinter
+from polybuild.emit.names import fresh
+from polybuild.scop import spaces
+from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.source.model import Region
+from polybuild.source.types import Floating, Integer, Type
+from polybuild.targets.gpu.model import Kernel
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of a kernel, and the C initialiser of the ``polybuild_argument`` for it."""
+
+    declaration: str
+    initialiser: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A kernel: ``body`` is all but the head of the function, ``arguments`` its parameters in order."""
+
+    arguments: tuple[Argument, ...]
+    body: tuple[str, ...]
+
+    def function(self, name: str, dialect: Dialect) -> str:
+        """The text of the kernel as a function called ``name``."""
+        parameters = ", ".join(each.declaration for each in self.arguments)
+        return "\n".join([f"{dialect.kernel} {name}({parameters})", "{", *self.body, "}", ""])
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceArrays:
+    """How the arrays of a region are known to its kernels.
+
+    ``names`` gives each its name there. Those in ``private`` are variables of a
+    thread, those in ``values`` scalars that are only read, passed by value; the
+    others are buffers. Those in ``written`` are not only read.
+    """
+
+    names: Mapping[str, str]
+    private: frozenset[str]
+    values: frozenset[str]
+    written: frozenset[str]
+
+
+def device_arrays(scop: Scop, private: Sequence[Array], dialect: Dialect) -> DeviceArrays:
+    """Name the arrays of ``scop`` and tell how each is passed; ``private`` ones have a copy per thread."""
+    names: dict[str, str] = {}
+    for array in scop.arrays:
+        names[array.name] = fresh(array.name, dialect.reserved.union(names.values()))
+    written = {
+        access.array.name
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ
+    }
+    own = frozenset(array.name for array in private)
+    values = (array.name for array in scop.arrays if array.is_scalar and array.name not in written)
+    return DeviceArrays(names, own, frozenset(values) - own, frozenset(written))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """What kernels are printed from: the region, its AST, and how its arrays are passed."""
+
+    scop: Scop
+    region: Region
+    ast: KernelAst
+    arrays: DeviceArrays
+
+
+class KernelPrinter(LoopPrinter):
+    """Prints the loops of one kernel.
+
+    ``names`` gives the C text, in the host's code, of each parameter and of the
+    counter of each of the host's loops around the kernel, ``counter_type`` the C
+    type that their values fit.
+    """
+
+    def __init__(
+        self, source: KernelSource, dialect: Dialect, names: Mapping[str, str], *, counter_type: str
+    ) -> None:
+        super().__init__(cast("GeneratedAst", source.ast), names, frozenset(), {}, set(), sizes={})
+        self.counter_type = counter_type
+        self._scop = source.scop
+        self._region = source.region
+        self._arrays = source.arrays
+        self._dialect = dialect
+        self._outer = dict(names)
+        self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
+
+    def kernel(self, node: isl.AstNode, kernel: Kernel) -> KernelText:
+        """The text of the kernel whose AST is ``node``."""
+        taken = self._dialect.reserved.union(self._names.values(), self._arrays.names.values())
+        for axis in kernel.axes:
+            self._names[axis.parameter] = fresh(axis.parameter.removeprefix("pb_"), taken)
+        self._taken = frozenset(taken)
+        lines = self._node(node, _INDENT, "")
+        used = frozenset(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
+        body = (*self._indices(kernel, used), *self._variables(used), *lines)
+        return KernelText(tuple(self._arguments(used)), body)
+
+    def _indices(self, kernel: Kernel, used: frozenset[str]) -> list[str]:
+        lines = []
+        for axes, spelled in ((kernel.blocks, self._dialect.block), (kernel.threads, self._dialect.index)):
+            for axis, index in zip(axes, reversed(spelled[: len(axes)]), strict=True):
+                name = self._names[axis.parameter]
+                if name in used:
+                    lines.append(f"{_INDENT}const int {name} = (int){index};")
+        return lines
+
+    def _used(self, used: frozenset[str]) -> list[Array]:
+        return [array for array in self._scop.arrays if self._arrays.names[array.name] in used]
+
+    def _variables(self, used: frozenset[str]) -> list[str]:
+        lines = []
+        for array in self._used(used):
+            if array.name in self._arrays.private:
+                sizes = [spaces.constant_value(each) for each in array.extents if each is not None]
+                declarator = self._own(array) + "".join(f"[{size}]" for size in sizes)
+                lines.append(f"{_INDENT}{self._type(array.element)} {declarator};")
+        return lines
+
+    def _arguments(self, used: frozenset[str]) -> list[Argument]:
+        arrays = self._used(used)
+        buffers = [each for each in arrays if each.name not in self._arrays.private | self._arrays.values]
+        values = [each for each in arrays if each.name in self._arrays.values]
+        outer = [name for name in self._outer.values() if name in used]
+        return [
+            *(self._pointer(each) for each in buffers),
+            *(self._first(each) for each in buffers),
+            *(
+                _by_value(
+                    self._type(each.element), self._own(each), each.element.name, c_text(each.expression)
+                )
+                for each in values
+                if isinstance(each.element, Integer | Floating)
+            ),
+            *(_by_value(self._counter_type_there(), name, self.counter_type, name) for name in outer),
+        ]
+
+    def _pointer(self, array: Array) -> Argument:
+        const = "" if array.name in self._arrays.written else "const "
+        kind = f"{self._dialect.pointer}{const}{self._type(array.element)}"
+        return Argument(
+            f"{kind} *{self._dialect.restrict} {self._own(array)}", f"{{.buffer = {buffer_name(array)}}}"
+        )
+
+    def _value(self, array: Array) -> Argument:
+        host = array.element.name if isinstance(array.element, Integer | Floating) else ""
+        return _by_value(self._type(array.element), self._own(array), host, c_text(array.expression))
+
+    def _first(self, array: Array) -> Argument:
+        name = first_name(array)
+        return Argument(f"long {self._own(array)}_first", f"{{.value = &{name}, .size = sizeof {name}}}")
+
+    def _counter_type_there(self) -> str:
+        return "int" if self.counter_type == "int" else self._dialect.long_long
+
+    def _type(self, kind: Type) -> str:
+        name = self._dialect.type_name(kind)
+        assert name is not None  # noqa: S101 - arrays of other types stay on the host
+        return name
+
+    # What differs from the loops of the host
+
+    def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
+        instance = self._ast.instances[node.get_annotation().get_name()]
+        return [f"{indent}{line}" for line in self._kernel_body(instance).splitlines() if line.strip()]
+
+    def _kernel_body(self, instance: Instance) -> str:
+        statement = instance.statement
+        expressions = self._expression()
+        accesses = {id(node): self._own(array) for node, array in statement.locals} | {
+            id(access.node): self._element(access.array, expressions.subscripts(subscript))
+            for access, subscript in instance.accesses
+        }
+        values = {
+            iterator.name: f"({self._type(iterator.type)}){expressions.text(value, UNARY + 1)}"
+            for iterator, value in zip(statement.iterators, instance.iterators, strict=True)
+        }
+        texts = BodyTexts(accesses, values.get, self._element)
+        return KernelBodyPrinter(statement, self._region, self._dialect, texts).statement(statement.body)
+
+    def _own(self, array: Array) -> str:
+        return self._arrays.names[array.name]
+
+    def _element(self, array: Array, subscripts: Sequence[str]) -> str:
+        """An element of ``array``: a variable of the thread, a value, or a place in the buffer."""
+        name = self._own(array)
+        if array.name in self._arrays.private | self._arrays.values:
+            return name + "".join(f"[{each}]" for each in subscripts)
+        flat = _operand(subscripts[0]) if subscripts else "0"
+        sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
+        for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
+            row = f"(long){flat}" if position == 0 else f"({flat})"
+            flat = f"{row} * {size} + {_operand(subscript)}"
+        return f"{name}[{flat} - {name}_first]"
+
+    def _sizes_of(self, array: Array) -> list[str]:
+        """The extents of all dimensions of ``array`` but the first."""
+        printer = self._expression()
+        return [
+            printer.text(self._build.expr_from_pw_aff(each.project_domain_on_params()), MULTIPLICATIVE + 1)
+            for each in array.extents[1:]
+            if each is not None
+        ]
+
+
+def buffer_name(array: Array) -> str:
+    """The variable of the host that holds the buffer of ``array``."""
+    return f"pb_{array.name}_buffer"
+
+
+def first_name(array: Array) -> str:
+    """The variable of the host that holds what kernels subtract from subscripts of ``array``."""
+    return f"pb_{array.name}_first"
+
+
+def _by_value(kind: str, name: str, host_kind: str, value: str) -> Argument:
+    return Argument(
+        f"const {kind} {name}", f"{{.value = &(const {host_kind}){{{value}}}, .size = sizeof({host_kind})}}"
+    )
+
+
+def _operand(text: str) -> str:
+    return text if re.fullmatch(r"\w+", text) else f"({text})"

@@ -1,0 +1,103 @@
+"""Which subtrees become kernels, and which of their loops run on blocks and threads (PPCG 6.3, 6.4).
+
+The outermost bands with a coincident member become kernels; what is above them
+runs on the host. In a kernel's band the coincident members come first, the one
+along which most accesses are consecutive last of them; the band is tiled, the
+tiles of (up to three of) these members go to the blocks and the points of a tile
+to the threads. What has no coincident band runs in a kernel of one thread.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.options import Options
+from polybuild.polyhedral import node_kind
+from polybuild.scop.model import Scop
+from polybuild.targets.gpu.coalescing import consecutive_member
+from polybuild.targets.gpu.model import KERNEL, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
+from polybuild.transform.bands import coincident_members, is_band, permute, tile
+
+_MOST_AXES = 3
+
+
+def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options) -> GpuMapping:
+    """Choose the kernels of ``schedule``, tile them and mark what they are.
+
+    The tree still runs every instance once, in an order that ``check_schedule``
+    can prove; only the marks say what runs side by side.
+    """
+    mapper = _Mapper(scop, options)
+    root = mapper.map(schedule.get_root())
+    return GpuMapping(root.get_schedule(), tuple(mapper.kernels))
+
+
+class _Mapper:
+    """Walks the tree; every method returns the node at the place it was given."""
+
+    def __init__(self, scop: Scop, options: Options) -> None:
+        self._scop = scop
+        self._options = options
+        self.kernels: list[Kernel] = []
+
+    def map(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Choose the kernels at and below ``node``."""
+        kind = node_kind(node)
+        if kind == isl.schedule_node_type.domain:
+            return self.map(node.child(0)).parent()
+        if not _has_parallelism(node):
+            return self._serial(node)
+        if is_band(node) and coincident_members(node):
+            return self._parallel(node)
+        for index in range(node.n_children()):
+            node = self.map(node.child(index)).parent()
+        return node
+
+    def _serial(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if node_kind(node) == isl.schedule_node_type.filter:
+            return self._serial(node.child(0)).parent()
+        kernel = Kernel(f"{KERNEL}{len(self.kernels)}")
+        self.kernels.append(kernel)
+        return node.insert_mark(isl.Id(kernel.name))
+
+    def _parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The kernel of a band with a coincident member."""
+        members = node.band_n_member()
+        if not node.band_get_permutable() and members > 1:
+            if not node.band_member_get_coincident(0):
+                split = self.map(node.band_split(1).child(0))
+                return split.parent()
+            node, members = node.band_split(1), 1
+        mapped = coincident_members(node)
+        x = consecutive_member(self._scop, node, mapped)
+        mapped = [*(each for each in mapped if each != x), x][-_MOST_AXES:]
+        others = [each for each in range(members) if each not in mapped]
+        node = permute(node, [*mapped, *others])
+        count = len(mapped)
+        sizes = tile_sizes(count, len(others), self._options)
+        number = len(self.kernels)
+        kernel = Kernel(
+            f"{KERNEL}{number}",
+            _axes("b", grid_sizes(count, self._options)),
+            _axes("t", block_sizes(count, sizes, self._options)),
+            sizes,
+        )
+        self.kernels.append(kernel)
+        node = tile(node, sizes)
+        if others:
+            node = node.band_split(count).child(0)
+        # the points of a thread innermost: they can be unrolled, and held in registers
+        points = permute(node.child(0), [*range(count, members), *range(count)])
+        node = points.insert_mark(isl.Id(f"{THREADS}{number}")).parent()
+        if others:
+            node = node.parent()
+        return node.insert_mark(isl.Id(kernel.name))
+
+
+def _axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:
+    return tuple(Axis(f"pb_{letter}{position}", size) for position, size in enumerate(sizes))
+
+
+def _has_parallelism(node: isl.ScheduleNode) -> bool:
+    return not node.every_descendant(lambda each: not (is_band(each) and coincident_members(each)))

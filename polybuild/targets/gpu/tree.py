@@ -1,0 +1,48 @@
+"""Finding places in a schedule tree, and the schedules that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import islpy as isl
+
+from polybuild.polyhedral import node_kind
+
+
+def find_mark(node: isl.ScheduleNode, name: str) -> isl.ScheduleNode:
+    """The mark node called ``name`` at or below ``node``; LookupError if there is none."""
+    found = _find(node, lambda each: is_mark(each, name))
+    if found is None:
+        raise LookupError(name)
+    return found
+
+
+def has_mark(node: isl.ScheduleNode, name: str) -> bool:
+    """Whether there is a mark node called ``name`` at or below ``node``."""
+    return _find(node, lambda each: is_mark(each, name)) is not None
+
+
+def is_mark(node: isl.ScheduleNode, name: str) -> bool:
+    """Whether ``node`` is a mark node called ``name``."""
+    return bool(node_kind(node) == isl.schedule_node_type.mark and node.mark_get_id().get_name() == name)
+
+
+def _find(node: isl.ScheduleNode, wanted: Callable[[isl.ScheduleNode], bool]) -> isl.ScheduleNode | None:
+    if wanted(node):
+        return node
+    for index in range(node.n_children()):
+        found = _find(node.child(index), wanted)
+        if found is not None:
+            return found
+    return None
+
+
+def prefix_of(node: isl.ScheduleNode) -> isl.UnionMap:
+    """``{ S[i] -> [d0, ..., dn] }``: the loops above ``node`` for the instances that reach it."""
+    return node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+
+
+def dates_of(node: isl.ScheduleNode) -> isl.Set:
+    """``{ [d0, ..., dn] }``: the iterations of the loops above ``node`` that reach it."""
+    dates = prefix_of(node).range()
+    return isl.Set.from_union_set(dates)
