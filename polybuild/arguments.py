@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from polybuild.diagnostics import UsageError
 from polybuild.integrations import flags_file
 from polybuild.options import Options
-from polybuild.output import STANDARD_OUTPUT, Files, clash
+from polybuild.output import STANDARD_OUTPUT, Files, clash, verbose
 
 _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
 
@@ -86,7 +86,7 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
         settings=settings,
         compiler=(),
         flags=(),
-        verbose=values.get("verbose", False),
+        verbose=values.get("verbose", False) or verbose(),
         colour=values["color"],
         html=values.get("html", ""),
     )
@@ -159,7 +159,8 @@ def parse_wrapper(words: Sequence[str]) -> Arguments:
     _add_knobs(parser)
     values = vars(parser.parse(words))
     settings = _settings(values)
-    return Arguments("", "", "", "", settings, (), (), values["verbose"], values["color"])
+    told = values["verbose"] or verbose()
+    return Arguments("", "", "", "", settings, (), (), told, values["color"])
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, str]:

@@ -31,7 +31,16 @@ def may_hold_regions(data: bytes) -> bool:
 
 def disabled() -> bool:
     """Whether the environment variable POLYBUILD_DISABLE says that C files stay as they are."""
-    return os.environ.get("POLYBUILD_DISABLE", "").lower() not in {"", "0", "off", "no", "false", "n"}
+    return _is_on("POLYBUILD_DISABLE")
+
+
+def verbose() -> bool:
+    """Whether the environment variable VERBOSE, which builds know, asks to tell what is run."""
+    return _is_on("VERBOSE")
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() not in {"", "0", "off", "no", "false", "n"}
 
 
 def read(path: str) -> bytes:

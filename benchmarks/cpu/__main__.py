@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.cpu import machine, table, tools
 from benchmarks.cpu.measure import Plan, Row, compare, measure
 from benchmarks.cpu.suites import SIZES, Kernel, OwnKernels, PolyBench, Suite
+from polybuild.report.progress import Progress
 
 DESCRIPTION = """\
 Times polybuild's output against the compiler's own on the thirty kernels, one round after the other
@@ -84,11 +85,14 @@ def _measure(plan: Plan, kernels: list[Kernel], directory: Path, record: Path | 
     print(f"median of {plan.runs}, seconds; {about['processor']}, {about['cores']} cores")
     print(table.heading(peers, plan.threads), flush=True)
     rows: list[Row] = []
-    for kernel in kernels:
-        rows.append(measure(plan, kernel, _fresh(directory, kernel.name)))
-        print(table.row(rows[-1], peers), flush=True)
-        if record:  # after each, so that a run cut short leaves what it found
-            _write(record, plan, about, rows)
+    with Progress(len(kernels)) as progress:
+        for kernel in kernels:
+            progress.at(kernel.name)
+            rows.append(measure(plan, kernel, _fresh(directory, kernel.name)))
+            progress.clear()
+            print(table.row(rows[-1], peers), flush=True)
+            if record:  # after each, so that a run cut short leaves what it found
+                _write(record, plan, about, rows)
     print(table.summary(rows, peers, plan.threads))
     return 0 if all(row.sound for row in rows) else 1
 
@@ -97,12 +101,14 @@ def _check(plan: Plan, kernels: list[Kernel], directory: Path) -> int:
     sound = True
     for size in ("mini", "small"):
         found = {}
-        for kernel in kernels:
-            found[kernel.name] = compare(plan, kernel, size, _fresh(directory, f"{kernel.name}-{size}"))
-            if not found[kernel.name].sound:
-                print(
-                    f"  {kernel.name}: {found[kernel.name].status}, {found[kernel.name].verdict}", flush=True
-                )
+        with Progress(len(kernels)) as progress:
+            for kernel in kernels:
+                progress.at(f"{kernel.name}, {size}")
+                found[kernel.name] = compare(plan, kernel, size, _fresh(directory, f"{kernel.name}-{size}"))
+                if not found[kernel.name].sound:
+                    progress.clear()
+                    told = f"{found[kernel.name].status}, {found[kernel.name].verdict}"
+                    print(f"  {kernel.name}: {told}", flush=True)
         transformed = sum(comparison.status == "transformed" for comparison in found.values())
         equal = sum(comparison.verdict == "equal" for comparison in found.values())
         total = len(found)

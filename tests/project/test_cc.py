@@ -178,6 +178,30 @@ def test_the_same_comes_out(folder, tmp_path, monkeypatch, compiler, line):
             assert [word for word in ours.split() if not word.endswith(tuple(optimised))] == theirs.split()
 
 
+def test_what_is_run_is_told_where_the_environment_asks_for_it():
+    for value, told in (("1", True), ("0", False)):
+        done = run("polybuild", "cc", "--", "gcc", "-c", "kernels/fill.c", VERBOSE=value)
+        assert (TRANSFORMED in done.stderr.decode()) == told
+        assert (b"polybuild: gcc " in done.stderr) == told
+
+
+def test_colours_only_on_terminals():
+    """What is said goes through a terminal and through a pipe; the compiler's own messages, too."""
+    Path("kernels/fill.c").write_text(REGION + "int unused(void) { int x; return x; }\n")
+    words = ["polybuild", "cc", "-v", "--", "gcc", "-O2", "-Wall", "-c", "kernels/fill.c"]
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {
+        "TERM": "xterm"
+    }
+    assert b"\x1b" not in subprocess.run(words, capture_output=True, check=True, env=environment).stderr
+    ours, theirs = os.openpty()
+    subprocess.run(words, stderr=theirs, check=True, env=environment)
+    os.close(theirs)
+    said = os.read(ours, 100000)
+    os.close(ours)
+    assert b"\x1b[1;36mremark:" in said
+    assert b"warning: \x1b[m" in said
+
+
 def test_standard_input():
     said = cc("gcc", "-O2", "-I", "kernels", "-x", "c", "-c", "-", "-o", "fill.o", stdin=REGION.encode())
     assert "<stdin>:6: remark" in said

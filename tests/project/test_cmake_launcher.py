@@ -90,9 +90,22 @@ def test_the_variable_of_cmake_alone(tmp_path: Path, polybuild_on_path: Path) ->
 def test_every_kind_of_target(tmp_path: Path) -> None:
     kinds = copy_of("kinds", tmp_path, "Ninja", [*subdirectory_settings(), LAUNCHER])
     kinds.build()
-    for program in ("from_static", "from_shared", "from_object", "mixed", "unity", "fetched"):
-        expected = int(kinds_result()) + (program == "mixed")
-        assert kinds.run(program) == str(expected)
+    programs = (
+        "from_static",
+        "from_shared",
+        "from_object",
+        "elsewhere/elsewhere",
+        "unity",
+        "fetched",
+        "plain",
+    )
+    for program in programs:
+        assert kinds.run(program) == kinds_result()
+    assert kinds.run("mixed") == str(int(kinds_result()) + 1)
+    # One source in targets of one directory, with definitions and options of their own.
+    assert kinds.run("generated") == kinds_result(factor=3)
+    assert kinds.run("precompiled") == kinds_result(factor=6)
+    assert kinds.run("awkward") == f'{kinds_result()}\nit\'s "5 $" x 1'
     assert {"fill.c", "unity_0_c.c"} <= parallel_objects(kinds)
 
 

@@ -28,6 +28,7 @@ from pycparser import c_ast
 from polybuild.diagnostics import SourceError
 from polybuild.options import Options
 from polybuild.pipeline import compile_source
+from polybuild.report.progress import Progress
 from polybuild.scop.nodes import walk
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, Source, Storage, Symbol
@@ -203,12 +204,15 @@ def main() -> int:
         return 2
     files = sorted(Path(arguments[0]).rglob("*.c"))
     outcomes = {}
-    for path in files:
-        with tempfile.TemporaryDirectory() as folder:
-            outcomes[path] = survey(path, Path(folder))
-        each = outcomes[path]
-        if "-v" in sys.argv or each.execution == "WRONG" or "internal" in each.regions:
-            print(f"{path.name:30} {' '.join(each.regions)}; {each.execution} {each.detail}")
+    with Progress(len(files)) as progress:
+        for path in files:
+            progress.at(path.name)
+            with tempfile.TemporaryDirectory() as folder:
+                outcomes[path] = survey(path, Path(folder))
+            each = outcomes[path]
+            if "-v" in sys.argv or each.execution == "WRONG" or "internal" in each.regions:
+                progress.clear()
+                print(f"{path.name:30} {' '.join(each.regions)}; {each.execution} {each.detail}")
     codes = Counter(code for each in outcomes.values() for code in each.regions)
     print(f"\n{len(files)} files, {sum(codes.values())} regions")
     for code, count in codes.most_common():
