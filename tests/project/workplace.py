@@ -41,6 +41,15 @@ class Workplace:
         raise NotImplementedError
 
 
+def importing(prefix: Path, script: str) -> str:
+    """``script`` with the editable installation that pip made under ``prefix``.
+
+    Tests share an environment; in there, it would be what all of them import.
+    """
+    (packages,) = prefix.glob("lib/python*/site-packages")
+    return f"import site; site.addsitedir({str(packages)!r}); {script}"
+
+
 def total(factor: int = 2, offset: int = 1) -> int:
     """What the programs of the projects ``program`` and ``extension`` compute."""
     return sum(factor * i + offset for i in range(50000))
