@@ -19,6 +19,7 @@ from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
 from polybuild.scop.place import Place
+from polybuild.scop.ranges import Ranges
 from polybuild.scop.references import Reference, read_reference, resolve_reference
 from polybuild.scop.subscripts import FlatSubscript, read_subscript
 from polybuild.scop.synthetic import Anything
@@ -241,10 +242,12 @@ class AccessReader:
         relation = isl.Map.from_domain(place.domain)
         for position, subscript in enumerate(subscripts):
             if subscript is None:
+                within = opaque_dimension(place.depth, array, position)
                 if position == 0 or position >= array.flat:
                     source = reference.subscripts[max(0, position - array.flat + 1)]
                     self.read(source, place, certain=certain)
-                within = opaque_dimension(place.depth, array, position)
+                    if position >= array.flat or array.flat == 1:
+                        within = within.intersect(self._range(source, place))
             else:
                 within = isl.Map.from_pw_aff(subscript)
                 if self._guarded and position >= array.flat:
@@ -275,6 +278,16 @@ class AccessReader:
             flat.require_sizes(key_of(reference), place, reference.subscripts[0], self._assumptions)
             return [*[None] * array.flat, *rest]
         return [*view, *rest]
+
+    def _range(self, node: c_ast.Node, place: Place) -> isl.Map:
+        """``{ [i0, ...] -> [x] }`` for any ``x`` that the subscript ``node`` may be."""
+        anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, place.depth, 1))
+        found = Ranges(self._facts, self._assumptions, place).of(node)
+        if found is None:
+            return anything
+        least, most = (isl.Map.from_pw_aff(end) for end in (found.low, found.high))
+        space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1)
+        return least.apply_range(isl.Map.lex_le(space)).intersect(most.apply_range(isl.Map.lex_ge(space)))
 
     def _subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff | FlatSubscript | None:
         """The value of a subscript, None if it is not affine: any element may then be meant."""

@@ -84,6 +84,13 @@ for (int i = 0; i < n; i++) {
   for (int j = 0; j < n; j++) X[i][K[i][j]] += x[j];
 }
 
+//# histogram_of_blocks: parallel
+for (int i = 0; i < n / 4; i++)
+  for (int j = 0; j < n; j++) x[4 * i + (K[i][j] & 3)] += y[j] + z[4 * i + a[j] % 4];
+
+//# histogram_of_blocks_that_meet: serial
+for (int i = 0; i < n / 4; i++) for (int j = 0; j < n; j++) x[3 * i + (K[i][j] & 3)] += y[j];
+
 //# nonlinear_subscript: parallel
 for (int i = 0; i < n; i++) y[i] = x[i * i % n];
 
