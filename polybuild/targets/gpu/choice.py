@@ -12,6 +12,7 @@ from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.nodes import location
 from polybuild.source.types import Floating, Integer
 from polybuild.targets.gpu.check import check_mapping, without_private
 from polybuild.targets.gpu.lower import LoweredTree, lower
@@ -42,6 +43,7 @@ class GpuPlan:
 def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuPlan:
     """The plan for ``scop``; raises Unsupported if it cannot run on a device."""
     _require_plain_arrays(scop)
+    _require_static_bounds(scop)
     mapping, private = _mapping(scop, dependences, options)
     if all(kernel.is_serial for kernel in mapping.kernels):
         raise Unsupported("device", "no loop of this region is parallel", scop.location, "")
@@ -64,6 +66,13 @@ def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuP
         find_transfers(scop, dependences, buffers),
         index_limit(scop, mapping.schedule),
     )
+
+
+def _require_static_bounds(scop: Scop) -> None:
+    """Refuse loops with dynamic bounds: the grid and the copies need bounds that are known before."""
+    loops = [loop.header for statement in scop.statements for loop in statement.dynamic]
+    if loops:
+        raise Unsupported("device", "the bounds of a loop depend on data", location(loops[0]), "")
 
 
 def _mapping(scop: Scop, dependences: Dependences, options: Options) -> tuple[GpuMapping, tuple[Array, ...]]:
