@@ -25,6 +25,7 @@ _PLAIN_VALUES = {
     "--simd": _ON_OFF,
     "--autodetect": ("off",),
     "--headers": ("off",),
+    "--verify": _ON_OFF,
     "--on-unsupported": ("warn", "error"),
 }
 _PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size", "--block-sizes", "--grid-sizes")

@@ -113,6 +113,12 @@ class Options:
     headers: bool = _knob(
         False, _boolean, "take regions in the headers that a file includes, too", metavar="on|off"
     )
+    verify: bool = _knob(
+        False,
+        _boolean,
+        "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set",
+        metavar="on|off",
+    )
     on_unsupported: str = _knob(
         "warn",
         _choice("warn", "error"),

@@ -217,8 +217,12 @@ def _transform(
         find_overlaps(scop, region, strict=strict_aliasing),
         trip_counts(scop),
         options.min_work,
+        checked=dependences if options.verify else None,
     )
     text, device_remarks = _write(scop, region, plan, dependences, options)
+    remarks = [*mapping.remarks, *device_remarks]
+    if options.verify and text.verification is None:
+        remarks.append("the region cannot check itself: which elements it writes depends on data")
     report = RegionReport(
         file=region.begin.file,
         line=region.begin.line,
@@ -229,11 +233,7 @@ def _transform(
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.conditions)),
-        remarks=(
-            *mapping.remarks,
-            *device_remarks,
-            *(f"line {each.location.line}: {each.message}" for each in scop.remarks),
-        ),
+        remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return text, report, Details(scop, dependences, mapping.schedule, text, region)
 

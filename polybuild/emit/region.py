@@ -10,6 +10,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
+from polybuild.analysis.dependences import Dependences
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
@@ -19,6 +20,7 @@ from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.locals import local_declaration
 from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
+from polybuild.emit.verification import CHECK, RUNS, Verification, verification
 from polybuild.scop.model import FinalValue, Scop
 from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
@@ -34,6 +36,7 @@ class Plan:
     the loop under the mark; ``work`` lists, per statement, upper bounds on the
     trip counts of its loops; the region runs its original loops when the sum of
     their products is below ``min_work``. ``device`` says what a device may run instead.
+    With ``checked`` the region can check itself when it runs.
     """
 
     schedule: isl.Schedule
@@ -42,6 +45,7 @@ class Plan:
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int
     device: DeviceRequest | None = None
+    checked: Dependences | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class RegionText:
 
     ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
     loops need from the prologue; ``outline`` lists the loops and their statements.
-    ``device`` is what a device runs instead, if it can.
+    ``device`` is what a device runs instead, if it can; ``verification`` has the parts
+    of a check at run time.
     """
 
     declarations: tuple[str, ...]
@@ -59,6 +64,7 @@ class RegionText:
     helpers: frozenset[str]
     outline: tuple[Line, ...] = ()
     device: DeviceText | None = None
+    verification: Verification | None = None
 
 
 def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
@@ -88,7 +94,17 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     if plan.device is not None:
         device = write_device(scop, region, plan.device, HostNames(names, taken, helpers), printed)
         device = device.followed_by(finals)
-    everything = (*(each.text for each in conditions), *lines, *(device.text if device else ()))
+    check = None
+    if plan.checked is not None and used.isdisjoint({CHECK, RUNS}):
+        check, needed = verification(scop, plan.checked, names, printed.sizes)
+        helpers |= needed
+    checks = (*check.walk, check.line) if check else ()
+    everything = (
+        *(each.text for each in conditions),
+        *lines,
+        *(device.text if device else ()),
+        *checks,
+    )
     used_names = set(re.findall(r"\w+", " ".join(everything)))
     return RegionText(
         tuple(_parameter_declarations(scop, names, used_names, build, printer)),
@@ -97,6 +113,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         frozenset(helpers),
         tuple(writer.outline),
         device,
+        check,
     )
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polybuild.emit import verification
 from polybuild.emit.device import DeviceText
 from polybuild.emit.prologue import prologue
 from polybuild.emit.region import RegionText
+from polybuild.emit.verification import CHECK, RUNS, Verification
 from polybuild.source.model import Region, Source
 
 
@@ -35,7 +37,9 @@ def splice(source: Source, replacements: Sequence[Replacement], head: str = "") 
     helpers = frozenset().union(*(each.text.helpers for each in replacements))
     text = source.text
     first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
-    pieces = [first_line_mark, _lines(f"{head}{prologue(helpers)}#line 1 {name}\n", newline)]
+    checked = any(each.text.verification for each in replacements)
+    head += prologue(helpers) + (verification.prologue() if checked else "")
+    pieces = [first_line_mark, _lines(f"{head}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
     for each in sorted(replacements, key=lambda one: one.region.span.start):
         region = each.region
@@ -43,6 +47,8 @@ def splice(source: Source, replacements: Sequence[Replacement], head: str = "") 
         pieces.append(_lines(_region(each, text, quoted(region.begin.file)), newline))
         position = region.span.end
     pieces.append(text[position:])
+    if checked:
+        pieces.append(_lines(f'\n#line 1 "polybuild_verify.h"\n{verification.epilogue()}', newline))
     return "".join(pieces)
 
 
@@ -61,11 +67,19 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     condition = "\n      && ".join(conditions) or "1"
     loops = [line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops]
     other = [f"#line {_body_line(region, text)} {name}", original]
+    check = generated.verification
+    applies = RUNS if check else condition
+    if generated.device:
+        versions = _versions(generated.device, applies, loops, other)
+    else:
+        versions = _choice(applies, loops, other, checked=check is not None)
+    if check:
+        place = f"{name}, {region.begin.line}"
+        versions = _checked(check, place, condition, versions, (generated.device, other))
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
         *(f"{indent}{line}" for line in generated.declarations),
-        *(_versions(generated.device, condition, loops, other) if generated.device else []),
-        *([] if generated.device else _choice(condition, loops, other)),
+        *versions,
         "}",
         f"#line {_next_line(region, text)} {name}",
         "",
@@ -73,8 +87,18 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     return "\n".join(lines)
 
 
-def _choice(condition: str, loops: Sequence[str], original: Sequence[str]) -> list[str]:
-    """The new loops if ``condition`` holds, else the original ones."""
+def _choice(condition: str, loops: Sequence[str], original: Sequence[str], *, checked: bool) -> list[str]:
+    """The new loops if ``condition`` holds, else the original ones, which a check runs afterwards, too."""
+    if checked:
+        return [
+            f"  if ({condition}) {{",
+            *loops,
+            "  }",
+            _BETWEEN,
+            f"  if (!{RUNS} || {CHECK}) {{ /* the original */",
+            *original,
+            "  }",
+        ]
     return [f"  if ({condition}) {{", *loops, "  } else { /* the original */", *original, "  }"]
 
 
@@ -94,6 +118,55 @@ def _versions(device: DeviceText, condition: str, loops: Sequence[str], original
         "  }",
         f"  polybuild_host_end(&{device.name});",
         "  }",
+    ]
+
+
+# where a check looks at what the new version wrote
+_BETWEEN = ""
+
+
+def _checked(
+    check: Verification,
+    place: str,
+    condition: str,
+    versions: list[str],
+    for_device: tuple[DeviceText | None, Sequence[str]],
+) -> list[str]:
+    """``versions`` with the check of the region around them.
+
+    Where a device may have run it, the values come home first, and the original text stands once more.
+    """
+    device, original = for_device
+
+    def walk(*then: str) -> list[str]:
+        return [f"  if ({CHECK}) {{", *(f"    {line}" for line in (*check.walk, *then)), "  }"]
+
+    between = walk(f"polybuild_verify_next({CHECK});")
+    before: list[str] = []
+    if device:
+        home = f"polybuild_host_begin(&{device.name})"
+        before = [f"  if ({CHECK}) {{ {home}; polybuild_host_end(&{device.name}); }}"]
+        versions = [
+            *versions,
+            f"  if ({CHECK}) {home};",
+            *between,
+            f"  if ({CHECK}) {{ /* the original */",
+            *original,
+            "  }",
+            f"  if ({CHECK}) polybuild_host_end(&{device.name});",
+        ]
+    else:
+        position = versions.index(_BETWEEN)
+        versions[position : position + 1] = between
+    give_up = f"if (!polybuild_verify_next({CHECK})) {{ polybuild_verify_end({CHECK}); {CHECK} = 0; }}"
+    report = f"if (polybuild_verify_differs({CHECK})) polybuild_verify_report({CHECK}, {check.line});"
+    return [
+        f"  const int {RUNS} = {condition};",
+        f"  void *{CHECK} = {RUNS} ? polybuild_verify_begin({place}) : 0;",
+        *before,
+        *walk(give_up),
+        *versions,
+        *walk(report, f"polybuild_verify_end({CHECK});"),
     ]
 
 

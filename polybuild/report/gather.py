@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polybuild.budget import operation_budget
 from polybuild.diagnostics import Diagnostic
-from polybuild.pipeline import Result
 from polybuild.report.details import Details
 from polybuild.report.model import RegionReport
 from polybuild.report.obstacles import SourceLoop, source_loops
+
+if TYPE_CHECKING:
+    from polybuild.pipeline import Result
 
 # about a second's work: an explanation may be silent about a region that is too large
 _MOST_OPERATIONS = 1_000_000

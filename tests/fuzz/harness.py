@@ -78,6 +78,7 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "schedule": "original", "tile": "off"},
     {"min-work": "0", "tile-sizes": "4", "parallel": "off"},
     {"min-work": "0", "tile-sizes": "3,7", "simd": "off", "fusion": "min"},
+    {"min-work": "0", "tile-sizes": "4,3", "verify": "on"},
     {},
 )
 
@@ -294,6 +295,8 @@ class Harness:
             "OMP_NUM_THREADS": str(build.threads),
             "OMP_WAIT_POLICY": "passive",
             "OMP_DYNAMIC": "false",
+            "POLYBUILD_VERIFY": "1",
+            "POLYBUILD_VERIFY_EXIT": "70",
             "ASAN_OPTIONS": "detect_leaks=0",
             "TSAN_OPTIONS": "halt_on_error=1 exitcode=66",
         }
