@@ -89,6 +89,12 @@ class Options:
     tile_sizes: tuple[int, ...] = _knob(
         (), _sizes, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
     )
+    tile_shape: str = _knob(
+        "auto",
+        _choice("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
+        "shape of the tiles of time-iterated stencils, or what the model prefers",
+        metavar="SHAPE",
+    )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads", metavar="on|off")
     simd: bool = _knob(
         True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off"

@@ -198,8 +198,10 @@ def _compile_region(
 
 def _ladder(options: Options) -> list[Options]:
     """What to try for a region, each step simpler than the one before."""
-    steps = [options, replace(options, tile=False), replace(options, tile=False, schedule="original")]
-    return list(dict.fromkeys(steps))
+    steps = [options]
+    if options.tile:
+        steps += [replace(options, tile_shape="rectangular"), replace(options, tile=False)]
+    return list(dict.fromkeys([*steps, replace(options, tile=False, schedule="original")]))
 
 
 def _transform(

@@ -6,6 +6,16 @@ static inline long long polybuild_min(long long a, long long b) { return a < b ?
 #define POLYBUILD_MAX
 static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
+#ifndef POLYBUILD_FLOORDIV
+#define POLYBUILD_FLOORDIV
+static inline long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
+#endif
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
 #if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -27,18 +37,19 @@ int main(void)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
   if (1.0 * 60 * 88 >= 1000 /* line 12: less work is not worth it */) {
-    for (long long pb_t = 0; pb_t <= 7; pb_t++) {
-      for (long long pb_c = 2 * pb_t; pb_c <= polybuild_min(25, 2 * pb_t + 12); pb_c++) {
-        for (long long t = polybuild_max(8 * pb_t, 4 * pb_c - 44); t <= polybuild_min(polybuild_min(59, 8 * pb_t + 7), 4 * pb_c + 3); t++) {
+    for (long long pb_c = -1; pb_c <= 14; pb_c++) {
+      POLYBUILD_OMP(parallel for)
+      for (long long pb_c1 = polybuild_floordiv(pb_c, 2) - 5; pb_c1 <= polybuild_floordiv(pb_c, 2); pb_c1++) {
+        for (long long t = polybuild_max(0, 4 * pb_c); t <= polybuild_min(59, 4 * pb_c + 7); t++) {
           POLYBUILD_SIMD
-          for (long long pb_c1 = polybuild_max(8 * pb_c, 2 * t + 1); pb_c1 <= polybuild_min(8 * pb_c + 7, 2 * t + 88); pb_c1++) {
+          for (long long i = polybuild_max(polybuild_max(1, -16 * pb_c1 + 2 * t - 15), 16 * pb_c - 16 * pb_c1 - 2 * t); i <= polybuild_min(polybuild_min(88, -16 * pb_c1 + 2 * t), 16 * pb_c - 16 * pb_c1 - 2 * t + 15); i++) {
 #line 15 "jacobi.c"
-            b[-2 * t + pb_c1] = (a[-2 * t + pb_c1 - 1] + a[-2 * t + pb_c1] + a[-2 * t + pb_c1 + 1]) / 3;
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
           }
           POLYBUILD_SIMD
-          for (long long pb_c1 = polybuild_max(8 * pb_c, 2 * t + 2); pb_c1 <= polybuild_min(8 * pb_c + 7, 2 * t + 89); pb_c1++) {
+          for (long long i = polybuild_max(polybuild_max(1, -16 * pb_c1 + 2 * t - 14), 16 * pb_c - 16 * pb_c1 - 2 * t - 1); i <= polybuild_min(polybuild_min(88, -16 * pb_c1 + 2 * t + 1), 16 * pb_c - 16 * pb_c1 - 2 * t + 14); i++) {
 #line 17 "jacobi.c"
-            a[-2 * t + pb_c1 - 1] = b[-2 * t + pb_c1 - 1];
+            a[i] = b[i];
           }
         }
       }

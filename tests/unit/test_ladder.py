@@ -29,7 +29,8 @@ int main(void) {
   return 0;
 }
 """
-BEST, UNTILED, ORIGINAL = (True, "auto"), (False, "auto"), (False, "original")
+BEST, RECTANGULAR = (True, "auto", "auto"), (True, "rectangular", "auto")
+UNTILED, ORIGINAL = (False, "auto", "auto"), (False, "auto", "original")
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def compiled(tmp_path, monkeypatch):
         tried = []
 
         def choose(scop, dependences, attempt):
-            tried.append((attempt.tile, attempt.schedule))
+            tried.append((attempt.tile, attempt.tile_shape, attempt.schedule))
             if len(tried) <= failing:
                 fail()
             return choose_mapping(scop, dependences, attempt)
@@ -76,9 +77,17 @@ def test_the_best_first(compiled):
 
 
 @SETBACKS
-def test_then_without_tiles(fail, compiled):
+def test_then_with_rectangular_tiles(fail, compiled):
     result, tried = compiled(fail, 1, tile_sizes=(8,))
-    assert tried == [BEST, UNTILED, BEST]
+    assert tried == [BEST, RECTANGULAR, BEST]
+    assert [region.status for region in result.regions] == ["transformed"] * 2
+    assert result.regions[0].tile_sizes
+
+
+@SETBACKS
+def test_then_without_tiles(fail, compiled):
+    result, tried = compiled(fail, 2, tile_sizes=(8,))
+    assert tried == [BEST, RECTANGULAR, UNTILED, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
     assert result.regions[0].tile_sizes == ()
     assert result.regions[0].parallel_loops
@@ -86,8 +95,8 @@ def test_then_without_tiles(fail, compiled):
 
 @SETBACKS
 def test_then_in_the_original_order(fail, compiled):
-    result, tried = compiled(fail, 2)
-    assert tried == [BEST, UNTILED, ORIGINAL, BEST]
+    result, tried = compiled(fail, 3)
+    assert tried == [BEST, RECTANGULAR, UNTILED, ORIGINAL, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
     assert result.diagnostics == ()
 
@@ -96,8 +105,8 @@ def test_then_in_the_original_order(fail, compiled):
     ("fail", "code"), [(spend_the_budget, "too-complex"), (break_the_order, "illegal-schedule")]
 )
 def test_then_the_region_is_kept_and_only_that(fail, code, compiled):
-    result, tried = compiled(fail, 3)
-    assert tried == [BEST, UNTILED, ORIGINAL, BEST]
+    result, tried = compiled(fail, 4)
+    assert tried == [BEST, RECTANGULAR, UNTILED, ORIGINAL, BEST]
     assert [(region.status, region.code) for region in result.regions] == [
         ("kept", code),
         ("transformed", ""),
@@ -124,7 +133,7 @@ def test_a_fault_is_not_tried_again(compiled):
 
 
 def test_the_budget_is_lifted_afterwards(compiled):
-    compiled(spend_the_budget, 3)
+    compiled(spend_the_budget, 4)
     assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
     assert compiled(lambda: None, 0)[0].diagnostics == ()
 

@@ -17,6 +17,7 @@ _COLOURS = {
     "read": ("#cfe5f5", "#1d3f5e"),
     "write": ("#f6d9b8", "#5e3f17"),
     "both": ("#cdeccf", "#1f5130"),
+    "fourth": ("#ecd3ea", "#53294f"),
 }
 _RULES = """\
 text{font:13px system-ui,sans-serif;fill:ink}
@@ -35,6 +36,10 @@ text{font:13px system-ui,sans-serif;fill:ink}
 .read{fill:read;stroke:line}
 .write{fill:write;stroke:line}
 .both{fill:both;stroke:line}
+.tile0{fill:read;stroke:line}
+.tile1{fill:write;stroke:line}
+.tile2{fill:both;stroke:line}
+.tile3{fill:fourth;stroke:line}
 .empty{fill:none;stroke:line}
 """
 

@@ -12,13 +12,19 @@ from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+from polybuild.targets.cpu.stencils import has_stencil
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 
 def choose_mapping(scop: Scop, dependences: Dependences, options: Options) -> CpuMapping:
-    """The mapping of the best order for the CPU."""
-    if options.schedule == "original":
+    """The mapping of the best order for the CPU.
+
+    The tile shapes of stencils are made from the original order.
+    """
+    if options.schedule == "original" or (
+        options.schedule == "auto" and has_stencil(scop, dependences, options)
+    ):
         return map_to_cpu(scop, dependences, scop.schedule, options)
     if options.schedule == "pluto":
         return map_to_cpu(scop, dependences, _pluto(scop, dependences, options), options)

@@ -18,6 +18,7 @@ from polybuild.polyhedral import natural_key, node_kind
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_resident, is_reused, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
@@ -25,6 +26,7 @@ from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
 from polybuild.transform.distribute import distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
+from polybuild.transform.phases import POINTS, TILES
 from polybuild.transform.wavefront import wavefront
 
 
@@ -79,6 +81,14 @@ class _Mapper:
     def _band(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
         depth = node.get_tree_depth()
         accesses = references(self._scop, node)
+        if (
+            not tiled
+            and (tiles := tile_stencil(node, accesses, self._dependences, self._options)) is not None
+        ):
+            self.tile_sizes.append(tiles.sizes)
+            return self._phases(
+                tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
+            )
         innermost = _is_innermost(node)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
@@ -93,6 +103,19 @@ class _Mapper:
         else:
             node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
+
+    def _phases(self, node: isl.ScheduleNode, *, threads: bool) -> isl.ScheduleNode:
+        """Map the tiles of a stencil, and what is below them."""
+        for index in range(node.n_children()):
+            node = self._phases(node.child(index), threads=threads).parent()
+        if node_kind(node) != isl.schedule_node_type.mark:
+            return node
+        name = node.mark_get_id().get_name()
+        if name == TILES and threads:
+            return self._mark_parallel(node.child(0)).parent()
+        if name == POINTS:
+            return self.map(node.child(0), in_parallel=True, tiled=True).parent()
+        return node
 
     def _is_worth_tiling(self, node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
         """Whether a tile would find data in the cache that the plain loops would not."""

@@ -75,6 +75,8 @@ def nests(lines):
         text = line.strip()
         if text.startswith("POLYBUILD_"):
             directive = text
+        elif text == "} else {":
+            continue
         elif text.endswith("{"):
             counter = re.match(r"for \(long long (\w+) =", text)
             assert counter or not directive, "a directive stands before a loop"
@@ -116,8 +118,26 @@ def test_matrix_product(mapped):
     assert all(size > 1 for size in sizes)
 
 
-def test_jacobi_becomes_a_wavefront_of_time_tiles(mapped):
+def test_jacobi_becomes_diamonds_that_start_together(mapped):
     found = mapped(JACOBI, MATRICES)
+    for array in "AB":
+        assert found.parallel(array) == [1]  # below the loop over the waves
+    assert found.mapping.simd_loops == 2
+    (sizes,) = found.mapping.tile_sizes
+    assert len(sizes) == 3
+    marks = re.findall(r'mark: "([-\w]+)"', str(found.mapping.schedule))
+    assert marks.index("tile-wave") < marks.index("parallel-tiles") < marks.index("tile-points")
+
+
+@pytest.mark.parametrize("shape", ["hexagonal", "hybrid", "split"])
+def test_jacobi_in_other_shapes(shape, mapped):
+    found = mapped(JACOBI, MATRICES, tile_shape=shape, tile_sizes=(4, 20, 32))
+    assert found.mapping.parallel_loops == (4 if shape == "split" else 2)
+    assert found.mapping.tile_sizes == ((4, 20, 32),)
+
+
+def test_jacobi_becomes_a_wavefront_of_time_tiles(mapped):
+    found = mapped(JACOBI, MATRICES, tile_shape="rectangular")
     for array in "AB":
         assert found.parallel(array) == [1]  # below the loop over the waves
         assert found.simd(array) == [len(found.nests[array]) - 1]

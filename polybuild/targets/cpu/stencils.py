@@ -1,0 +1,131 @@
+"""Tile shapes with concurrent start, and their sizes, for stencils on the CPU (thesis, chapters 4 to 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.options import Options
+from polybuild.polyhedral import children
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.innermost import active_dependences
+from polybuild.targets.cpu.strides import Reference, references
+from polybuild.targets.cpu.tilesizes import element_size, is_resident
+from polybuild.transform.bands import is_band
+from polybuild.transform.diamond import determinant, diamond, diamond_planes
+from polybuild.transform.hexagonal import hexagonal
+from polybuild.transform.hybrid import Hexagons, hybrid, least_width
+from polybuild.transform.interleave import interleave
+from polybuild.transform.split import least_split_width, split
+from polybuild.transform.stencil import Stencil, find_stencil
+
+# The innermost dimension, along which rows are: long enough for the vector unit and the prefetchers.
+_ROW = 512
+# Heights of tiles in iterations of the loop over time, the best first.
+_HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
+_LINE_HEIGHTS = (512, 256, 128, 64, 32, 16, 8, 4, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class StencilTiles:
+    """``node`` is the tree below and with the tiles; ``sizes`` are iterations of the loops, time first."""
+
+    node: isl.ScheduleNode
+    sizes: tuple[int, ...]
+    shape: str
+
+
+def has_stencil(scop: Scop, dependences: Dependences, options: Options) -> bool:
+    """Whether some loop nest of the original order gets the tiles of a stencil."""
+    if not options.tile or options.tile_shape == "rectangular":
+        return False
+    return _has_stencil(scop, scop.schedule.get_root(), dependences, options)
+
+
+def _has_stencil(scop: Scop, node: isl.ScheduleNode, dependences: Dependences, options: Options) -> bool:
+    if is_band(node):
+        return tile_stencil(node, references(scop, node), dependences, options) is not None
+    return any(_has_stencil(scop, each, dependences, options) for each in children(node))
+
+
+def tile_stencil(
+    node: isl.ScheduleNode, accesses: Sequence[Reference], dependences: Dependences, options: Options
+) -> StencilTiles | None:
+    """Tile the loop over time ``node`` if it is a stencil's, with the shape that ``options`` ask for.
+
+    None if it is no stencil, if its data stay in the cache anyway, or if sizes were
+    asked for that the shape cannot have.
+    """
+    if options.tile_shape == "rectangular":
+        return None
+    if not options.tile_sizes and is_resident(list(accesses), options.l2_size // 4):
+        return None
+    active = active_dependences(node, dependences.validity)
+    stencil = find_stencil(node, active)
+    if stencil is None or not stencil.cones[0].closed:
+        return None
+    shape = "diamond" if options.tile_shape == "auto" else options.tile_shape
+    sizes = _sizes(stencil, accesses, options)
+    node = interleave(node, stencil, active)
+    try:
+        return StencilTiles(_tile(node, stencil, shape, sizes, active), sizes, shape)
+    except ValueError:
+        return None
+
+
+def _tile(
+    node: isl.ScheduleNode, stencil: Stencil, shape: str, sizes: Sequence[int], dependences: isl.UnionMap
+) -> isl.ScheduleNode:
+    height = sizes[0] * stencil.steps
+    widths = [each * stencil.scale for each in sizes[1:]]
+    cone = stencil.cones[0]
+    if shape == "split":
+        least = [least_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
+        return split(node, stencil, height, [max(pair) for pair in zip(widths, least, strict=True)])
+    if shape == "hybrid":
+        half = max(0, height // 2 - 1)
+        spare = widths[0] - Hexagons(cone, half, least_width(cone, half)).period
+        width = least_width(cone, half) + max(0, spare // 2)
+        return hybrid(node, stencil, half, width, widths[1:])
+    planes = diamond_planes(stencil, 1, dependences)
+    size = _diamond_size(stencil, planes, height)
+    if shape == "diamond":
+        return diamond(node, stencil, planes, size, widths[1:])
+    stretch = max(0, widths[0] - stencil.cones[0].spread * height // 2)
+    return hexagonal(node, stencil, planes, size, stretch=math.ceil(stretch / 2), strips=widths[1:])
+
+
+def _diamond_size(stencil: Stencil, planes: Sequence[tuple[int, ...]], height: int) -> int:
+    """The size, a multiple of the determinant, of diamonds of about ``height``."""
+    unit = determinant(planes)
+    wanted = Fraction(height) * stencil.cones[0].spread / len(planes)
+    return unit * max(1, round(wanted / unit))
+
+
+def _sizes(stencil: Stencil, accesses: Sequence[Reference], options: Options) -> tuple[int, ...]:
+    """Iterations of the loop over time, then of those over space, that a tile covers.
+
+    Those that are given, or the highest tile whose data fill at most three quarters of the
+    second-level cache; of the first-level one, if there are lines instead of rows.
+    """
+    depth = 1 + len(stencil.space)
+    if options.tile_sizes:
+        given = options.tile_sizes[:depth]
+        return given + (given[-1],) * (depth - len(given))
+    line = depth == 2
+    cache = (options.l1_size if line else options.l2_size) * 3 // 4
+    arrays = {each.access.array.name: element_size(each) for each in accesses}
+    sizes: tuple[int, ...] = ()
+    for steps in _LINE_HEIGHTS if line else _HEIGHTS:
+        spread = math.ceil(stencil.cones[0].spread * steps * stencil.steps / stencil.scale)
+        # a tile is spread / 2 wider in its middle than at its ends, which are half as wide as that
+        sizes = (steps, spread, *[max(8, spread)] * (depth - 3), *[_ROW] * (not line))
+        touched = [spread] + [each + spread // 2 for each in sizes[2:]]
+        if sum(arrays.values()) * math.prod(touched) <= cache:
+            break
+    return sizes

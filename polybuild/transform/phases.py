@@ -1,0 +1,121 @@
+"""Tiles that run in phases: the tree that split, hexagonal and hybrid tiling share (thesis, section 11.4).
+
+The instances are parted into phases; within one tile of time the phases run one after the other,
+and within a phase all its tiles may run at once::
+
+    mark "tile-wave"          which tile of time: sequential
+      band [T]
+        sequence
+          filter              one phase
+            mark "parallel-tiles"
+              band [S_0, ...]     all coincident: threads, or blocks of a GPU
+                mark "tile-strips"
+                  band [S_1, ...]     strips of a tile, one after the other; left out where there are none
+                    mark "tile-points"
+                      ...             the instances of one tile, as they were ordered before
+          filter ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+# Names of mark nodes; the band below each is what the mark says.
+WAVE = "tile-wave"
+TILES = "parallel-tiles"
+STRIPS = "tile-strips"
+POINTS = "tile-points"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Tiles of one colour: functions of the ``instances`` in them.
+
+    ``wave`` is the tile of time, ``tiles`` which of the parallel tiles, ``strips`` which strip of
+    that tile. ``points`` are places within a tile, time first, each counted from zero or close to
+    it, for targets that map points on lanes of their own.
+    """
+
+    instances: isl.UnionSet
+    wave: isl.UnionPwAff
+    tiles: tuple[isl.UnionPwAff, ...]
+    strips: tuple[isl.UnionPwAff, ...]
+    points: tuple[isl.UnionPwAff, ...]
+
+
+def insert_phases(node: isl.ScheduleNode, phases: Sequence[Phase]) -> isl.ScheduleNode:
+    """Run the subtree at ``node`` phase by phase; returns the node that took its place."""
+    place = node.get_tree_depth()
+    wave = phases[0].wave
+    if not all(each.wave.plain_is_equal(wave) for each in phases[1:]):
+        wave = wave.intersect_domain(phases[0].instances)
+        for each in phases[1:]:
+            wave = wave.union_add(each.wave.intersect_domain(each.instances))
+    here = node.get_domain()
+    filters = isl.UnionSetList.alloc(node.get_ctx(), len(phases))
+    for each in phases:
+        filters = filters.add(each.instances.intersect(here))
+    node = node.insert_sequence(filters)
+    for index, each in enumerate(phases):
+        below = node.child(index).child(0)
+        below = insert_band(below.insert_mark(isl.Id(POINTS)), each.strips, STRIPS)
+        below = insert_band(below, each.tiles, TILES, coincident=True)
+        node = below.ancestor(below.get_tree_depth() - node.get_tree_depth())
+    node = insert_band(node, (wave,), WAVE)
+    return node.ancestor(node.get_tree_depth() - place)
+
+
+def insert_band(
+    node: isl.ScheduleNode, members: Sequence[isl.UnionPwAff], mark: str, *, coincident: bool = False
+) -> isl.ScheduleNode:
+    """Put a band under a mark above ``node``; returns the mark, or ``node`` if there are no members."""
+    if not members:
+        return node
+    partial = isl.MultiUnionPwAff.from_union_pw_aff(members[0])
+    for each in members[1:]:
+        partial = partial.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(each))
+    node = node.insert_partial_schedule(partial)
+    if coincident:
+        node = node.band_set_permutable(1)
+        for position in range(len(members)):
+            node = node.band_member_set_coincident(position, 1)
+    return node.insert_mark(isl.Id(mark))
+
+
+def plus(function: isl.UnionPwAff, constant: int) -> isl.UnionPwAff:
+    """``function + constant``."""
+    return function.add(isl.UnionPwAff.val_on_domain(function.domain(), isl.Val(constant)))
+
+
+def times(function: isl.UnionPwAff, factor: int) -> isl.UnionPwAff:
+    """``factor * function``."""
+    return function.scale_val(isl.Val(factor))
+
+
+def divided(function: isl.UnionPwAff, divisor: int) -> isl.UnionPwAff:
+    """``floor(function / divisor)``."""
+    return function.scale_down_val(isl.Val(divisor)).floor()
+
+
+def at_least(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
+    """The instances where ``function >= least``."""
+    moved = plus(function, -least)
+    found = isl.UnionSet.empty(function.get_space())
+    parts = moved.get_pw_aff_list()
+    for position in range(parts.n_pw_aff()):
+        found = found.union(isl.UnionSet.from_set(parts.get_at(position).nonneg_set()))
+    return found
+
+
+def at_most(function: isl.UnionPwAff, most: int) -> isl.UnionSet:
+    """The instances where ``function <= most``."""
+    return at_least(function.neg(), -most)
+
+
+def sloped(slope: Fraction, time: isl.UnionPwAff, place: isl.UnionPwAff) -> isl.UnionPwAff:
+    """``slope * time + place``, times the denominator of ``slope``: a hyperplane with whole coefficients."""
+    return times(time, slope.numerator).add(times(place, slope.denominator))

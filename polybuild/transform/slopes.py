@@ -1,0 +1,160 @@
+"""How steep dependences are: slopes of tiling hyperplanes, and offsets of statements.
+
+PLDI 2008, section 3.2.
+
+A dependence between two statements is kept as the generators of its distances: corners
+``(1, dt, ds)`` and directions ``(0, dt, ds)`` of a polyhedron, as Farkas' lemma needs them: a
+hyperplane goes ahead along all distances if and only if it does along the generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+_MOST_ROUNDS = 50
+_MOST_OFFSET = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A corner (``corner`` is true) or a direction of the distances between two places."""
+
+    corner: bool
+    time: Fraction
+    space: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """The distances from one statement to another, one polyhedron per dimension of space."""
+
+    source: str
+    target: str
+    space: tuple[tuple[Generator, ...], ...]
+
+
+def generators(distances: isl.Set) -> tuple[Generator, ...]:
+    """The generators of the hull of a set of ``(dt, ds)`` without parameters.
+
+    They are the constraints on the coefficients of the hyperplanes that are nowhere negative.
+    """
+    found: dict[Generator, None] = {}
+    for piece in distances.remove_divs().get_basic_sets():
+        for constraint in piece.coefficients().flatten().get_constraints():
+            weight, time, space = (
+                Fraction(constraint.get_coefficient_val(isl.dim_type.set, dim).to_python())
+                for dim in range(3)
+            )
+            for sign in (1, -1) if constraint.is_equality() else (1,):
+                if weight:
+                    found[Generator(True, time / weight, space / weight)] = None
+                else:
+                    found[Generator(False, sign * time, sign * space)] = None
+    # that the coefficient of the constant is not negative is no generator
+    return tuple(each for each in found if each.corner or each.time or each.space)
+
+
+def least_slope(dependences: Sequence[Distances], dim: int, sign: int) -> Fraction | None:
+    """The least ``slope`` for which ``slope * t + sign * s`` can go ahead along all ``dependences``.
+
+    Each statement may add an offset of its own, so what counts is circles of
+    dependences: the one that moves farthest per step decides. None if some circle moves
+    without advancing in time.
+    """
+    slope = Fraction(0)
+    for each in dependences:
+        for one in each.space[dim]:
+            if not one.corner:
+                if one.time <= 0 and sign * one.space + slope * one.time < 0:
+                    return None
+                if one.time > 0:
+                    slope = max(slope, -sign * one.space / one.time)
+    for _ in range(_MOST_ROUNDS):
+        circle = _bad_circle(dependences, dim, sign, slope)
+        if circle is None:
+            return slope
+        time = sum((one.time for one in circle), Fraction(0))
+        if time <= 0:
+            return None
+        slope = -sum((sign * one.space for one in circle), Fraction(0)) / time
+    return None
+
+
+def _bad_circle(
+    dependences: Sequence[Distances], dim: int, sign: int, slope: Fraction
+) -> list[Generator] | None:
+    """A circle of dependences along which ``slope * t + sign * s`` goes back (Bellman-Ford)."""
+    names = sorted({name for each in dependences for name in (each.source, each.target)})
+    height = dict.fromkeys(names, Fraction(0))
+    came: dict[str, tuple[str, Generator]] = {}
+    last: str | None = None
+    for _ in range(len(names) + 1):
+        last = None
+        for each in dependences:
+            for one in each.space[dim]:
+                reached = height[each.source] - (slope * one.time + sign * one.space)
+                if one.corner and reached > height[each.target]:
+                    height[each.target] = reached
+                    came[each.target] = (each.source, one)
+                    last = each.target
+        if last is None:
+            return None
+    at = last or ""
+    for _ in names:  # back into the circle
+        at = came[at][0]
+    circle: list[Generator] = []
+    start = at
+    while not circle or at != start:
+        at, one = came[at]
+        circle.append(one)
+    return circle
+
+
+def offsets(
+    dependences: Sequence[Distances],
+    names: Sequence[str],
+    slopes: Sequence[tuple[Fraction | None, Fraction | None]],
+    scales: tuple[int, int],
+) -> Mapping[str, tuple[int, ...]] | None:
+    """Offsets ``(in time, in space...)`` per statement that make all dependences keep to ``slopes``.
+
+    ``slopes`` are ``(fall, rise)`` per dimension; time and space are multiplied by ``scales``
+    before the offsets are added. The least offsets in time are taken; None if there are none.
+    """
+    at = {
+        (name, dim): f"x{index}_{1 + dim}"
+        for index, name in enumerate(names)
+        for dim in range(-1, len(slopes))
+    }
+    # those in time first: the least offsets are the lexicographically smallest ones
+    variables = [at[name, dim] for dim in range(-1, len(slopes)) for name in names]
+    constraints = [f"0 <= {each} <= {_MOST_OFFSET * max(scales)}" for each in variables]
+    for each in dependences:
+        for dim, (fall, rise) in enumerate(slopes):
+            for one in each.space[dim]:
+                gaps = [(-1, scales[0] * one.time), (dim, scales[1] * one.space)]
+                if any(distance.denominator != 1 for _, distance in gaps):
+                    return None  # the hull of integer distances has integer corners
+                later, aside = (
+                    f"({distance} + {int(one.corner)} * ({at[each.target, axis]} - {at[each.source, axis]}))"
+                    for axis, distance in gaps
+                )
+                constraints.append(f"{later} >= 0")
+                for slope, sign in ((rise, ""), (fall, "-")):
+                    if slope is not None:
+                        steep = slope * scales[1] / scales[0]
+                        side = f"{sign}{steep.denominator} * {aside}"
+                        constraints.append(f"{steep.numerator} * {later} + {side} >= 0")
+    chosen = isl.Set(f"{{ [{', '.join(variables)}] : {' and '.join(dict.fromkeys(constraints))} }}").lexmin()
+    if chosen.is_empty():
+        return None
+    point = chosen.sample_point()
+    values = {
+        name: point.get_coordinate_val(isl.dim_type.set, position).to_python()
+        for position, name in enumerate(variables)
+    }
+    return {name: tuple(values[at[name, dim]] for dim in range(-1, len(slopes))) for name in names}
