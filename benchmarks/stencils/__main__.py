@@ -1,0 +1,192 @@
+"""The command line: ``python -m benchmarks.stencils``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shlex
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import islpy as isl
+
+from benchmarks.cpu import machine
+from benchmarks.cpu.processes import Failure, run
+from benchmarks.stencils.fronts import tiles_per_front
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.liveness import live_after
+from polybuild.options import Options
+from polybuild.polyhedral import maps_of
+from polybuild.scop.extract import extract_scop
+from polybuild.scop.model import AccessKind, Scop
+from polybuild.source.model import Region
+from polybuild.source.reader import read_source
+from polybuild.source.types import Floating
+from polybuild.targets.cpu.choice import choose_mapping
+
+KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
+TRIAD = Path(__file__).with_name("triad.c")
+DESCRIPTION = """\
+Runs the stencils of tests/kernels on grids far larger than the caches. The limit for code without tiles
+over time is what a time step moves if it reads and writes every array once, at the bandwidth that the triad
+of STREAM has in the same run. The last columns say how much faster the transformed code is, and how many
+tiles its wavefronts have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A kernel and its size: the driver's arguments by the names of the region's parameters."""
+
+    kernel: str
+    sizes: dict[str, int]
+    time: str
+
+
+GRIDS = (
+    Grid("jacobi-1d", {"n": 120_000_000, "steps": 100}, "steps"),
+    Grid("jacobi-2d", {"n": 11_000, "steps": 100}, "steps"),
+    Grid("heat-3d", {"n": 480, "turns": 100}, "turns"),
+    Grid("fdtd-2d", {"m": 9_000, "n": 9_000, "steps": 100}, "steps"),
+    Grid("seidel-2d", {"n": 11_000, "steps": 100}, "steps"),
+)
+
+
+def main() -> int:
+    """Print the table; 0 if every kernel ran and was at least ``--least`` times as fast as the limit."""
+    parser = argparse.ArgumentParser("python -m benchmarks.stencils", description=DESCRIPTION)
+    parser.add_argument("--kernels", default="", metavar="A,B", help="only these")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor on the number of points (1)")
+    parser.add_argument("--runs", type=int, default=3, help="runs; the median counts (3)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="threads (all)")
+    parser.add_argument("--cc", default="gcc", help="the compiler (gcc)")
+    parser.add_argument("--cflags", default="-O3 -march=native", help="its flags (-O3 -march=native)")
+    parser.add_argument("--options", default="", help="options for polybuild compile, as one word")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one program (300)")
+    parser.add_argument("--least", type=float, default=0.0, help="fail below this ratio (0)")
+    arguments = parser.parse_args()
+    facts = machine.describe(arguments.cc)
+    print(f"{facts['processor']}, {facts['cores']} cores, {facts['caches']}, load {facts['load']}")
+    print(f"{facts['compiler']}, {arguments.cflags}, {arguments.threads} threads")
+    with tempfile.TemporaryDirectory(prefix="polybuild-stencils-") as directory:
+        return _table(arguments, Path(directory))
+
+
+def _table(arguments: argparse.Namespace, directory: Path) -> int:
+    bandwidth = _bandwidth(arguments, directory)
+    print(f"triad {bandwidth / 1e9:.1f} GB/s\n")
+    print(
+        f"{'kernel':<11}{'sizes':<18}{'grid':>8}{'moved/step':>12}{'limit':>9}{'time':>9}"
+        f"{'ratio':>7}  tiles per wavefront: first, median, last of all"
+    )
+    worst = math.inf
+    for grid in GRIDS:
+        if arguments.kernels and grid.kernel not in arguments.kernels.split(","):
+            continue
+        try:
+            worst = min(worst, _row(grid, arguments, bandwidth, directory))
+        except Failure as failure:
+            print(f"{grid.kernel:<11}{failure}")
+            worst = 0.0
+    return 0 if worst >= arguments.least else 1
+
+
+def _row(grid: Grid, arguments: argparse.Namespace, bandwidth: float, directory: Path) -> float:
+    sizes = _scaled(grid, arguments.scale)
+    scop, fronts = _model(grid, sizes, arguments)
+    moved, held = _traffic(scop, sizes)
+    limit = moved * sizes[grid.time] / bandwidth
+    seconds = _time(grid, sizes, arguments, directory)
+    text = "x".join(str(value) for value in sizes.values())
+    middle = round(statistics.median(fronts)) if fronts else 0
+    shown = f"{fronts[0]}, {middle}, {fronts[-1]} of {len(fronts)}" if fronts else "-"
+    print(
+        f"{grid.kernel:<11}{text:<18}{held / 2**30:>7.2f}G{moved / 2**20:>9.0f}MiB{limit:>8.2f}s"
+        f"{seconds:>8.2f}s{limit / seconds:>7.2f}  {shown}",
+        flush=True,
+    )
+    return limit / seconds
+
+
+def _scaled(grid: Grid, factor: float) -> dict[str, int]:
+    """The sizes with ``factor`` times as many points."""
+    extents = [name for name in grid.sizes if name != grid.time]
+    dims = {"jacobi-1d": 1, "heat-3d": 3}.get(grid.kernel, 2)
+    return {
+        name: round(value * factor ** (1 / dims)) if name in extents else value
+        for name, value in grid.sizes.items()
+    }
+
+
+def _bandwidth(arguments: argparse.Namespace, directory: Path) -> float:
+    program = str(directory / "triad")
+    flags = shlex.split(arguments.cflags)
+    run([arguments.cc, *flags, "-fopenmp", str(TRIAD), "-o", program], limit=60)
+    return float(_run([program, "256"], arguments).split()[0])
+
+
+def _time(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace, directory: Path) -> float:
+    source, output, program = KERNELS / f"{grid.kernel}.c", directory / "out.c", str(directory / grid.kernel)
+    flags = [*shlex.split(arguments.cflags), "-fopenmp", "-I", str(KERNELS)]
+    command = [sys.executable, "-m", "polybuild", "compile", str(source), "-o", str(output)]
+    run([*command, *shlex.split(arguments.options), "--", arguments.cc, *flags], limit=120)
+    files = [str(output), str(KERNELS / "driver.c")]
+    run([arguments.cc, *flags, *files, "-lm", "-o", program], limit=120)
+    given = [str(value) for value in sizes.values()]
+    lines = _run([program, "--repeat", str(arguments.runs), *given], arguments).splitlines()
+    return statistics.median(float(line.split()[1]) for line in lines if line.startswith("seconds"))
+
+
+def _run(command: list[str], arguments: argparse.Namespace) -> str:
+    environment = {"OMP_NUM_THREADS": str(arguments.threads), "OMP_PROC_BIND": "true"}
+    return run(command, limit=arguments.timeout, environment=environment).stdout
+
+
+def _model(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace) -> tuple[Scop, list[int]]:
+    """The region of a kernel, and its tiles per wavefront."""
+    path = KERNELS / f"{grid.kernel}.c"
+    (region,) = read_source(str(path), [arguments.cc], ["-I", str(KERNELS)]).regions
+    if not isinstance(region, Region):
+        raise Failure(region.diagnostic.message)
+    given = iter(shlex.split(arguments.options))
+    options = Options().with_settings({name.removeprefix("--"): next(given) for name in given})
+    scop = extract_scop(region)
+    mapping = choose_mapping(scop, compute_dependences(scop, live_after(region)), options)
+    return scop, tiles_per_front(mapping.schedule, sizes)
+
+
+def _traffic(scop: Scop, sizes: dict[str, int]) -> tuple[int, int]:
+    """Bytes that a time step moves if each array it reads or writes goes by once, and bytes of all arrays."""
+    moved = held = 0
+    for array in scop.arrays:
+        if not isinstance(array.element, Floating):
+            continue
+        everything = 0
+        for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE)):
+            boxes = [0]
+            for kind in kinds:
+                for relation in maps_of(scop.accesses(kind)):
+                    if relation.get_tuple_name(isl.dim_type.out) == array.name:
+                        step = relation.fix_val(isl.dim_type.in_, 0, isl.Val(1))
+                        boxes.append(_box(step.range(), sizes))
+                        everything = max(everything, _box(relation.range(), sizes))
+            moved += max(boxes) * array.element.size
+        held += everything * array.element.size
+    return moved, held
+
+
+def _box(elements: isl.Set, sizes: dict[str, int]) -> int:
+    for dim in range(elements.dim(isl.dim_type.param)):
+        name = elements.get_dim_name(isl.dim_type.param, dim)
+        elements = elements.fix_val(isl.dim_type.param, dim, isl.Val(sizes[name]))
+    return math.prod(
+        elements.dim_max_val(dim).to_python() - elements.dim_min_val(dim).to_python() + 1
+        for dim in range(elements.dim(isl.dim_type.set))
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
