@@ -18,6 +18,7 @@ MARKED = {
     "cmake": ("cmake",),
     "distcc": ("distcc", "distccd"),
     "make": ("make",),
+    "opencl": ("clinfo",),
     "mpi": ("mpicc", "mpirun", "make"),
 }
 """What a test with this marker needs."""

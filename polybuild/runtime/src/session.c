@@ -276,11 +276,12 @@ static void conclude(const polybuild_session *session, const polybuild_buffer *b
     }
 }
 
-static void free_buffers(polybuild_session *session) {
+/* Without the device, its memory is beyond reach; it goes with the device's context. */
+static void free_buffers(polybuild_session *session, bool entered) {
     while (session->buffers) {
         polybuild_buffer *buffer = session->buffers;
         session->buffers = buffer->next;
-        if (!buffer->resident)
+        if (!buffer->resident && entered)
             pb_give(session->device, buffer->memory, buffer->bytes);
         free(buffer->dense);
         free(buffer);
@@ -328,7 +329,7 @@ int polybuild_close(polybuild_session *session) {
         copy_back(session);
     for (const polybuild_buffer *each = session->buffers; each; each = each->next)
         conclude(session, each);
-    free_buffers(session);
+    free_buffers(session, !code);
     if (!code)
         session->device->driver->leave();
     account(session);

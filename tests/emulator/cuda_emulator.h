@@ -1,0 +1,67 @@
+// What a kernel in CUDA C sees when it is compiled for the emulator, as C++.
+#ifndef CUDA_EMULATOR_H
+#define CUDA_EMULATOR_H
+
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+struct uint3 {
+    unsigned x, y, z;
+};
+
+extern "C" {
+// Constant for each thread, and a thread stays what it is as long as it runs.
+uint3 emulator_thread(void) __attribute__((const));
+uint3 emulator_block(void) __attribute__((const));
+uint3 emulator_threads(void) __attribute__((const));
+uint3 emulator_blocks(void) __attribute__((const));
+void emulator_barrier(void);
+}
+
+#define threadIdx (emulator_thread())
+#define blockIdx (emulator_block())
+#define blockDim (emulator_threads())
+#define gridDim (emulator_blocks())
+#define __syncthreads() emulator_barrier()
+
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __constant__ static const
+// One copy for the blocks, which run one after the other. Every block finds it unwritten.
+#define __shared__ static __attribute__((section("emulator_shared"), used))
+
+template <class T> inline T __ldg(const T *address) { return *address; }
+inline int min(int a, int b) { return b < a ? b : a; }
+inline int max(int a, int b) { return a < b ? b : a; }
+inline unsigned min(unsigned a, unsigned b) { return b < a ? b : a; }
+inline unsigned max(unsigned a, unsigned b) { return a < b ? b : a; }
+inline long min(long a, long b) { return b < a ? b : a; }
+inline long max(long a, long b) { return a < b ? b : a; }
+inline long long min(long long a, long long b) { return b < a ? b : a; }
+inline long long max(long long a, long long b) { return a < b ? b : a; }
+
+namespace emulator {
+
+// Calls a kernel with the parameters that a launch has the addresses of, which are the host's.
+template <class... Parameters, std::size_t... I>
+__attribute__((no_sanitize("thread"))) inline void call(void (*kernel)(Parameters...), void **values, std::index_sequence<I...>) {
+    kernel(*static_cast<std::remove_const_t<Parameters> *>(values[I])...);
+}
+template <class... Parameters> inline void call(void (*kernel)(Parameters...), void **values) {
+    call(kernel, values, std::index_sequence_for<Parameters...>{});
+}
+
+}  // namespace emulator
+
+#endif

@@ -1,0 +1,116 @@
+"""The stand-in for nvcc: compiles CUDA C to an image that the stand-in for libcuda.so.1 runs.
+
+Takes the command lines that polybuild gives nvcc (``-fatbin``, ``-o``, one ``.cu`` file). The
+kernels are compiled as C++, each memory access with a call of the emulator's hooks before it.
+
+POLYBUILD_EMULATOR_MUTATION=barrier:n deletes the n-th barrier of the file, =bound:n makes its n-th
+comparison with ``<`` one with ``<=``, counted from 1: what checks the results must see either.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MAGIC = b"emulator"
+_WITH_VALUE = {"-o", "-gencode", "-Xptxas", "-arch", "-ccbin", "-Xcompiler", "-I", "-D", "-std"}
+FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions")
+
+
+_MUTATIONS = {
+    "barrier": (re.compile(r"(__syncthreads|BARRIER)\s*\(\s*\)\s*;"), ";"),
+    "bound": (re.compile(r"\s<\s"), " <= "),
+}
+
+
+def mutated(text: str, mutation: str) -> str:
+    """``text`` with one mistake; a ValueError if it has no place for it."""
+    kind, _, number = mutation.partition(":")
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+    pattern, replacement = _MUTATIONS[kind]
+    places = list(pattern.finditer(text))
+    if int(number) > len(places):
+        raise ValueError(f"there are only {len(places)} places for {mutation}")
+    place = places[int(number) - 1]
+    return text[: place.start()] + replacement + text[place.end() :]
+
+
+def main() -> int:
+    """Compile the file of the command line; the exit code."""
+    sources, output, kept = [], "", []
+    words = iter(sys.argv[1:])
+    for word in words:
+        value = next(words) if word in _WITH_VALUE else ""
+        if word == "-o":
+            output = value
+        elif word in {"-I", "-D"}:
+            kept.append(word + value)
+        elif word.startswith(("-I", "-D")):
+            kept.append(word)
+        elif not word.startswith("-"):
+            sources.append(word)
+    if len(sources) != 1 or not output:
+        sys.stderr.write("nvcc: error: the stand-in takes one file and -o\n")
+        return 1
+    with tempfile.TemporaryDirectory(prefix="polybuild-emulator-") as folder:
+        source = Path(folder, Path(sources[0]).name)
+        text = Path(sources[0]).read_text()
+        mutation = os.environ.get("POLYBUILD_EMULATOR_MUTATION")
+        source.write_text(mutated(text, mutation) if mutation else text)
+        return compile_image(source, Path(output), kept, Path(folder))
+
+
+def compile_image(source: Path, output: Path, flags: list[str], folder: Path) -> int:
+    """Make the image ``output`` of the CUDA C file ``source``; the exit code."""
+    compiler = os.environ.get("POLYBUILD_EMULATOR_CXX", "g++")
+    include = ["-include", str(HERE / "cuda_emulator.h")]
+    expanded = subprocess.run(
+        [compiler, *FLAGS, *include, *flags, "-E", "-x", "c++", str(source)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if expanded.returncode:
+        sys.stderr.write(expanded.stderr)
+        return expanded.returncode
+    kernels = re.findall(
+        r"__global__\s+void\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\(", expanded.stdout
+    )
+    text = re.sub(r"\b__global__\b", "__attribute__((noinline))", expanded.stdout)
+    text += "".join(
+        f'\nextern "C" void emulator_call_{name}(void **values) {{ emulator::call({name}, values); }}'
+        for name in kernels
+    )
+    unit, assembly, library = folder / "kernels.ii", folder / "kernels.s", folder / "kernels.so"
+    unit.write_text(text + "\n")
+    runtime = os.environ["POLYBUILD_EMULATOR_LIBRARY"]
+    instrumented = [*FLAGS, "-fsanitize=thread", "-x", "c++-cpp-output", "-S", str(unit), "-o", str(assembly)]
+    linked = [
+        *FLAGS,
+        "-shared",
+        "-o",
+        str(library),
+        str(assembly),
+        str(HERE / "src" / "shared_bounds.cpp"),
+        runtime,
+    ]
+    for step in (instrumented, linked):
+        done = subprocess.run([compiler, *step], check=False, capture_output=True, text=True)
+        if done.returncode:
+            sys.stderr.write(done.stderr)
+            return done.returncode
+        if step is instrumented:  # a program under test may have a libtsan of its own
+            assembly.write_text(assembly.read_text().replace("__tsan_", "emulator_"))
+    data = library.read_bytes()
+    output.write_bytes(MAGIC + struct.pack("<Q", len(data)) + data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

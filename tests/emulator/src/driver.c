@@ -1,0 +1,432 @@
+/* The functions of libcuda.so.1 that the runtime calls, for one device: this processor.
+ *
+ * Copies to and from pinned memory happen as late as they may: who does not wait for them sees old bytes.
+ * POLYBUILD_EMULATOR_FAIL=n lets the n-th call fail, =n+ that and all that follow.
+ * POLYBUILD_EMULATOR_DROP=n forgets the n-th copy. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emulator.h"
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, FAILED = 999 };
+enum { NOT_FOUND = 500, INVALID_HANDLE = 400 };
+
+struct copy_2d { /* CUDA_MEMCPY2D */
+    size_t source_x, source_y;
+    unsigned source_type;
+    const void *source_host;
+    unsigned long long source_device;
+    void *source_array;
+    size_t source_pitch, target_x, target_y;
+    unsigned target_type;
+    void *target_host;
+    unsigned long long target_device;
+    void *target_array;
+    size_t target_pitch, width, height;
+};
+
+enum { MOST_IMAGES = 64, MOST_WAITING = 64, MOST_PINNED = 16, MOST_FUNCTIONS = 1024, HOST = 1, DEVICE = 2, MAX_PITCH = 1 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread int depth_of_context; /* pushed by this thread */
+static int retained, streams, events, initialized;
+static unsigned long long calls;
+static struct image images[MOST_IMAGES];
+static int image_count, images_live;
+static struct kernel functions[MOST_FUNCTIONS];
+static int function_count;
+static struct {
+    char *low;
+    size_t bytes;
+} pinned[MOST_PINNED];
+static struct copy_2d waiting[MOST_WAITING]; /* copies that were asked for and have not happened */
+static unsigned long long first_waiting, asked; /* their numbers, counted from the first one ever */
+
+struct event {
+    unsigned long long after; /* copies with smaller numbers */
+};
+
+/* Whether this call is to fail, as the environment says. */
+static bool fails(void) {
+    static unsigned long long which;
+    static bool all;
+    static bool known;
+    if (!known) {
+        const char *text = getenv("POLYBUILD_EMULATOR_FAIL");
+        char *end = "";
+        which = text ? strtoull(text, &end, 10) : 0;
+        all = *end == '+';
+        known = true;
+    }
+    calls++;
+    return which && (calls == which || (all && calls > which));
+}
+
+#define BEGIN()                                                                                                        \
+    pthread_mutex_lock(&lock);                                                                                         \
+    if (fails())                                                                                                       \
+    return end(FAILED)
+#define BEGIN_WITH_CONTEXT()                                                                                           \
+    BEGIN();                                                                                                           \
+    if (!depth_of_context || !retained)                                                                                \
+    fault(NULL, "%s is called by a thread without a device", __func__)
+
+static int end(int code) {
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+int cuGetErrorString(int code, const char **text) {
+    *text = code == FAILED           ? "the emulator was told to fail"
+            : code == OUT_OF_MEMORY  ? "out of memory"
+            : code == INVALID_VALUE  ? "invalid argument"
+            : code == INVALID_IMAGE  ? "device kernel image is invalid"
+            : code == NOT_FOUND      ? "named symbol not found"
+            : code == INVALID_HANDLE ? "invalid resource handle"
+                                     : "an error";
+    return SUCCESS;
+}
+
+int cuInit(unsigned flags) {
+    BEGIN();
+    initialized = 1;
+    return end(flags ? INVALID_VALUE : SUCCESS);
+}
+
+int cuDeviceGetCount(int *count) {
+    BEGIN();
+    *count = initialized;
+    return end(SUCCESS);
+}
+
+int cuDeviceGet(int *device, int position) {
+    BEGIN();
+    *device = position;
+    return end(position ? INVALID_VALUE : SUCCESS);
+}
+
+int cuDeviceGetName(char *name, int size, int device) {
+    BEGIN();
+    (void)device;
+    snprintf(name, (size_t)size, "emulated device");
+    return end(SUCCESS);
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    BEGIN();
+    (void)device;
+    *value = attribute == 11 ? MAX_PITCH : 0;
+    return end(attribute == 11 ? SUCCESS : INVALID_VALUE);
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+    BEGIN();
+    (void)device;
+    *context = &retained;
+    retained++;
+    return end(SUCCESS);
+}
+
+/* With the last one that lets go of the device, everything must have been given back. */
+int cuDevicePrimaryCtxRelease_v2(int device) {
+    BEGIN();
+    (void)device;
+    int pins = 0;
+    for (int i = 0; i < MOST_PINNED; i++)
+        pins += pinned[i].low != NULL;
+    if (--retained == 0) {
+        statistics_write(calls);
+        if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams || events || images_live)) {
+            fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
+                            "%d modules\n",
+                    memory_live(), pins, streams, events, images_live);
+            fflush(NULL);
+            _exit(LEAK);
+        }
+    }
+    return end(SUCCESS);
+}
+
+int cuCtxPushCurrent_v2(void *context) {
+    BEGIN();
+    if (context != &retained || !retained)
+        return end(INVALID_CONTEXT);
+    depth_of_context++;
+    return end(SUCCESS);
+}
+
+int cuCtxPopCurrent_v2(void **context) {
+    pthread_mutex_lock(&lock);
+    if (!depth_of_context)
+        return end(INVALID_CONTEXT);
+    depth_of_context--;
+    *context = &retained;
+    return end(SUCCESS);
+}
+
+/* ---- memory and copies ---- */
+
+int cuMemAlloc_v2(unsigned long long *pointer, size_t bytes) {
+    BEGIN_WITH_CONTEXT();
+    *pointer = memory_allocate(bytes);
+    return end(*pointer ? SUCCESS : bytes ? OUT_OF_MEMORY : INVALID_VALUE);
+}
+
+/* Whether this copy is to be forgotten, as the environment says. */
+static bool drops(void) {
+    static unsigned long long copy;
+    const char *text = getenv("POLYBUILD_EMULATOR_DROP");
+    return ++copy == (text ? strtoull(text, NULL, 10) : 0);
+}
+
+static void copy_now(const struct copy_2d *copy) {
+    if (drops())
+        return;
+    bool out = copy->target_type == HOST;
+    uintptr_t device = (uintptr_t)(out ? copy->source_device : copy->target_device);
+    size_t device_pitch = out ? copy->source_pitch : copy->target_pitch;
+    size_t host_pitch = out ? copy->target_pitch : copy->source_pitch;
+    char *host = out ? copy->target_host : (char *)(uintptr_t)copy->source_host;
+    memory_open();
+    for (size_t row = 0; row < copy->height; row++, device += device_pitch, host += host_pitch) {
+        const struct allocation *allocation = checked(NULL, device, copy->width, out ? "a copy reads" : "a copy writes");
+        uint64_t *writers = allocation->shadow.writer + (device - allocation->start);
+        for (size_t i = 0; i < copy->width; i++) {
+            if (!out)
+                writers[i] = STAMP_OF_HOST;
+            else if (!writers[i])
+                fault(NULL, "byte %zu of row %zu (%zu rows of %zu bytes) is copied to the host, but nobody wrote it", i,
+                      row, copy->height, copy->width);
+        }
+        memcpy(out ? host : (void *)device, out ? (void *)device : host, copy->width);
+    }
+    memory_close();
+    count_copy(out, copy->width * copy->height);
+}
+
+static void flush(unsigned long long before) {
+    for (; first_waiting < before && first_waiting < asked; first_waiting++)
+        copy_now(&waiting[first_waiting % MOST_WAITING]);
+}
+
+static bool is_pinned(const char *address) {
+    for (int i = 0; i < MOST_PINNED; i++)
+        if (pinned[i].low && address >= pinned[i].low && address < pinned[i].low + pinned[i].bytes)
+            return true;
+    return false;
+}
+
+int cuMemcpy2DAsync_v2(const struct copy_2d *copy, void *stream) {
+    pthread_mutex_lock(&lock);
+    bool out = copy->target_type == HOST;
+    const char *host = out ? copy->target_host : copy->source_host;
+    if (fails()) {
+        if (out) /* a copy that fails may have begun */
+            memset(copy->target_host, 0xAA, copy->width / 2 + 1);
+        return end(FAILED);
+    }
+    if (!depth_of_context)
+        fault(NULL, "%s is called by a thread without a device", __func__);
+    if (!stream || copy->source_x || copy->source_y || copy->target_x || copy->target_y || !copy->width ||
+        copy->source_type + copy->target_type != HOST + DEVICE)
+        return end(INVALID_VALUE);
+    if (copy->height > 1 && (copy->source_pitch < copy->width || copy->target_pitch < copy->width ||
+                             copy->source_pitch > MAX_PITCH || copy->target_pitch > MAX_PITCH))
+        return end(INVALID_VALUE);
+    if (in_device_memory((uintptr_t)host))
+        fault(NULL, "an address of the device is given for one of the host");
+    if (is_pinned(host)) {
+        flush(asked >= MOST_WAITING ? asked - MOST_WAITING + 1 : 0);
+        waiting[asked++ % MOST_WAITING] = *copy;
+    } else {
+        flush(asked);
+        copy_now(copy);
+    }
+    return end(SUCCESS);
+}
+
+int cuMemFree_v2(unsigned long long pointer) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    return end(memory_free((uintptr_t)pointer) ? SUCCESS : INVALID_VALUE);
+}
+
+int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    BEGIN_WITH_CONTEXT();
+    int i = 0;
+    while (i < MOST_PINNED && pinned[i].low)
+        i++;
+    if (i == MOST_PINNED || flags || !(pinned[i].low = malloc(bytes)))
+        return end(OUT_OF_MEMORY);
+    pinned[i].bytes = bytes;
+    *pointer = pinned[i].low;
+    return end(SUCCESS);
+}
+
+int cuMemFreeHost(void *pointer) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    for (int i = 0; i < MOST_PINNED; i++) {
+        if (pinned[i].low == pointer) {
+            free(pointer);
+            pinned[i].low = NULL;
+            return end(SUCCESS);
+        }
+    }
+    return end(INVALID_VALUE);
+}
+
+/* ---- streams and events ---- */
+
+int cuStreamCreate(void **stream, unsigned flags) {
+    BEGIN_WITH_CONTEXT();
+    *stream = &streams;
+    streams++;
+    return end(flags > 1 ? INVALID_VALUE : SUCCESS);
+}
+
+int cuStreamSynchronize(void *stream) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+}
+
+int cuStreamDestroy_v2(void *stream) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    streams--;
+    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+}
+
+int cuCtxSynchronize(void) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    return end(SUCCESS);
+}
+
+int cuEventCreate(struct event **event, unsigned flags) {
+    BEGIN_WITH_CONTEXT();
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    events += *event != NULL;
+    return end(*event ? SUCCESS : OUT_OF_MEMORY);
+}
+
+int cuEventRecord(struct event *event, void *stream) {
+    BEGIN_WITH_CONTEXT();
+    event->after = asked;
+    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+}
+
+int cuEventSynchronize(struct event *event) {
+    BEGIN_WITH_CONTEXT();
+    flush(event->after);
+    return end(SUCCESS);
+}
+
+int cuEventDestroy_v2(struct event *event) {
+    BEGIN_WITH_CONTEXT();
+    free(event);
+    events--;
+    return end(SUCCESS);
+}
+
+/* ---- modules and kernels ---- */
+
+/* What an image begins with; the shared object, of `bytes` bytes, follows. */
+struct header {
+    char magic[8];
+    unsigned long long bytes;
+};
+
+static int find_constants(struct dl_phdr_info *info, size_t size, void *data) {
+    struct image *image = data;
+    (void)size;
+    if (strcmp(info->dlpi_name, image->path) != 0)
+        return 0;
+    image->constants_low = info->dlpi_addr;
+    image->constants_high = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        bool variable = info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_W);
+        if (variable && start < image->constants_high)
+            image->constants_high = start;
+    }
+    return 1;
+}
+
+/* Writes the shared object to a file of its own and loads it. */
+static bool open_image(struct image *image, const struct header *header) {
+    snprintf(image->path, sizeof image->path, "/tmp/polybuild-emulator-XXXXXX");
+    int file = mkstemp(image->path);
+    const char *bytes = (const char *)(header + 1);
+    if (file < 0)
+        return false;
+    for (size_t done = 0; done < header->bytes;) {
+        ssize_t written = write(file, bytes + done, header->bytes - done);
+        if (written <= 0)
+            break;
+        done += (size_t)written;
+    }
+    close(file);
+    image->handle = dlopen(image->path, RTLD_NOW | RTLD_LOCAL);
+    if (!image->handle)
+        fprintf(stderr, "emulator: %s\n", dlerror());
+    return image->handle != NULL;
+}
+
+int cuModuleLoadData(struct image **result, const void *data) {
+    BEGIN_WITH_CONTEXT();
+    const struct header *header = data;
+    if (memcmp(header->magic, "emulator", 8) != 0 || image_count == MOST_IMAGES)
+        return end(INVALID_IMAGE);
+    struct image *image = &images[image_count++];
+    if (!open_image(image, header))
+        return end(INVALID_IMAGE);
+    (void)dl_iterate_phdr(find_constants, image);
+    const uintptr_t *bounds = dlsym(image->handle, "emulator_shared_bounds");
+    image->shared_low = bounds ? bounds[0] : 0;
+    image->shared_high = bounds ? bounds[1] : 0;
+    shadow_make(&image->shared_shadow, image->shared_high - image->shared_low + 1);
+    images_live++;
+    *result = image;
+    return end(SUCCESS);
+}
+
+int cuModuleUnload(struct image *image) {
+    BEGIN_WITH_CONTEXT();
+    unlink(image->path);
+    images_live--;
+    return end(SUCCESS);
+}
+
+int cuModuleGetFunction(struct kernel **result, struct image *image, const char *name) {
+    BEGIN_WITH_CONTEXT();
+    char symbol[512];
+    snprintf(symbol, sizeof symbol, "emulator_call_%s", name);
+    void *call = dlsym(image->handle, symbol);
+    struct kernel *kernel = &functions[function_count];
+    if (!call || ++function_count == MOST_FUNCTIONS)
+        return end(NOT_FOUND);
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    kernel->image = image;
+    memcpy(&kernel->call, &call, sizeof call);
+    *result = kernel;
+    return end(SUCCESS);
+}
+
+int cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    if (stream != &streams || shared || extra)
+        return end(INVALID_VALUE);
+    struct index3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    return end(launch(kernel, grid, block, parameters));
+}

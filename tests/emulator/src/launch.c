@@ -1,0 +1,168 @@
+/* Runs a kernel: block after block, the threads of each as fibres, in an order of choice. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emulator.h"
+
+struct running running;
+
+static void **parameters_of_launch;
+static enum { READY, AT_BARRIER, DONE } state[MOST_THREADS];
+static uint64_t epochs = 1; /* 0 is the host's */
+
+/* ---- the order of blocks and threads: POLYBUILD_EMULATOR_ORDER ---- */
+
+static enum { UNKNOWN, ASCENDING, DESCENDING, RANDOM } order;
+static uint64_t random_state;
+
+static uint64_t next_random(void) { /* xorshift64* */
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 0x2545F4914F6CDD1DULL;
+}
+
+static void read_order(void) {
+    const char *text = getenv("POLYBUILD_EMULATOR_ORDER");
+    order = ASCENDING;
+    if (text && strcmp(text, "descending") == 0) {
+        order = DESCENDING;
+    } else if (text && *text && strcmp(text, "ascending") != 0) {
+        order = RANDOM;
+        random_state = strtoull(text, NULL, 10) * 2654435769ULL + 1;
+    }
+}
+
+/* Fills `sequence` with the numbers below `count`, in the order of choice. */
+static void arrange(unsigned *sequence, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        sequence[i] = order == DESCENDING ? count - 1 - i : i;
+    for (unsigned i = count; order == RANDOM && i > 1; i--) {
+        unsigned j = (unsigned)(next_random() % i), kept = sequence[i - 1];
+        sequence[i - 1] = sequence[j];
+        sequence[j] = kept;
+    }
+}
+
+/* ---- what a kernel sees ---- */
+
+struct index3 emulator_thread(void) { return running.thread_index; }
+struct index3 emulator_block(void) { return running.block_index; }
+struct index3 emulator_threads(void) { return running.block; }
+struct index3 emulator_blocks(void) { return running.grid; }
+
+void emulator_barrier(void) {
+    state[running.thread] = AT_BARRIER;
+    fibre_yield();
+}
+
+static void run_thread(void) {
+    running.kernel->call(parameters_of_launch);
+    state[running.thread] = DONE;
+    fibre_yield();
+    abort(); /* nobody resumes it */
+}
+
+/* ---- the scheduler ---- */
+
+static struct index3 unpack(unsigned number, struct index3 size) {
+    return (struct index3){number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+/* Runs every thread to its next barrier, or its end; how many are at a barrier. */
+static unsigned run_phase(unsigned threads, unsigned *sequence) {
+    unsigned waiting = 0;
+    arrange(sequence, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        running.thread = sequence[i];
+        running.thread_index = unpack(sequence[i], running.block);
+        fibre_resume(sequence[i]);
+        waiting += state[sequence[i]] == AT_BARRIER;
+    }
+    return waiting;
+}
+
+static uint64_t run_block(unsigned threads) {
+    static unsigned sequence[MOST_THREADS];
+    uint64_t barriers = 0;
+    running.epoch = running.block_start = ++epochs;
+    for (unsigned i = 0; i < threads; i++) {
+        fibre_prepare(i, run_thread);
+        state[i] = READY;
+    }
+    for (;;) {
+        unsigned waiting = run_phase(threads, sequence);
+        if (statistics_wanted())
+            count_phase(threads);
+        if (!waiting)
+            return barriers;
+        if (waiting < threads)
+            fault(NULL, "%u threads of a block wait at a barrier that %u others do not reach", waiting,
+                  threads - waiting);
+        barriers++;
+        running.epoch = ++epochs;
+    }
+}
+
+int launch(const struct kernel *kernel, struct index3 grid, struct index3 block, void **parameters) {
+    enum { INVALID_VALUE = 1 };
+    if (order == UNKNOWN)
+        read_order();
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z, barriers = 0;
+    if (!threads || threads > MOST_THREADS || block.z > 64 || !blocks || grid.y > 65535 || grid.z > 65535)
+        return INVALID_VALUE;
+    unsigned *sequence = malloc(blocks * sizeof *sequence);
+    if (!sequence)
+        abort();
+    arrange(sequence, (unsigned)blocks);
+    parameters_of_launch = parameters;
+    running = (struct running){.kernel = kernel, .grid = grid, .block = block, .launch_start = epochs + 1};
+    memory_open();
+    for (uint64_t i = 0; i < blocks; i++) {
+        running.block_index = unpack(sequence[i], grid);
+        barriers += run_block((unsigned)threads);
+    }
+    memory_close();
+    running = (struct running){0};
+    free(sequence);
+    count_launch(kernel, blocks, (unsigned)threads, barriers);
+    return 0;
+}
+
+/* ---- faults ---- */
+
+static void print_line(const void *pc) {
+    char command[256];
+    Dl_info info;
+    if (!pc || !dladdr(pc, &info))
+        return;
+    fprintf(stderr, "emulator: at ");
+    fflush(stderr);
+    snprintf(command, sizeof command, "addr2line -s -e %s %#tx >&2", running.kernel->image->path,
+             (const char *)pc - 1 - (const char *)info.dli_fbase);
+    if (system(command))
+        fprintf(stderr, "an unknown line\n");
+}
+
+void fault(const void *pc, const char *format, ...) {
+    va_list values;
+    fprintf(stderr, "emulator: ");
+    if (running.kernel)
+        fprintf(stderr, "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): ", running.kernel->name,
+                running.block_index.x, running.block_index.y, running.block_index.z, running.thread_index.x,
+                running.thread_index.y, running.thread_index.z);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+    if (running.kernel)
+        print_line(pc);
+    fflush(NULL);
+    _exit(FAULT);
+}

@@ -1,0 +1,116 @@
+/* Device memory: an arena of addresses that only kernels and copies can read. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emulator.h"
+
+enum { PAGE = 4096 };
+static const size_t ARENA = (size_t)16 << 30;
+
+static char *arena;
+static size_t used; /* bytes of the arena; addresses are never given twice */
+static uint32_t *owners; /* for each page, the allocation there + 1; 0: none */
+static struct allocation *allocations;
+static size_t allocation_count, room, live;
+static int openings;
+
+static bool make_arena(void) {
+    arena = mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    owners = mmap(NULL, ARENA / PAGE * sizeof *owners, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED || owners == MAP_FAILED)
+        abort();
+    return true;
+}
+
+void shadow_make(struct shadow *shadow, size_t bytes) {
+    *shadow = (struct shadow){calloc(bytes, 8), calloc(bytes, 8), calloc(bytes, 8)};
+    if (!shadow->writer || !shadow->first_reader || !shadow->last_reader)
+        abort();
+}
+
+void shadow_free(struct shadow *shadow) {
+    free(shadow->writer);
+    free(shadow->first_reader);
+    free(shadow->last_reader);
+}
+
+uintptr_t memory_allocate(size_t bytes) {
+    if (!arena)
+        make_arena();
+    size_t pages = (bytes + PAGE - 1) / PAGE + 1; /* the last one belongs to nobody */
+    if (!bytes || pages > (ARENA - used) / PAGE)
+        return 0;
+    if (allocation_count == room) {
+        room = room ? 2 * room : 64;
+        allocations = realloc(allocations, room * sizeof *allocations);
+        if (!allocations)
+            abort();
+    }
+    struct allocation *result = &allocations[allocation_count++];
+    *result = (struct allocation){(uintptr_t)arena + used, bytes, true, {0}};
+    shadow_make(&result->shadow, bytes);
+    for (size_t i = 0; i < pages; i++)
+        owners[used / PAGE + i] = (uint32_t)allocation_count;
+    used += pages * PAGE;
+    live++;
+    memory_open();
+    memset((void *)result->start, 0xFF, bytes); /* NaN */
+    memory_close();
+    return result->start;
+}
+
+bool in_device_memory(uintptr_t address) {
+    return arena && address >= (uintptr_t)arena && address < (uintptr_t)arena + ARENA;
+}
+
+static struct allocation *find(uintptr_t address) {
+    if (!in_device_memory(address))
+        return NULL;
+    uint32_t owner = owners[(address - (uintptr_t)arena) / PAGE];
+    return owner ? &allocations[owner - 1] : NULL;
+}
+
+const struct allocation *allocation_at(uintptr_t address) { return find(address); }
+
+bool memory_free(uintptr_t address) {
+    struct allocation *allocation = find(address);
+    if (!allocation || !allocation->live || allocation->start != address)
+        return false;
+    allocation->live = false;
+    shadow_free(&allocation->shadow);
+    (void)madvise((void *)address, (allocation->bytes + PAGE - 1) / PAGE * PAGE, MADV_DONTNEED);
+    live--;
+    return true;
+}
+
+size_t memory_live(void) { return live; }
+
+const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what) {
+    const struct allocation *allocation = find(address);
+    if (!allocation)
+        fault(pc, "%s %zu bytes at %p, where no array is", what, bytes, (void *)address);
+    if (!allocation->live)
+        fault(pc, "%s %zu bytes of an array that was freed", what, bytes);
+    if (address - allocation->start + bytes > allocation->bytes)
+        fault(pc, "%s %zu bytes at byte %td of an array of %zu bytes", what, bytes,
+              (ptrdiff_t)(address - allocation->start), allocation->bytes);
+    return allocation;
+}
+
+static void protect(int how) {
+    if (used && mprotect(arena, used, how))
+        abort();
+}
+
+void memory_open(void) {
+    if (openings++ == 0)
+        protect(PROT_READ | PROT_WRITE);
+}
+
+void memory_close(void) {
+    if (--openings == 0)
+        protect(PROT_NONE);
+}

@@ -1,0 +1,170 @@
+"""The runtime under a program written by hand, with the emulated driver, with OpenCL and with none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+import pytest
+from conftest import HERE, Client
+
+from tests.emulator.stand_ins import ORDERS, StandIns
+
+ALL = ("twice", "large", "interior", "heat", "resident", "touched", "turn", "parts", "threads")
+SHORT = ("twice", "interior", "turn", "heat")
+
+
+def counts(output: str) -> list[dict[str, int]]:
+    """What the program printed after each scenario: totals so far."""
+    return [
+        {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)} for line in output.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_scenario_runs_on_the_device(client: Client, stand_ins: StandIns, order: str) -> None:
+    done = client.run(*ALL, environment=stand_ins.environment(order=order))
+    assert (done.returncode, done.stderr) == (0, "")
+    last = counts(done.stdout)[-1]
+    assert last["device"] > 1500
+    assert last["host"] == last["failures"] == 0
+
+
+def test_memory_kept_between_regions_changes_nothing(client: Client, stand_ins: StandIns) -> None:
+    done = client.run(*ALL, environment=stand_ins.environment(POLYBUILD_DEVICE_CACHE="1"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_solver_copies_each_resident_array_once_in_and_once_out(
+    client: Client, stand_ins: StandIns
+) -> None:
+    """1,000 steps on two arrays, without the driver's word for it and with."""
+    done = client.run("resident", environment=stand_ins.environment())
+    (counted,) = counts(done.stdout)
+    assert counted == {"device": 1000, "host": 0, "failures": 0, "launches": 1000, "in": 2, "out": 2}
+    reported = stand_ins.report([str(client.program), "resident"])
+    assert (reported["copies"]["in"][0], reported["copies"]["out"][0]) == (2, 2)
+    without = counts(client.run("heat", environment=stand_ins.environment()).stdout)
+    assert without[0]["in"] == without[0]["out"] == without[0]["device"] == 10
+
+
+@pytest.mark.parametrize("backend", ["host", "openmp", "cuda", "opencl", "auto", "nonsense", ""])
+def test_without_a_driver_the_host_runs(client: Client, backend: str) -> None:
+    environment = {**os.environ, "POLYBUILD_BACKEND": backend, "OCL_ICD_VENDORS": "/nowhere"}
+    done = client.run("twice", "turn", "short", environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert counts(done.stdout)[-1]["device"] == 0
+    assert counts(done.stdout)[-1]["host"] == 8
+    expected = {"cuda": "runs on the host: there is no libcuda.so.1", "nonsense": "not 'nonsense'"}
+    if backend in expected:
+        assert expected[backend] in done.stderr
+    elif backend != "opencl":
+        assert not done.stderr
+
+
+@pytest.mark.parametrize("beyond", ["", "+"])
+def test_whatever_call_of_the_driver_fails_the_result_is_right(
+    client: Client, stand_ins: StandIns, beyond: str
+) -> None:
+    """The program checks its results; the host versions take over from untouched data."""
+    calls = stand_ins.report([str(client.program), *SHORT])["calls"]
+    assert calls > 150
+    took_over = 0
+    for number in range(1, calls + 1, 3 if beyond else 1):
+        done = client.run(*SHORT, environment=stand_ins.environment(fail=f"{number}{beyond}"))
+        assert done.returncode == 0, f"call {number}: {done.stderr}"
+        took_over += counts(done.stdout)[-1]["host"] > 0
+    assert took_over > calls // (6 if beyond else 3)
+
+
+def test_a_failing_copy_in_pieces_leaves_the_array_as_it_was(client: Client, stand_ins: StandIns) -> None:
+    calls = stand_ins.report([str(client.program), "wide"])["calls"]
+    for number in range(12, calls, 60):
+        done = client.run("wide", environment=stand_ins.environment(fail=str(number)))
+        assert done.returncode == 0, f"call {number}: {done.stderr}"
+
+
+def test_values_that_are_lost_with_the_device_end_the_program(client: Client, stand_ins: StandIns) -> None:
+    """A resident array may exist there alone: then nothing wrong may come out."""
+    calls = stand_ins.report([str(client.program), "short"])["calls"]
+    ended = 0
+    for number in range(1, calls + 1, 2):
+        for beyond in ("", "+"):
+            done = client.run("short", environment=stand_ins.environment(fail=f"{number}{beyond}"))
+            if done.returncode < 0:
+                assert "the program cannot go on" in done.stderr
+                ended += 1
+            else:
+                assert done.returncode == 0, f"call {number}{beyond}: {done.stderr}"
+    assert 0 < ended < calls
+
+
+def test_a_module_of_another_version_runs_on_the_host(
+    compile_client: Callable[..., Client], stand_ins: StandIns
+) -> None:
+    text = (
+        "#include <polybuild_device.h>\n#undef POLYBUILD_DEVICE_VERSION\n#define POLYBUILD_DEVICE_VERSION 0\n"
+    )
+    other = compile_client(client=text + (HERE / "client.c").read_text())
+    done = other.run("twice", environment=stand_ins.environment())
+    assert done.returncode == 0
+    assert "another version" in done.stderr
+    assert counts(done.stdout)[0]["host"] == 1
+
+
+def test_what_is_told(client: Client, stand_ins: StandIns) -> None:
+    done = client.run("turn", "short", environment=stand_ins.environment(POLYBUILD_VERBOSE="2"))
+    assert "polybuild: cuda: emulated device" in done.stderr
+    assert re.search(r"client.c:4: cuda: 3 kernels \d.*ms, in 0.003 MB .* out 0.003 MB", done.stderr)
+    assert re.search(r"client.c:3: 6 runs on the device, .*: 6 kernels .*, 2 arrays in", done.stderr)
+    assert "resident arrays, outside of regions: 0 in (0.000 MB), 2 out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "why"),
+    [
+        ({"POLYBUILD_DEVICE": "7"}, "no device as POLYBUILD_DEVICE names it"),
+        ({"POLYBUILD_DEVICE": "Quantum"}, "no device as POLYBUILD_DEVICE names it"),
+        ({"POLYBUILD_DEVICE": "emulated"}, ""),
+        ({"POLYBUILD_DEVICE": "0"}, ""),
+        ({"OMPI_COMM_WORLD_LOCAL_RANK": "5"}, ""),
+    ],
+)
+def test_which_device(client: Client, stand_ins: StandIns, variables: dict[str, str], why: str) -> None:
+    done = client.run("twice", environment=stand_ins.environment(**variables))
+    assert done.returncode == 0
+    assert why in done.stderr if why else not done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_sanitizers(
+    compile_client: Callable[..., Client], stand_ins: StandIns, compiler: str, sanitizer: str
+) -> None:
+    """The emulated driver is not instrumented, and loads code: its own memory is not looked at."""
+    checked = compile_client(compiler, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
+    environment = stand_ins.environment(
+        ASAN_OPTIONS="detect_leaks=1:verify_asan_link_order=0",
+        TSAN_OPTIONS="halt_on_error=1",
+        LSAN_OPTIONS="suppressions=/dev/null",
+    )
+    for settings in ({}, {"POLYBUILD_EMULATOR_FAIL": "60"}, {"POLYBUILD_BACKEND": "host"}):
+        done = checked.run(
+            "twice", "interior", "turn", "parts", "short", "threads", environment=environment | settings
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.opencl
+def test_opencl(client: Client) -> None:
+    done = client.run(*ALL, environment={**os.environ, "POLYBUILD_BACKEND": "opencl"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(done.stdout)[-1]["host"] == 0
+
+
+@pytest.mark.opencl
+def test_in_auto_a_processor_with_opencl_is_no_device(client: Client) -> None:
+    done = client.run("twice", environment={**os.environ, "POLYBUILD_VERBOSE": "1"})
+    assert done.returncode == 0
+    assert counts(done.stdout)[-1]["host"] == 1
