@@ -6,11 +6,20 @@ import fcntl
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cmake_project import GENERATORS, PROJECTS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
+from cmake_project import (
+    CONFIGURATION,
+    GENERATORS,
+    PROJECTS,
+    ROOT,
+    Project,
+    copy_of,
+    run_or_fail,
+    subdirectory_settings,
+)
 
 Once = Callable[[str, Callable[[Path], None]], Path]
 
@@ -83,7 +92,7 @@ def polybuild_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture(params=["installed", "subdirectory"])
+@pytest.fixture(scope="module", params=["installed", "subdirectory"])
 def polybuild_settings(request: pytest.FixtureRequest) -> list[str]:
     """What CMake must be told to find polybuild, in each of the two ways."""
     if request.param == "subdirectory":
@@ -91,13 +100,30 @@ def polybuild_settings(request: pytest.FixtureRequest) -> list[str]:
     return [f"-DCMAKE_PREFIX_PATH={request.getfixturevalue('installation')}"]
 
 
-@pytest.fixture(params=GENERATORS)
+@pytest.fixture(scope="module", params=GENERATORS)
 def generator(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
 
 
+@pytest.fixture(scope="module")
+def first_build(
+    tmp_path_factory: pytest.TempPathFactory, generator: str, polybuild_settings: list[str]
+) -> tuple[Project, str]:
+    """The project ``app``, built with one generator and one way to find polybuild; what the build printed."""
+    project = copy_of("app", tmp_path_factory.mktemp("app"), generator, polybuild_settings)
+    return project, project.build()
+
+
 @pytest.fixture
-def app(tmp_path: Path, generator: str, polybuild_settings: list[str]) -> Project:
-    """The project ``app``, configured with one generator and one way to find polybuild."""
-    return copy_of("app", tmp_path, generator, polybuild_settings)
+def app(first_build: tuple[Project, str]) -> Iterator[Project]:
+    """The project ``app``, built; what a test edits or sets is undone after it."""
+    project, _ = first_build
+    yield project
+    originals = PROJECTS / "app"
+    for path in (path for path in originals.rglob("*") if path.is_file()):
+        copy = project.source / path.relative_to(originals)
+        if copy.read_bytes() != path.read_bytes():
+            copy.write_bytes(path.read_bytes())
+    project.configure("-DSHIFT=1", f"-UCMAKE_C_FLAGS_{CONFIGURATION.upper()}")
+    project.build()
