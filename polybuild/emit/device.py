@@ -133,7 +133,9 @@ class _Kernels:
             names,
             counter_type="int" if self._request.plan.limit else COUNTER_TYPE,
         )
-        text = printer.kernel(node, self._kernels[launch.kernel])
+        text = printer.kernel(
+            node, self._kernels[launch.kernel], self._request.plan.tree.tiles[launch.kernel]
+        )
         for name, known in self.found.items():
             if known == text:
                 return name, text

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polybuild.emit.ast import Instance, detached, instance_at
-from polybuild.scop.model import Scop
+from polybuild.emit.dynamic import RestoredLoop
+from polybuild.scop import spaces
+from polybuild.scop.model import Access, Scop
+from polybuild.targets.gpu.copies import Added, outer_loops
 from polybuild.targets.gpu.lower import LoweredTree
+from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile
 
 NO_LAUNCH = "none"
 
@@ -23,16 +27,38 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """An access whose element is in ``tile``, at ``subscripts``."""
+
+    access: Access
+    tile: Tile
+    subscripts: tuple[isl.AstExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A statement that was added: with a tile, the place in it and the element of the array."""
+
+    added: Added
+    subscripts: tuple[isl.AstExpr, ...] = ()
+    element: tuple[isl.AstExpr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class KernelAst:
     """The AST of host and kernels.
 
-    The annotation of a user node names its entry in ``instances``, that of a
-    kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``.
+    The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
+    kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``. There are
+    no loops with ``dynamic`` bounds.
     """
 
     root: isl.AstNode
     instances: Mapping[str, Instance]
     launches: Mapping[str, Launch]
+    placed: Mapping[str, tuple[Placed, ...]]
+    copies: Mapping[str, Copy]
+    dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
 
 
 def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
@@ -40,14 +66,22 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     statements = {statement.name: statement for statement in scop.statements}
     instances: dict[str, Instance] = {}
     launches: dict[str, Launch] = {}
+    placed: dict[str, tuple[Placed, ...]] = {}
+    copies: dict[str, Copy] = {}
+    tiles = [tile for each in tree.tiles.values() for tile in each]
     failures: list[Exception] = []
 
     # as in emit/ast.py: no exception may leave a callback
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         try:
-            name = f"instance{len(instances)}"
             called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
-            instances[name] = instance_at(statements[called], build)
+            if called in tree.added:
+                name = f"copy{len(copies)}"
+                copies[name] = copy_at(tree.added[called], build)
+            else:
+                name = f"instance{len(instances)}"
+                instances[name] = instance_at(statements[called], build)
+                placed[name] = placed_at(called, tiles, build)
             return node.set_annotation(isl.Id(name))
         except Exception as error:  # noqa: BLE001 -- it is raised again below
             failures.append(detached(error))
@@ -82,4 +116,80 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     del at_handle, for_handle, mark_handle  # they had to live until here
     if failures:
         raise failures[0]
-    return KernelAst(root, instances, launches)
+    return KernelAst(root, instances, launches, placed, copies)
+
+
+def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:
+    """Where the accesses of ``statement`` that are in ``tiles`` find their elements."""
+    found = []
+    dates = isl.Map.from_union_map(build.get_schedule())
+    to_instance = isl.PwMultiAff.from_map(dates.reverse())
+    for tile in tiles:
+        for each in tile.references:
+            if each.statement.name != statement:
+                continue
+            loops = _loops(tile.loops[statement], dates, to_instance)
+            if isinstance(tile, SharedTile):
+                element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
+                places = _in_box(tile, _functions(element), loops)
+            else:
+                points = tile.points[statement].pullback_pw_multi_aff(to_instance)
+                places = _in_registers(tile, _functions(points), _functions(loops))
+            found.append(Placed(each.access, tile, tuple(map(build.expr_from_pw_aff, places))))
+    return tuple(found)
+
+
+def _loops(loops: isl.PwMultiAff, dates: isl.Map, to_instance: isl.PwMultiAff) -> isl.PwMultiAff:
+    """The loops around an instance in terms of those generated so far.
+
+    isl generates no loop where its value is known; what is missing follows from the instance.
+    """
+    flat = isl.PwMultiAff.from_map(isl.Set.universe(dates.range().get_space()).flatten_map())
+    found = loops.pullback_pw_multi_aff(to_instance)
+    for dim in range(min(loops.dim(isl.dim_type.out), flat.dim(isl.dim_type.out))):
+        found = found.set_pw_aff(dim, flat.get_pw_aff(dim))
+    return found
+
+
+def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:
+    return [values.get_pw_aff(dim) for dim in range(values.dim(isl.dim_type.out))]
+
+
+def copy_at(added: Added, build: isl.AstBuild) -> Copy:
+    """The place and the element of a copy, a load or a store."""
+    tile = added.tile
+    if tile is None:
+        return Copy(added)
+    here = isl.PwMultiAff.from_map(isl.Map.from_union_map(build.get_schedule()).reverse())
+    dims = _functions(here)
+    loops, rest = dims[: added.depth], dims[added.depth :]
+    if isinstance(tile, SharedTile):
+        elements = rest
+        outer = outer_loops(here.get_space().range(), added.depth)
+        places = _in_box(tile, rest, isl.PwMultiAff.from_multi_aff(outer).pullback_pw_multi_aff(here))
+    else:
+        assert added.element is not None  # noqa: S101 - loads and stores have one
+        elements = _functions(added.element.pullback_pw_multi_aff(here))
+        places = [
+            point.sub(block.scale_val(isl.Val(size))).coalesce()
+            for point, block, size in zip(rest, loops[-len(tile.sizes) :], tile.sizes, strict=True)
+        ]
+    return Copy(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
+
+
+def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:
+    """The places of ``elements`` in ``tile``."""
+    corners = (isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops) for each in tile.box.offset)
+    return [element.sub(corner).coalesce() for element, corner in zip(elements, corners, strict=True)]
+
+
+def _in_registers(tile: RegisterTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:
+    """The places in ``tile``: the points of a thread are numbered from the first of the tile on."""
+    places = []
+    blocks = loops[-len(tile.sizes) :]
+    for point, block, size, axis in zip(points, blocks, tile.sizes, tile.threads, strict=True):
+        domain = isl.Set.universe(point.get_domain_space())
+        thread = isl.PwAff.param_on_domain_id(domain, spaces.identifier(axis.parameter))
+        first = block.scale_val(isl.Val(size * axis.size))
+        places.append(point.sub(thread).sub(first).scale_down_val(isl.Val(axis.size)).coalesce())
+    return places

@@ -13,7 +13,7 @@ from polybuild.emit.ast import GeneratedAst, Instance
 from polybuild.emit.bodies import c_text
 from polybuild.emit.dialects import Dialect
 from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
-from polybuild.emit.kernel_ast import KernelAst
+from polybuild.emit.kernel_ast import Copy, KernelAst, Placed
 from polybuild.emit.kernel_bodies import BodyTexts, KernelBodyPrinter
 from polybuild.emit.loops import LoopPrinter
 from polybuild.emit.names import fresh
@@ -21,7 +21,9 @@ from polybuild.scop import spaces
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.source.types import Floating, Integer, Type
+from polybuild.targets.gpu.copies import Purpose
 from polybuild.targets.gpu.model import Kernel
+from polybuild.targets.gpu.placement import SharedTile, Tile
 
 _INDENT = "  "
 
@@ -106,17 +108,22 @@ class KernelPrinter(LoopPrinter):
         self._arrays = source.arrays
         self._dialect = dialect
         self._outer = dict(names)
+        self._ast_of_kernels = source.ast
+        self._tiles: dict[str, str] = {}
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
 
-    def kernel(self, node: isl.AstNode, kernel: Kernel) -> KernelText:
-        """The text of the kernel whose AST is ``node``."""
-        taken = self._dialect.reserved.union(self._names.values(), self._arrays.names.values())
+    def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
+        """The text of the kernel whose AST is ``node``; ``tiles`` are those that it keeps."""
+        taken = set(self._dialect.reserved.union(self._names.values(), self._arrays.names.values()))
         for axis in kernel.axes:
             self._names[axis.parameter] = fresh(axis.parameter.removeprefix("pb_"), taken)
-        self._taken = frozenset(taken)
+        taken |= set(self._names.values())
+        for tile in tiles:
+            self._tiles[tile.name] = fresh(tile.name, taken | set(self._tiles.values()))
+        self._taken = frozenset(taken | set(self._tiles.values()))
         lines = self._node(node, _INDENT, "")
         used = frozenset(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
-        body = (*self._indices(kernel, used), *self._variables(used), *lines)
+        body = (*self._indices(kernel, used), *map(self._tile, tiles), *self._variables(used), *lines)
         return KernelText(tuple(self._arguments(used)), body)
 
     def _indices(self, kernel: Kernel, used: frozenset[str]) -> list[str]:
@@ -184,16 +191,43 @@ class KernelPrinter(LoopPrinter):
     # What differs from the loops of the host
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
-        instance = self._ast.instances[node.get_annotation().get_name()]
-        return [f"{indent}{line}" for line in self._kernel_body(instance).splitlines() if line.strip()]
+        name = node.get_annotation().get_name()
+        if name in self._ast_of_kernels.copies:
+            return [f"{indent}{self._copy(self._ast_of_kernels.copies[name])}"]
+        body = self._kernel_body(self._ast.instances[name], self._ast_of_kernels.placed[name])
+        return [f"{indent}{line}" for line in body.splitlines() if line.strip()]
 
-    def _kernel_body(self, instance: Instance) -> str:
+    def _copy(self, copy: Copy) -> str:
+        tile = copy.added.tile
+        if tile is None:
+            return self._dialect.barrier
+        place = self._place(tile, copy.subscripts)
+        expressions = self._expression()
+        element = self._element(tile.array, [expressions.text(each) for each in copy.element])
+        target, source = (element, place) if copy.added.purpose is Purpose.STORE else (place, element)
+        return f"{target} = {source};"
+
+    def _place(self, tile: Tile, subscripts: Sequence[isl.AstExpr]) -> str:
+        expressions = self._expression()
+        return self._tiles[tile.name] + "".join(f"[{expressions.text(each)}]" for each in subscripts)
+
+    def _tile(self, tile: Tile) -> str:
+        """The declaration of a tile."""
+        if isinstance(tile, SharedTile):
+            sizes, where = (*tile.box.sizes[:-1], tile.row), f"{self._dialect.shared} "
+        else:
+            sizes, where = tile.sizes, ""
+        extents = "".join(f"[{size}]" for size in sizes)
+        return f"{_INDENT}{where}{self._type(tile.array.element)} {self._tiles[tile.name]}{extents};"
+
+    def _kernel_body(self, instance: Instance, placed: Sequence[Placed]) -> str:
         statement = instance.statement
         expressions = self._expression()
         accesses = {id(node): self._own(array) for node, array in statement.locals} | {
             id(access.node): self._element(access.array, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
+        accesses |= {id(each.access.node): self._place(each.tile, each.subscripts) for each in placed}
         values = {
             iterator.name: f"({self._type(iterator.type)}){expressions.text(value, UNARY + 1)}"
             for iterator, value in zip(statement.iterators, instance.iterators, strict=True)

@@ -59,11 +59,12 @@ def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuP
         for array in scop.arrays
         if array.name not in own and not (array.is_scalar and array.name not in written)
     )
+    transfers = find_transfers(scop, dependences, buffers)
     return GpuPlan(
-        lower(mapping),
+        lower(scop, mapping, transfers),
         mapping.kernels,
         private,
-        find_transfers(scop, dependences, buffers),
+        transfers,
         index_limit(scop, mapping.schedule),
     )
 

@@ -39,7 +39,7 @@ def _score(access: Access, date: isl.Map, loop: int) -> int:
     """1 if a step of one loop, the others fixed, leads to the next element; -1 if further; 0 if nowhere."""
     if not access.array.extents:
         return 0
-    steps = _steps(access, date, loop)
+    steps = steps_along(access, date, loop)
     last = access.relation.dim(isl.dim_type.out) - 1
     if steps is None:
         return -1
@@ -48,7 +48,7 @@ def _score(access: Access, date: isl.Map, loop: int) -> int:
     return 1 if steps[last] in {1, -1} and not any(steps[:last]) else -1
 
 
-def _steps(access: Access, date: isl.Map, loop: int) -> list[int] | None:
+def steps_along(access: Access, date: isl.Map, loop: int) -> list[int] | None:
     """By how much each subscript changes per step of a loop, None if that is not one number."""
     if not (access.exact and access.relation.is_single_valued()):
         return None

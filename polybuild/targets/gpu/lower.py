@@ -17,10 +17,22 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import node_kind
+from polybuild.polyhedral import node_kind, sets_of
 from polybuild.scop import spaces
-from polybuild.targets.gpu.model import THREADS, Axis, GpuMapping, Kernel
-from polybuild.targets.gpu.tree import dates_of, find_mark, prefix_of
+from polybuild.scop.model import Scop
+from polybuild.targets.gpu.copies import (
+    Added,
+    Purpose,
+    add_barrier,
+    add_copy,
+    add_transfer,
+    elements_of,
+    owned,
+)
+from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
+from polybuild.targets.gpu.transfers import Transfer
+from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
 from polybuild.transform.bands import is_band, member
 
 
@@ -29,22 +41,98 @@ class LoweredTree:
     """A tree from which the code of the host and of the threads can be generated.
 
     ``grids`` gives, per kernel, the number of blocks along each axis, as a
-    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it.
+    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it; ``tiles``
+    what it keeps in shared memory and registers; ``added`` the statements that are
+    no instances of the region's, by name.
     """
 
     schedule: isl.Schedule
     grids: Mapping[str, tuple[isl.PwAff, ...]]
+    tiles: Mapping[str, tuple[Tile, ...]]
+    added: Mapping[str, Added]
 
 
-def lower(mapping: GpuMapping) -> LoweredTree:
+def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> LoweredTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads."""
     root = mapping.schedule.get_root()
+    arrays = [each.array for each in transfers]
     grids: dict[str, tuple[isl.PwAff, ...]] = {}
+    tiles: dict[str, tuple[Tile, ...]] = {}
+    filler = _Filler(scop, {each.array.name: each for each in transfers})
     for kernel in mapping.kernels:
         node = find_mark(root, kernel.name)
         grids[kernel.name] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
+        tiles[kernel.name] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
         root = _bind(node, kernel).root()
-    return LoweredTree(_keep_whole(root).get_schedule(), grids)
+        root = filler.fill(root, kernel, tiles[kernel.name])
+    return LoweredTree(_keep_whole(root).get_schedule(), grids, tiles, filler.added)
+
+
+def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:
+    """Whether no statement of a kernel has instances elsewhere."""
+    here = {each.get_tuple_name(): each for each in sets_of(mark.get_domain())}
+    domains = {each.name: each.domain.intersect_params(scop.context) for each in scop.statements}
+    return all(domains[name].is_subset(part) for name, part in here.items())
+
+
+class _Filler:
+    """Adds copies and barriers to kernels; ``transfers`` is by the name of the array."""
+
+    def __init__(self, scop: Scop, transfers: Mapping[str, Transfer]) -> None:
+        self._scop = scop
+        self._transfers = transfers
+        self.added: dict[str, Added] = {}
+
+    def fill(self, root: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile]) -> isl.ScheduleNode:
+        """Add what serves ``tiles``; ``root`` and the result are roots."""
+        registers = [each for each in tiles if isinstance(each, RegisterTile)]
+        shared = [each for each in tiles if isinstance(each, SharedTile)]
+        elements = [owned(each, root, kernel, self._scop) for each in registers]
+        if registers:
+            strips = find_mark(root, POINTS + number_of(kernel)).parent()
+            for position in range(strips.band_n_member()):
+                strips = strips.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
+            root = strips.root()
+        # the inner place first: what is added there does not move the outer one
+        for depth in sorted({each.depth for each in tiles}, reverse=True):
+            node = self._place(root, kernel, depth)
+            for tile, (touched, written) in zip(registers, elements, strict=True):
+                if tile.depth == depth and tile.loads:
+                    node = self._transfer(node, tile, Purpose.LOAD, touched)
+                if tile.depth == depth and tile.stores:
+                    node = self._transfer(node, tile, Purpose.STORE, written)
+            here = [each for each in shared if each.depth == depth]
+            for copy in here:
+                wanted = elements_of(copy, self._transfers[copy.array.name], node, self._scop)
+                node, added = add_copy(node, self._name("copy"), copy, kernel, wanted)
+                self.added[added.name] = added
+            if here:
+                node = self._barrier(self._barrier(node, after=False), after=True)
+            root = node.root()
+        return root
+
+    @staticmethod
+    def _place(root: isl.ScheduleNode, kernel: Kernel, depth: int) -> isl.ScheduleNode:
+        """The node below ``depth`` loops: that of the threads, or the tiles of the sequential loops."""
+        node = find_mark(root, THREADS + number_of(kernel))
+        while node.get_schedule_depth() > depth:
+            node = node.parent()
+        return node
+
+    def _transfer(
+        self, node: isl.ScheduleNode, tile: RegisterTile, purpose: Purpose, elements: isl.Map
+    ) -> isl.ScheduleNode:
+        node, added = add_transfer(node, self._name(purpose.value), tile, purpose, elements)
+        self.added[added.name] = added
+        return node
+
+    def _barrier(self, node: isl.ScheduleNode, *, after: bool) -> isl.ScheduleNode:
+        node, added = add_barrier(node, self._name("barrier"), after=after)
+        self.added[added.name] = added
+        return node
+
+    def _name(self, purpose: str) -> str:
+        return f"polybuild_{purpose}{len(self.added)}"
 
 
 def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
@@ -67,12 +155,10 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     reached = dates_of(mark)
     depth = mark.get_tree_depth()
     if not kernel.is_serial:
-        threads = find_mark(mark, THREADS + kernel.name.removeprefix("kernel"))
-        points = threads.child(0)
-        first = points.band_n_member() - len(kernel.threads)
-        node = points.insert_filter(filter_of(points, first, kernel.threads))
+        points = find_mark(mark, POINTS + number_of(kernel)).child(0)
+        node = points.insert_filter(filter_of(points, kernel.threads))
         node = node.ancestor(node.get_tree_depth() - depth).child(0)
-        node = node.insert_filter(filter_of(node, 0, kernel.blocks))
+        node = node.insert_filter(filter_of(node, kernel.blocks))
         node = node.insert_context(bounds_of(kernel.axes, mark.get_schedule_depth()))
         mark = node.parent()
     if mark.get_schedule_depth():
@@ -81,11 +167,11 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     return mark
 
 
-def filter_of(band: isl.ScheduleNode, first: int, axes: Sequence[Axis]) -> isl.UnionSet:
-    """The instances that the indices ``axes`` run, by the members of ``band`` from the first one on."""
+def filter_of(band: isl.ScheduleNode, axes: Sequence[Axis]) -> isl.UnionSet:
+    """The instances that the indices ``axes`` run, by the members of ``band``."""
     chosen = band.get_domain()
     for position, axis in enumerate(axes):
-        value = member(band, first + position).get_union_pw_aff(0)
+        value = member(band, position).get_union_pw_aff(0)
         index = isl.UnionPwAff.param_on_domain_id(value.domain(), spaces.identifier(axis.parameter))
         difference = value.sub(index).mod_val(isl.Val(axis.size))
         chosen = chosen.intersect(difference.zero_union_set())

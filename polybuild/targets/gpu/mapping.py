@@ -15,7 +15,7 @@ from polybuild.options import Options
 from polybuild.polyhedral import node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.coalescing import consecutive_member
-from polybuild.targets.gpu.model import KERNEL, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.model import KERNEL, POINTS, THREADS, Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
 from polybuild.transform.bands import coincident_members, is_band, permute, tile
 
@@ -89,7 +89,12 @@ class _Mapper:
             node = node.band_split(count).child(0)
         # the points of a thread innermost: they can be unrolled, and held in registers
         points = permute(node.child(0), [*range(count, members), *range(count)])
-        node = points.insert_mark(isl.Id(f"{THREADS}{number}")).parent()
+        points = points.insert_mark(isl.Id(f"{THREADS}{number}")).child(0)
+        if others:
+            points = points.band_split(len(others)).child(0)
+        points = tile(points, [axis.size for axis in kernel.threads])
+        points = points.child(0).insert_mark(isl.Id(f"{POINTS}{number}"))
+        node = points.ancestor(4 if others else 3)
         if others:
             node = node.parent()
         return node.insert_mark(isl.Id(kernel.name))

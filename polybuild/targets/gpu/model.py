@@ -1,8 +1,11 @@
 """What mapping a tree on a GPU decides: which subtrees are kernels, and on what grid each runs.
 
-A kernel is the subtree under a mark node ``kernel<k>``. In it, the band over the
-tiles stands first, then, under a mark node ``threads<k>``, the band over the points
-of a tile. A serial kernel is any subtree, run by one thread.
+A kernel is the subtree under a mark node ``kernel<k>``. In it stand, from the top:
+the band over the tiles that is mapped to the grid; the band over the tiles of its
+sequential loops, if it has any; under a mark node ``threads<k>``, the band over the
+points of these sequential loops; the band over the points of one thread; and, under
+a mark node ``points<k>``, the band over the threads of a block. A serial kernel is
+any subtree, run by one thread.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import islpy as isl
 
 KERNEL = "kernel"
 THREADS = "threads"
+POINTS = "points"
 GRID_LIMIT = 2**31 - 1
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.targets.gpu.model import THREADS, GpuMapping, Kernel
-from polybuild.targets.gpu.tree import find_mark
+from polybuild.targets.gpu.model import POINTS, GpuMapping, Kernel
+from polybuild.targets.gpu.tree import find_mark, number_of
 from polybuild.transform.bands import member
 
 
@@ -38,10 +38,9 @@ def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap
     if kernel.is_serial:
         return pairs
     tiles = mark.child(0)
-    points = find_mark(mark, THREADS + kernel.name.removeprefix("kernel")).child(0)
-    first = points.band_n_member() - len(kernel.threads)
+    points = find_mark(mark, POINTS + number_of(kernel)).child(0)
     for position, (block, thread) in enumerate(zip(kernel.blocks, kernel.threads, strict=True)):
-        for band, place, axis in ((tiles, position, block), (points, first + position, thread)):
+        for band, place, axis in ((tiles, position, block), (points, position, thread)):
             index = member(band, place).get_union_pw_aff(0).mod_val(isl.Val(axis.size))
             pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(index))
     return pairs

@@ -7,6 +7,12 @@ from collections.abc import Callable
 import islpy as isl
 
 from polybuild.polyhedral import node_kind
+from polybuild.targets.gpu.model import KERNEL, Kernel
+
+
+def number_of(kernel: Kernel) -> str:
+    """What the names of the marks of ``kernel`` end with."""
+    return kernel.name.removeprefix(KERNEL)
 
 
 def find_mark(node: isl.ScheduleNode, name: str) -> isl.ScheduleNode:
@@ -15,11 +21,6 @@ def find_mark(node: isl.ScheduleNode, name: str) -> isl.ScheduleNode:
     if found is None:
         raise LookupError(name)
     return found
-
-
-def has_mark(node: isl.ScheduleNode, name: str) -> bool:
-    """Whether there is a mark node called ``name`` at or below ``node``."""
-    return _find(node, lambda each: is_mark(each, name)) is not None
 
 
 def is_mark(node: isl.ScheduleNode, name: str) -> bool:

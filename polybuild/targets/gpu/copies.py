@@ -1,0 +1,194 @@
+"""Copies and barriers in a kernel's tree (PPCG 7.3).
+
+Each is a statement of its own that an extension node adds before or after the
+node whose loops it serves::
+
+    for (k tiles) {
+      copy A, B to shared memory     all threads together
+      barrier
+      the points of the tile         each thread its own
+      barrier                        before the next copies
+    }
+
+The instances of a copy are ``copy[d0, ..., dn, x0, ...]``: the loops around it and
+the element; those of a load or a store of registers ``load[d0, ..., dn, q0, ...]``:
+the loops and the point of the thread.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+from polybuild.scop import spaces
+from polybuild.scop.model import AccessKind, Scop
+from polybuild.targets.gpu.model import POINTS, Axis, Kernel
+from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile
+from polybuild.targets.gpu.transfers import Transfer
+from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
+
+_set, _out = isl.dim_type.set, isl.dim_type.out
+
+
+class Purpose(Enum):
+    """What an added statement does."""
+
+    COPY = "copy"
+    LOAD = "load"
+    STORE = "store"
+    BARRIER = "barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A statement that is no instance of the region's.
+
+    ``depth`` is the number of loops above it. ``element`` gives, for an instance of
+    a load or a store, the element that the registers hold a copy of.
+    """
+
+    name: str
+    purpose: Purpose
+    depth: int
+    tile: SharedTile | RegisterTile | None = None
+    element: isl.PwMultiAff | None = None
+
+
+def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, Added]:
+    """Let all threads of the block meet before or after ``node``; returns that node."""
+    depth = node.get_schedule_depth()
+    graft = _extension(dates_of(node), name, node).root()
+    node = node.graft_after(graft) if after else node.graft_before(graft)
+    return node, Added(name, Purpose.BARRIER, depth)
+
+
+def add_copy(
+    node: isl.ScheduleNode, name: str, tile: SharedTile, kernel: Kernel, elements: isl.Set
+) -> tuple[isl.ScheduleNode, Added]:
+    """Copy to shared memory before ``node``, neighbours by neighbouring threads; returns that node.
+
+    ``elements`` are those to copy, ``{ [d0, ..., dn, x0, ...] }``.
+    """
+    depth, count = node.get_schedule_depth(), len(tile.box.sizes)
+    graft = _extension(elements, name, node)
+    graft = graft.insert_partial_schedule(_dimensions(elements, name, depth))
+    graft = graft.insert_filter(_spread(elements.set_tuple_name(name), depth, count, kernel.threads))
+    return node.graft_before(graft.root()), Added(name, Purpose.COPY, depth, tile)
+
+
+def add_transfer(
+    node: isl.ScheduleNode, name: str, tile: RegisterTile, purpose: Purpose, elements: isl.Map
+) -> tuple[isl.ScheduleNode, Added]:
+    """Load registers before ``node``, or store them after it; returns that node.
+
+    ``elements`` is ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }`` for one thread.
+    """
+    depth = node.get_schedule_depth()
+    points = elements.domain()
+    graft = _extension(points, name, node)
+    graft = graft.insert_partial_schedule(_dimensions(points, name, depth))
+    for position in range(len(tile.sizes)):
+        graft = graft.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
+    graft = graft.root()
+    node = node.graft_after(graft) if purpose is Purpose.STORE else node.graft_before(graft)
+    element = isl.PwMultiAff.from_map(elements.set_tuple_name(isl.dim_type.in_, name))
+    return node, Added(name, purpose, depth, tile, element)
+
+
+def _extension(instances: isl.Set, name: str, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The node below an extension by ``name[d0, ..., dn, ...]`` for the loops above ``node``."""
+    depth = node.get_schedule_depth()
+    added = isl.Map.identity(instances.get_space().map_from_set()).intersect_domain(instances)
+    added = added.project_out(isl.dim_type.in_, depth, instances.dim(_set) - depth)
+    added = added.intersect_domain(dates_of(node)).set_tuple_name(_out, name)
+    return isl.ScheduleNode.from_extension(isl.UnionMap.from_map(added)).child(0)
+
+
+def _dimensions(instances: isl.Set, name: str, first: int) -> isl.MultiUnionPwAff:
+    """A schedule of ``name[d0, ..., dn, ...]`` along its dimensions from the one at ``first`` on."""
+    space = instances.set_tuple_name(name).get_space()
+    chosen = isl.MultiAff.identity(space.map_from_set()).drop_dims(_out, 0, first)
+    chosen = chosen.reset_tuple_id(_out) if chosen.has_tuple_id(_out) else chosen
+    return isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(isl.Map.from_multi_aff(chosen)))
+
+
+def _spread(instances: isl.Set, first: int, count: int, threads: Sequence[Axis]) -> isl.UnionSet:
+    """The elements that one thread copies: the last dimension goes along x."""
+    space = instances.get_space()
+    chosen = instances
+    for back, axis in enumerate(reversed(threads)):
+        index = isl.PwAff.param_on_domain_id(isl.Set.universe(space), spaces.identifier(axis.parameter))
+        if back < count:
+            value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, first + count - 1 - back)
+            chosen = chosen.intersect(value.sub(index).mod_val(isl.Val(axis.size)).zero_set())
+        else:
+            chosen = chosen.intersect(index.zero_set())
+    return isl.UnionSet.from_set(chosen)
+
+
+def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, scop: Scop) -> isl.Set:
+    """The elements of ``tile`` to copy before ``node``, ``{ [d0, ..., dn, x0, ...] }``.
+
+    The whole box, as far as it lies in what goes to the device; where nothing
+    does, the elements that the tile's references touch.
+    """
+    dates = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix_of(node))}
+    touched = _union(
+        [dates[each.statement.name].reverse().apply_range(_relation(each, scop)) for each in tile.references]
+    )
+    flat = touched.set_tuple_name(_out, "x").wrap().flatten()
+    if not transfer.goes_in:
+        return flat
+    depth = node.get_schedule_depth()
+    space = flat.get_space()
+    box = isl.Set.universe(space)
+    loops = outer_loops(space, depth)
+    for dim, (offset, size) in enumerate(zip(tile.box.offset, tile.box.sizes, strict=True)):
+        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, depth + dim)
+        low = isl.PwAff.from_aff(offset).pullback_multi_aff(loops)
+        box = box.intersect(value.ge_set(low)).intersect(value.lt_set(low.add_constant_val(isl.Val(size))))
+        for corner, holds in ((transfer.lowest[dim], value.ge_set), (transfer.highest[dim], value.le_set)):
+            box = box.intersect(holds(corner.project_domain_on_params().insert_domain(space)))
+    return box
+
+
+def outer_loops(space: isl.Space, depth: int) -> isl.MultiAff:
+    """``{ [d0, ..., dn, x0, ...] -> [d0, ..., dn] }``, the first ``depth`` dimensions of ``space``."""
+    loops = isl.MultiAff.identity(space.map_from_set())
+    loops = loops.drop_dims(_out, depth, loops.dim(_out) - depth)
+    return loops.reset_tuple_id(_out) if loops.has_tuple_id(_out) else loops
+
+
+def owned(tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop) -> tuple[isl.Map, isl.Map]:
+    """What a thread touches, and what it writes: ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }``.
+
+    ``root`` is the root of a tree whose filters bind the loops to the thread.
+    """
+    points = find_mark(root, POINTS + number_of(kernel))
+    here = points.child(0).child(0).get_domain()
+    dates = prefix_of(points).intersect_domain(here)
+    by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(dates)}
+    strips = points.get_schedule_depth() - len(kernel.threads)
+    touched: list[isl.Map] = []
+    written: list[isl.Map] = []
+    for each in tile.references:
+        date = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
+        elements = date.reverse().apply_range(_relation(each, scop))
+        touched.append(elements)
+        if each.access.kind is not AccessKind.READ:
+            written.append(elements)
+    return _union(touched), _union(written) if written else isl.Map.empty(touched[0].get_space())
+
+
+def _relation(reference: Reference, scop: Scop) -> isl.Map:
+    relation = reference.access.relation.intersect_domain(reference.statement.domain)
+    return relation.intersect_params(scop.context)
+
+
+def _union(maps: list[isl.Map]) -> isl.Map:
+    return functools.reduce(isl.Map.union, maps).coalesce()

@@ -1,0 +1,268 @@
+"""Where a kernel keeps what it touches: registers, shared memory or the device's memory (PPCG 7.2, 7.3).
+
+The references to an array that the kernel writes are one group, as no copy may
+miss what another changes; references to one that it only reads are grouped where
+one box for two is smaller than two boxes. A group goes to registers if each
+element belongs to one point of the thread's loops, whatever the sequential loops
+do, and is used again; to shared memory if it is only read and is used again, or
+threads side by side do not touch neighbours. All else stays where it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.source.types import Floating, Integer
+from polybuild.targets.gpu.coalescing import steps_along
+from polybuild.targets.gpu.footprint import Box, box_of
+from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
+
+# What every device has for the blocks of one kernel, in bytes, and the registers a thread may hold.
+SHARED_BYTES = 48 * 1024
+_MOST_REGISTERS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An access of a statement of the kernel."""
+
+    statement: Statement
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """A box of ``array`` that the block copies to shared memory, for the first ``depth`` loops.
+
+    ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``.
+    ``row`` is the size of the last dimension, with one more where threads would meet in one bank.
+    """
+
+    name: str
+    array: Array
+    references: tuple[Reference, ...]
+    depth: int
+    loops: Mapping[str, isl.PwMultiAff]
+    box: Box
+    row: int
+    inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterTile:
+    """The elements of ``array`` that belong to the points of one thread in a tile.
+
+    ``sizes`` has how many points the thread has along each mapped loop, ``threads``
+    how many threads there are, and ``points`` the values of these loops for each
+    statement, ``{ S[i] -> [p0, ...] }``; ``loops`` as for a shared tile.
+    """
+
+    name: str
+    array: Array
+    references: tuple[Reference, ...]
+    depth: int
+    loops: Mapping[str, isl.PwMultiAff]
+    sizes: tuple[int, ...]
+    threads: tuple[Axis, ...]
+    points: Mapping[str, isl.PwMultiAff]
+
+    @property
+    def loads(self) -> bool:
+        """Whether the old values may be needed."""
+        return any(each.access.kind is not AccessKind.WRITE for each in self.references)
+
+    @property
+    def stores(self) -> bool:
+        """Whether the values change."""
+        return any(each.access.kind is not AccessKind.READ for each in self.references)
+
+
+Tile = SharedTile | RegisterTile
+
+
+def place(scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array]) -> tuple[Tile, ...]:
+    """The tiles of ``kernel``; ``arrays`` are those in the device's memory."""
+    if kernel.is_serial:
+        return ()
+    placer = _Placer(scop, mapping, kernel)
+    registers: list[Tile] = []
+    shared: list[SharedTile] = []
+    for array in arrays:
+        references = placer.references(array)
+        if not array.extents or not references:
+            continue
+        if any(each.access.kind is not AccessKind.READ for each in references):
+            tile = placer.registers(array, references)
+            if tile is not None:
+                registers.append(tile)
+        else:
+            shared += placer.shared(array, references)
+    chosen = [replace(tile, name=f"{tile.name}{index}") for index, tile in enumerate(_within_budget(shared))]
+    return (*registers, *chosen)
+
+
+def _within_budget(tiles: list[SharedTile]) -> list[SharedTile]:
+    """The smaller of ``tiles``, as many as fit."""
+    chosen: set[int] = set()
+    left = SHARED_BYTES
+    for tile in sorted(tiles, key=bytes_of):
+        if bytes_of(tile) <= left:
+            chosen.add(id(tile))
+            left -= bytes_of(tile)
+    return [tile for tile in tiles if id(tile) in chosen]
+
+
+def bytes_of(tile: SharedTile) -> int:
+    """The shared memory of a tile."""
+    kind = tile.array.element
+    size = kind.size if isinstance(kind, Floating) else kind.width // 8 if isinstance(kind, Integer) else 8
+    return tile.box.elements // tile.box.sizes[-1] * tile.row * size
+
+
+class _Placer:
+    """Places the references of one kernel; ``outer`` is below the blocks, ``inner`` above the threads."""
+
+    def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel) -> None:
+        mark = find_mark(mapping.schedule.get_root(), kernel.name)
+        self._scop = scop
+        self._kernel = kernel
+        self._points = find_mark(mark, POINTS + number_of(kernel)).child(0)
+        inner = find_mark(mark, THREADS + number_of(kernel))
+        outer = mark.child(0).child(0)
+        self._outer, self._inner = (_by_statement(prefix_of(node)) for node in (outer, inner))
+        self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()
+        prefix = self._points.get_prefix_schedule_union_map()
+        self._dates = _by_statement(prefix.flat_range_product(self._points.get_subtree_schedule_union_map()))
+        self._x = self._points.get_schedule_depth() + len(kernel.threads) - 1
+        partial = self._points.band_get_partial_schedule_union_map()
+        self._partial = _by_statement(partial)
+        self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
+
+    def references(self, array: Array) -> list[Reference]:
+        """The references of the kernel to ``array``."""
+        return [
+            Reference(statement, access)
+            for statement in self._scop.statements
+            if statement.name in self._outer
+            for access in statement.accesses
+            if access.array.name == array.name
+        ]
+
+    def registers(self, array: Array, references: list[Reference]) -> RegisterTile | None:
+        """The references as a register tile, if they can be one and values are used again."""
+        kernel = self._kernel
+        strips = list(zip(kernel.tile, kernel.threads, strict=False))
+        if not all(map(_is_plain, references)) or any(size % axis.size for size, axis in strips):
+            return None
+        sizes = tuple(size // axis.size for size, axis in strips)
+        if functools.reduce(int.__mul__, sizes) > _MOST_REGISTERS:
+            return None
+        nodes = {id(each.access.node) for each in references}
+        if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():
+            return None
+        owned = _union(
+            [
+                self._owners[each.statement.name].reverse().apply_range(_relation(each, self._scop))
+                for each in references
+            ]
+        )
+        if not (owned.is_single_valued() and owned.is_injective()):
+            return None
+        return RegisterTile(
+            f"{array.name}_own",
+            array,
+            tuple(references),
+            self._depths[0],
+            _functions(self._outer),
+            sizes,
+            kernel.threads,
+            _functions(self._partial),
+        )
+
+    def shared(self, array: Array, references: list[Reference]) -> list[SharedTile]:
+        """The tiles of an array that is only read."""
+        groups: list[tuple[list[Reference], SharedTile]] = []
+        for each in filter(_is_plain, references):
+            tile = self._tile(array, [each])
+            if tile is None:
+                continue
+            members = [each]
+            for other in list(groups):
+                both = self._tile(array, other[0] + members)
+                if both is not None and both.box.elements <= other[1].box.elements + tile.box.elements:
+                    groups.remove(other)
+                    members, tile = other[0] + members, both
+            groups.append((members, tile))
+        return [tile for members, tile in groups if self._pays(members)]
+
+    def _tile(self, array: Array, references: list[Reference]) -> SharedTile | None:
+        tiles = []
+        for dates in (self._outer, self._inner):
+            touched = _union(
+                [
+                    dates[each.statement.name].reverse().apply_range(_relation(each, self._scop))
+                    for each in references
+                ]
+            )
+            tiles.append(box_of(touched))
+        outer, inner = tiles
+        if inner is None:
+            return None
+        hoisted = outer is not None and outer.elements <= inner.elements
+        box = outer if hoisted and outer is not None else inner
+        padded = len(box.sizes) > 1 and not all(self._steps(each)[-1:] in ([1], [-1]) for each in references)
+        return SharedTile(
+            f"{array.name}_shared",
+            array,
+            tuple(references),
+            self._depths[0 if hoisted else 1],
+            _functions(self._outer if hoisted else self._inner),
+            box,
+            box.sizes[-1] + padded,
+            inner=not hoisted,
+        )
+
+    def _pays(self, references: list[Reference]) -> bool:
+        """Whether elements are used again, or are touched in a bad order."""
+        if len({id(each.access.node) for each in references}) > 1:
+            return True
+        one = references[0]
+        elements = self._inner[one.statement.name].range_product(_relation(one, self._scop))
+        return not elements.is_injective() or not self._is_coalesced(one)
+
+    def _is_coalesced(self, reference: Reference) -> bool:
+        """Whether threads side by side touch elements side by side, or the same one."""
+        steps = self._steps(reference)
+        return bool(steps) and not any(steps[:-1]) and steps[-1] in {0, 1, -1}
+
+    def _steps(self, reference: Reference) -> list[int]:
+        """By how much each subscript changes from a thread to the next; empty if that is not one number."""
+        return steps_along(reference.access, self._dates[reference.statement.name], self._x) or []
+
+
+def _functions(maps: Mapping[str, isl.Map]) -> dict[str, isl.PwMultiAff]:
+    return {name: isl.PwMultiAff.from_map(each) for name, each in maps.items()}
+
+
+def _is_plain(reference: Reference) -> bool:
+    return bool(reference.access.exact and reference.access.relation.is_single_valued())
+
+
+def _relation(reference: Reference, scop: Scop) -> isl.Map:
+    relation = reference.access.relation.intersect_domain(reference.statement.domain)
+    return relation.intersect_params(scop.context)
+
+
+def _by_statement(union: isl.UnionMap) -> dict[str, isl.Map]:
+    return {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(union)}
+
+
+def _union(maps: list[isl.Map]) -> isl.Map:
+    return functools.reduce(isl.Map.union, maps).coalesce()
