@@ -14,6 +14,7 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.scop.nodes import location
 from polybuild.source.types import Floating, Integer
+from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.check import check_mapping, without_private
 from polybuild.targets.gpu.lower import LoweredTree, lower
 from polybuild.targets.gpu.mapping import map_to_gpu
@@ -60,8 +61,10 @@ def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuP
         if array.name not in own and not (array.is_scalar and array.name not in written)
     )
     transfers = find_transfers(scop, dependences, buffers)
+    tree = lower(scop, mapping, transfers)
+    check_barriers(tree, mapping.kernels)
     return GpuPlan(
-        lower(scop, mapping, transfers),
+        tree,
         mapping.kernels,
         private,
         transfers,

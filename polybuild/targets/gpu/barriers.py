@@ -1,0 +1,148 @@
+"""The proof that copies to shared memory and their uses are kept apart by barriers.
+
+A tile of shared memory is written by all threads of a block and read by all of
+them. So on every way through the tree from a copy to a use of its tile, and from a
+use to the next copy into it, all threads must meet at a barrier. The tree is walked
+once: for each subtree, what is still to meet a barrier after it, and what may run in
+it before the first one. All that runs before the first barrier of an iteration
+follows all that runs after the last one of the iteration before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of, node_kind, sets_of
+from polybuild.schedule.legality import IllegalSchedule
+from polybuild.targets.gpu.copies import Added, Purpose
+from polybuild.targets.gpu.lower import LoweredTree
+from polybuild.targets.gpu.model import Kernel
+from polybuild.targets.gpu.placement import SharedTile
+from polybuild.targets.gpu.tree import find_mark
+
+_Kind = isl.schedule_node_type
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """A copy into a tile, or a use of it."""
+
+    tile: str
+    copies: bool
+
+
+_Touches = frozenset[_Touch]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What runs before the first barrier of a subtree and after its last; whether every way has one."""
+
+    before: _Touches
+    after: _Touches
+    meets: bool
+
+
+def check_barriers(tree: LoweredTree, kernels: Sequence[Kernel]) -> None:
+    """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one."""
+    root = tree.schedule.get_root()
+    for kernel in kernels:
+        tiles = [each for each in tree.tiles[kernel.name] if isinstance(each, SharedTile)]
+        if tiles:
+            mark = find_mark(root, kernel.name)
+            _check_kernel(mark, tiles, tree.added)
+            _check_uniform(mark, kernel, tree.added)
+
+
+def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, Added]) -> None:
+    """All threads of a block must come to the same barriers: no instance of one may be for some of them."""
+    names = [axis.parameter for axis in kernel.threads]
+
+    def visit(node: isl.ScheduleNode) -> None:
+        if node_kind(node) == _Kind.extension:
+            for each in maps_of(node.extension_get_extension()):
+                statement = added.get(each.get_tuple_name(isl.dim_type.out))
+                places = [each.find_dim_by_name(isl.dim_type.param, name) for name in names]
+                depends = any(at >= 0 and each.involves_dims(isl.dim_type.param, at, 1) for at in places)
+                if depends and statement is not None and statement.purpose is Purpose.BARRIER:
+                    raise IllegalSchedule("not all threads of a block come to a barrier")
+        for index in range(node.n_children()):
+            visit(node.child(index))
+
+    visit(mark)
+
+
+def _check_kernel(mark: isl.ScheduleNode, tiles: list[SharedTile], added: Mapping[str, Added]) -> None:
+    """Check the barriers below the mark of a kernel."""
+    touches: dict[str, _Touches] = {name: frozenset() for name in _names(mark.get_domain())}
+    for tile in tiles:
+        for each in tile.references:
+            touches[each.statement.name] |= {_Touch(tile.name, copies=False)}
+    for name, statement in added.items():
+        copied = statement.tile.name if statement.tile and statement.purpose is Purpose.COPY else ""
+        touches[name] = frozenset({_Touch(copied, copies=True)} if copied else ())
+    barriers = {name for name, statement in added.items() if statement.purpose is Purpose.BARRIER}
+    _Walker(touches, barriers).walk(mark, _names(mark.get_domain()))
+
+
+def _names(instances: isl.UnionSet) -> frozenset[str]:
+    return frozenset(each.get_tuple_name() for each in sets_of(instances))
+
+
+class _Walker:
+    """Walks a tree; ``touches`` says which tiles each statement copies or uses."""
+
+    def __init__(self, touches: Mapping[str, _Touches], barriers: set[str]) -> None:
+        self._touches = touches
+        self._barriers = barriers
+
+    def walk(self, node: isl.ScheduleNode, names: frozenset[str]) -> _Way:
+        """The way through the subtree at ``node``, which the statements ``names`` reach."""
+        kind = node_kind(node)
+        if kind == _Kind.leaf:
+            return self._leaf(names)
+        if kind in {_Kind.sequence, _Kind.set}:
+            return _in_sequence([self.walk(node.child(index), names) for index in range(node.n_children())])
+        if kind == _Kind.filter:
+            names &= _names(node.filter_get_filter())
+        elif kind == _Kind.extension:
+            names |= _names(node.extension_get_extension().range())
+        way = self.walk(node.child(0), names)
+        if kind == _Kind.band:
+            _expect_apart(way.after, way.before)  # from one iteration to the next
+            return _Way(way.before, way.after, meets=False)  # there may be no iteration
+        return way
+
+    def _leaf(self, names: frozenset[str]) -> _Way:
+        if names and names <= self._barriers:
+            return _Way(frozenset(), frozenset(), meets=True)
+        touches = frozenset[_Touch]().union(*(self._touches[name] for name in names))
+        _expect_apart(touches, touches)
+        return _Way(touches, touches, meets=False)
+
+
+def _in_sequence(ways: list[_Way]) -> _Way:
+    before: _Touches = frozenset()
+    after: _Touches = frozenset()
+    meets = False
+    for way in ways:
+        _expect_apart(after, way.before)
+        if not meets:
+            before |= way.before
+        after = way.after if way.meets else after | way.after
+        meets = meets or way.meets
+    return _Way(before, after, meets)
+
+
+def _expect_apart(earlier: _Touches, later: _Touches) -> None:
+    close = sorted(
+        one.tile
+        for one in earlier
+        for other in later
+        if one.tile == other.tile and one.copies != other.copies
+    )
+    if close:
+        raise IllegalSchedule(f"no barrier parts the copies into '{close[0]}' from its uses")
