@@ -141,7 +141,12 @@ def _time(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace, dire
 
 
 def _run(command: list[str], arguments: argparse.Namespace) -> str:
-    environment = {"OMP_NUM_THREADS": str(arguments.threads), "OMP_PROC_BIND": "true"}
+    # large pages where the C library can: tiles walk over many rows, and their addresses must be found
+    environment = {
+        "OMP_NUM_THREADS": str(arguments.threads),
+        "OMP_PROC_BIND": "true",
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    }
     return run(command, limit=arguments.timeout, environment=environment).stdout
 
 

@@ -26,9 +26,13 @@ from polybuild.transform.stencil import Stencil, find_stencil
 
 # The innermost dimension, along which rows are: long enough for the vector unit and the prefetchers.
 _ROW = 512
+# The other dimensions between the first and the rows.
+_STRIP = 16
+# In space: how many times the second-level cache a tile may touch.
+_SPILL = 5
 # Heights of tiles in iterations of the loop over time, the best first.
 _HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
-_LINE_HEIGHTS = (512, 256, 128, 64, 32, 16, 8, 4, 2)
+_LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +114,23 @@ def _diamond_size(stencil: Stencil, planes: Sequence[tuple[int, ...]], height: i
 def _sizes(stencil: Stencil, accesses: Sequence[Reference], options: Options) -> tuple[int, ...]:
     """Iterations of the loop over time, then of those over space, that a tile covers.
 
-    Those that are given, or the highest tile whose data fill at most three quarters of the
-    second-level cache; of the first-level one, if there are lines instead of rows.
+    Those that are given; or the highest tile whose data fit in the cache that suits the shape of the
+    grid. Lines are for the first level. Tiles of planes fill the second. In space even low ones
+    overflow it, and reuse over time saves more than that costs.
     """
     depth = 1 + len(stencil.space)
     if options.tile_sizes:
         given = options.tile_sizes[:depth]
         return given + (given[-1],) * (depth - len(given))
-    line = depth == 2
-    cache = (options.l1_size if line else options.l2_size) * 3 // 4
+    cache = {2: options.l1_size, 3: options.l2_size}.get(depth, _SPILL * options.l2_size)
     arrays = {each.access.array.name: element_size(each) for each in accesses}
     sizes: tuple[int, ...] = ()
-    for steps in _LINE_HEIGHTS if line else _HEIGHTS:
+    for steps in _LINE_HEIGHTS if depth == 2 else _HEIGHTS:
+        # how wide a diamond is in its middle
         spread = math.ceil(stencil.cones[0].spread * steps * stencil.steps / stencil.scale)
-        # a tile is spread / 2 wider in its middle than at its ends, which are half as wide as that
-        sizes = (steps, spread, *[max(8, spread)] * (depth - 3), *[_ROW] * (not line))
-        touched = [spread] + [each + spread // 2 for each in sizes[2:]]
+        strips = [*[max(_STRIP, spread // 2)] * (depth - 3), *[_ROW] * (depth > 2)]
+        sizes = (steps, spread, *strips)
+        touched = [spread, *(each + spread // 2 for each in strips)]
         if sum(arrays.values()) * math.prod(touched) <= cache:
             break
     return sizes
