@@ -31,6 +31,19 @@ def operation_budget(most: int) -> Iterator[None]:
         context.set_max_operations(0)
 
 
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """What is done under this does not count; for work that is bounded in another way."""
+    context = isl.DEFAULT_CONTEXT
+    most = context.get_max_operations()
+    context.set_max_operations(0)
+    try:
+        yield
+    finally:
+        context.reset_operations()
+        context.set_max_operations(most)
+
+
 def was_spent(error: BaseException) -> bool:
     """Whether ``error`` says that the budget was spent."""
     return isinstance(error, isl.Error) and _SPENT in str(error)

@@ -26,6 +26,7 @@ _PLAIN_VALUES = {
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": _ON_OFF,
+    "--paranoid": _ON_OFF,
     "--on-unsupported": ("warn", "error"),
 }
 _PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size", "--block-sizes", "--grid-sizes")

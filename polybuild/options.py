@@ -125,6 +125,12 @@ class Options:
         "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set",
         metavar="on|off",
     )
+    paranoid: bool = _knob(
+        False,
+        _boolean,
+        "run the new order of a region for small sizes, too, and compare it with the original one",
+        metavar="on|off",
+    )
     on_unsupported: str = _knob(
         "warn",
         _choice("warn", "error"),

@@ -24,6 +24,7 @@ from polybuild.report.details import Details
 from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import Scop
 from polybuild.source.autodetect import detect_regions
@@ -213,6 +214,9 @@ def _transform(
     check_schedule(scop.schedule, dependences, scop.domain)
     mapping = choose_mapping(scop, dependences, options)
     check_schedule(mapping.schedule, dependences, scop.domain)
+    if options.paranoid:
+        parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
+        check_by_running(scop, mapping.schedule, dependences, parallel)
     plan = Plan(
         mapping.schedule,
         mapping.loop_lines,

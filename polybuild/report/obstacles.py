@@ -16,7 +16,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.diagnostics import Location
 from polybuild.emit.bodies import c_text
 from polybuild.polyhedral import maps_of
-from polybuild.report.samples import Point, first_point, small_parameters, without_parameters
+from polybuild.samples import Point, first_point, small_parameters, without_parameters
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.scop.nodes import location
 

@@ -17,11 +17,11 @@ import islpy as isl
 from polybuild import pipeline
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
+from polybuild.schedule.oracle import Difference, first_difference, fixed, points
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.mapping import CpuMapping
 
 from .generate import generate
-from .oracle import Difference, first_difference, fixed, points
 from .program import Program
 from .text import batch_text
 

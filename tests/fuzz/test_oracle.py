@@ -5,9 +5,10 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.schedule.oracle import first_difference
+
 from .generate import generate
 from .interpret import differences, mapped
-from .oracle import first_difference
 
 SOURCES = {
     "stencil": "for (int t = 0; t < n; t++) for (int i = 1; i < 9; i++) a[i] = a[i - 1] + 2 * a[i + 1];",

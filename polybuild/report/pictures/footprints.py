@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.report.pictures.svg import Drawing
-from polybuild.report.samples import Point, points, small_parameters, without_parameters
+from polybuild.samples import Point, points, small_parameters, without_parameters
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 
 _in, _set = isl.dim_type.in_, isl.dim_type.set

@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.polyhedral import maps_of
 from polybuild.report.pictures.svg import Drawing
-from polybuild.report.samples import Point, points, small_parameters, without_parameters
+from polybuild.samples import Point, points, small_parameters, without_parameters
 from polybuild.scop.model import Scop, Statement
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set

@@ -39,15 +39,14 @@ def first_point(domain: isl.Set) -> Point | None:
 
 def points(domain: isl.Set, most: int) -> list[Point]:
     """The points of a bounded set without parameters, in lexicographic order; at most about ``most``."""
-    found: list[Point] = []
-    count = domain.dim(_set)
+    found: list[isl.Point] = []
 
     def add(point: isl.Point) -> None:
         if len(found) < most:
-            found.append(_coordinates(point, count))
+            found.append(point)
 
     domain.foreach_point(add)
-    return sorted(found)
+    return sorted(_coordinates(point, domain.dim(_set)) for point in found)
 
 
 def without_parameters(domain: isl.Set, values: isl.Set) -> isl.Set:
