@@ -238,7 +238,7 @@ def _transform(
         parallel_loops=len({line.mark for line in text.outline if line.mark.startswith("parallel")}),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
-        assumptions=tuple(map(str, text.conditions)),
+        assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return text, report, Details(scop, dependences, mapping.schedule, text, region)

@@ -13,14 +13,15 @@ where a footprint is not known are their types relied on, as compilers do.
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
+from polybuild.analysis.inspection import Inspection, Inspector
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
 from polybuild.scop.nodes import location
@@ -31,26 +32,18 @@ _set = isl.dim_type.set
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
-    """The box of elements of ``array`` that a region touches.
-
-    One piecewise expression of the parameters per dimension; meaningless where
-    the region touches nothing.
-    """
-
-    array: Array
-    lowest: tuple[isl.PwAff, ...]
-    highest: tuple[isl.PwAff, ...]
-    written: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Overlap:
     """Two footprints that must turn out disjoint at run time; ``location`` is an access to one of them."""
 
     first: Footprint
     second: Footprint
     location: Location
+
+    @property
+    def inspections(self) -> frozenset[Inspection]:
+        """What must be looked at before the two can be compared."""
+        both = (self.first.inspection, self.second.inspection)
+        return frozenset(each for each in both if each is not None)
 
 
 def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[Overlap, ...]:
@@ -66,6 +59,7 @@ def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[O
         if _in_reachable_memory(parameter, region)
     ]
     pointers = _fixed_parameters(region)
+    inspector = Inspector(scop)
     overlaps: list[Overlap] = []
     for first, second in itertools.combinations(arrays + values, 2):
         if not (first.written or second.written) or not _may_alias(first.array, second.array, pointers):
@@ -75,12 +69,52 @@ def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[O
         if typed and (second in values or not both):
             continue
         try:
-            corners = _bounded(scop, first, second), _bounded(scop, second, first)
-            overlaps.append(Overlap(*corners, _first_access(scop, first.array)))
+            boxes = [
+                boxes_of(scop, one, other, None if typed else inspector)
+                for one, other in ((first, second), (second, first))
+            ]
         except Unsupported:
             if not typed:
                 raise
+            continue
+        place = _first_access(scop, first.array)
+        overlaps += [Overlap(one, other, place) for one, other in itertools.product(*boxes)]
+    _check_order(overlaps)
     return tuple(overlaps)
+
+
+def in_stages(overlaps: Sequence[Overlap]) -> Iterator[tuple[list[Inspection], list[Overlap]]]:
+    """What to inspect, and what can be compared then, in turns; the first has nothing to inspect.
+
+    What an inspection needs is compared before it. What would wait for itself is left out.
+    """
+    known: set[Inspection] = set()
+    waiting = list(overlaps)
+    while True:
+        wanted = dict.fromkeys(
+            each for overlap in waiting for each in (overlap.first.inspection, overlap.second.inspection)
+        )
+        held = {each.array.name for overlap in waiting for each in (overlap.first, overlap.second)}
+        plain = [each for each in waiting if each.inspections <= known]
+        if plain:
+            waiting = [each for each in waiting if each not in plain]
+            yield [], plain
+            continue
+        ready = [each for each in wanted if each is not None and not each.needs & held]
+        if not ready:
+            return
+        known.update(ready)
+        now = [each for each in waiting if each.inspections <= known]
+        waiting = [each for each in waiting if each not in now]
+        yield ready, now
+
+
+def _check_order(overlaps: Sequence[Overlap]) -> None:
+    """Refuse if inspections need what can only be compared after them."""
+    done = {id(each) for _, compared in in_stages(overlaps) for each in compared}
+    for each in overlaps:
+        if id(each) not in done:
+            raise unknown_footprint(each.first.array, each.second.array)
 
 
 def _first_access(scop: Scop, array: Array) -> Location:
@@ -201,34 +235,3 @@ def _touched(scop: Scop, array: Array) -> Footprint:
         access.kind for statement in scop.statements for access in statement.accesses if access.array is array
     }
     return Footprint(array, (), (), written=bool(kinds - {AccessKind.READ}))
-
-
-def _bounded(scop: Scop, footprint: Footprint, other: Footprint) -> Footprint:
-    """``footprint`` with its corners, to be compared with ``other``; raises Unsupported if it has none."""
-    array, written = footprint.array, footprint.written
-    relations = [
-        access.relation.intersect_params(scop.context)
-        for statement in scop.statements
-        for access in statement.accesses
-        if access.array is array
-    ]
-    if not relations:
-        return footprint
-    elements = functools.reduce(isl.Set.union, (each.range() for each in relations)).coalesce()
-    dims = range(elements.dim(isl.dim_type.set))
-    if not all(
-        elements.dim_has_upper_bound(_set, dim) and elements.dim_has_lower_bound(_set, dim) for dim in dims
-    ):
-        raise Unsupported(
-            "unknown-footprint",
-            f"which elements of '{array.name}' are touched depends on data, so it cannot be checked"
-            f" that '{other.array.name}' is other memory",
-            array.location,
-            "declare the pointers restrict",
-        )
-    return Footprint(
-        array,
-        tuple(elements.dim_min(dim).coalesce() for dim in dims),
-        tuple(elements.dim_max(dim).coalesce() for dim in dims),
-        written,
-    )

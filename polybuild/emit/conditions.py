@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.aliasing import Footprint, Overlap
+from polybuild.analysis.aliasing import Overlap
+from polybuild.analysis.footprints import Footprint
 from polybuild.emit.bodies import c_text, element
+from polybuild.emit.ends import Ends
 from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
 from polybuild.scop.model import Assumption, ProductLimit, Scop
 from polybuild.targets.model import LoopLine
@@ -31,9 +33,12 @@ class Condition:
 
 
 class ConditionPrinter:
-    """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops."""
+    """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops.
 
-    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+    ``ends`` has the variables that inspections leave their results in.
+    """
+
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str], ends: Ends) -> None:
         self._scop = scop
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
@@ -41,6 +46,8 @@ class ConditionPrinter:
             ExpressionPrinter(lambda name: names.get(name, name), helpers),
             ExpressionPrinter(lambda name: own.get(name, name), set()),
         )
+        inspected = {each: c_text(each.expression) for each in ends}
+        self._ends = ends, {each: (f"least {text}", f"most {text}") for each, text in inspected.items()}
         self._sizes = tuple(self._view_sizes(printer) for printer in self._printers)
 
     @property
@@ -55,9 +62,12 @@ class ConditionPrinter:
         found = [*map(self._assumption, self._scop.assumptions), *map(self._limit, self._scop.limits)]
         # with work to do, the addresses below are those of elements
         found += self._enough_work(work, min_work)
-        ran = self._ran() if work and min_work else None
-        found += (self._disjoint(each, ran) for each in overlaps)
-        return tuple({each.text: each for each in reversed(found)}.values())[::-1]
+        return _once([*found, *self.disjoint(overlaps, runs=bool(work and min_work))])
+
+    def disjoint(self, overlaps: Sequence[Overlap], *, runs: bool) -> tuple[Condition, ...]:
+        """That ``overlaps`` are none, where it is known that something ``runs``."""
+        ran = self._ran() if runs else None
+        return _once([self._disjoint(each, ran) for each in overlaps])
 
     def _both(self, text: Callable[[ExpressionPrinter, Sizes], str], reason: str, line: int) -> Condition:
         generated, meaning = (
@@ -101,7 +111,11 @@ class ConditionPrinter:
 
         def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
             first, second = overlap.first, overlap.second
+            ends = self._ends[self._printers.index(printer)]
             nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
+            for each in (first.inspection, second.inspection):
+                if each is not None:
+                    nothing += "{} > {} || ".format(*ends[each])
             return (
                 f"({nothing}{self._before(first, second, printer, sizes)}"
                 f" || {self._before(second, first, printer, sizes)})"
@@ -112,14 +126,17 @@ class ConditionPrinter:
         return self._both(text, f"{names} must not overlap", overlap.location.line)
 
     def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: Sizes) -> str:
-        end = self._address(one, one.highest, printer, sizes)
-        start = self._address(other, other.lowest, printer, sizes)
+        end = self._address(one, 1, printer, sizes)
+        start = self._address(other, 0, printer, sizes)
         return f"(const char *)({end} + 1) <= (const char *){start}"
 
-    def _address(
-        self, footprint: Footprint, corner: Sequence[isl.PwAff], printer: ExpressionPrinter, sizes: Sizes
-    ) -> str:
-        subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corner]
+    def _address(self, footprint: Footprint, corner: int, printer: ExpressionPrinter, sizes: Sizes) -> str:
+        """The address of the first (0) or the last (1) element of a box."""
+        corners = (footprint.lowest, footprint.highest)[corner]
+        subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corners]
+        if footprint.inspection is not None:
+            ends = self._ends[self._printers.index(printer)]
+            subscripts.insert(0, ends[footprint.inspection][corner])
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
@@ -170,6 +187,11 @@ class ConditionPrinter:
             for array in self._scop.arrays
             if array.flat > 1
         }
+
+
+def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Conditions, each text once, the first time it comes."""
+    return tuple({each.text: each for each in reversed(conditions)}.values())[::-1]
 
 
 def _operand(expression: c_ast.Node) -> str:

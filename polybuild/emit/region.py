@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.aliasing import Overlap
+from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.inspection import Inspection
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
+from polybuild.emit.ends import declarations, inspections_of, name_ends
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
+from polybuild.emit.inspectors import InspectorText, write_inspectors
 from polybuild.emit.locals import local_declaration
 from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
@@ -49,13 +52,22 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Lines that look at data where all conditions so far hold, and the conditions on what they saw."""
+
+    declarations: tuple[str, ...]
+    lines: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegionText:
     """The generated part of a region, and the conditions under which it runs.
 
     ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
     loops need from the prologue; ``outline`` lists the loops and their statements.
     ``device`` is what a device runs instead, if it can; ``verification`` has the parts
-    of a check at run time.
+    of a check at run time. ``stages`` follow the ``conditions``, one after the other.
     """
 
     declarations: tuple[str, ...]
@@ -65,6 +77,12 @@ class RegionText:
     outline: tuple[Line, ...] = ()
     device: DeviceText | None = None
     verification: Verification | None = None
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def all_conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the text and of its stages."""
+        return (*self.conditions, *(each for stage in self.stages for each in stage.conditions))
 
 
 def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
@@ -76,7 +94,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     taken = used - _only_counters(scop) | frozenset(names.values())
-    printed = ConditionPrinter(scop, names, helpers)
+    ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
+    printed = ConditionPrinter(scop, names, helpers, ends)
     ast = build_ast(scop, plan.schedule)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
@@ -85,10 +104,17 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     locals_ = [local_declaration(array) for array in scop.arrays if array.local]
+    text = InspectorText(scop, names, taken, helpers, printed.sizes, ends, file)
+    steps = list(in_stages(plan.overlaps))
+    plain = steps.pop(0)[1] if steps and not steps[0][0] else []
+    conditions = printed.all(plain, plan.work, plan.min_work)
+    stages = tuple(_stage(plan, each, printed, text) for each in steps)
+    looking = [line for stage in stages for line in (*stage.declarations, *stage.lines)]
     helpers.update(
-        each for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if any(each in line for line in loops)
+        each
+        for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD")
+        if any(each in line for line in (*loops, *looking))
     )
-    conditions = printed.all(plan.overlaps, plan.work, plan.min_work)
     lines = (*locals_, *loops, *finals)
     device = None
     if plan.device is not None:
@@ -100,7 +126,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         helpers |= needed
     checks = (*check.walk, check.line) if check else ()
     everything = (
-        *(each.text for each in conditions),
+        *(each.text for part in (conditions, *(stage.conditions for stage in stages)) for each in part),
+        *looking,
         *lines,
         *(device.text if device else ()),
         *checks,
@@ -114,6 +141,23 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         tuple(writer.outline),
         device,
         check,
+        stages,
+    )
+
+
+def _stage(
+    plan: Plan,
+    step: tuple[list[Inspection], list[Overlap]],
+    printed: ConditionPrinter,
+    text: InspectorText,
+) -> Stage:
+    """Inspections, and the comparisons that they allow."""
+    inspections, overlaps = step
+    parallel = any("parallel for" in line.text for line in plan.loop_lines.values())
+    return Stage(
+        tuple(declarations(inspections, text.ends)),
+        tuple(write_inspectors(inspections, text, parallel=parallel)),
+        printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
     )
 
 

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polybuild.emit import verification
+from polybuild.emit.conditions import Condition
 from polybuild.emit.device import DeviceText
 from polybuild.emit.prologue import prologue
-from polybuild.emit.region import RegionText
+from polybuild.emit.region import RegionText, Stage
 from polybuild.emit.verification import CHECK, RUNS, Verification
 from polybuild.source.model import Region, Source
+
+_HOLDS = "pb_holds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,10 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     indent = "  "
     original = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
     lead = "" if _starts_line(text, region.span.start) else "\n"
-    conditions = [f"{each.text} /* line {each.line}: {each.reason} */" for each in generated.conditions]
-    condition = "\n      && ".join(conditions) or "1"
+    condition = _all(generated.conditions)
+    looked = _looked(condition, generated.stages)
+    if looked:
+        condition = _HOLDS
     loops = [line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops]
     other = [f"#line {_body_line(region, text)} {name}", original]
     check = generated.verification
@@ -79,12 +84,32 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
         *(f"{indent}{line}" for line in generated.declarations),
+        *looked,
         *versions,
         "}",
         f"#line {_next_line(region, text)} {name}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _all(conditions: Sequence[Condition]) -> str:
+    """All of ``conditions``, each with its reason."""
+    texts = [f"{each.text} /* line {each.line}: {each.reason} */" for each in conditions]
+    return "\n      && ".join(texts) or "1"
+
+
+def _looked(condition: str, stages: Sequence[Stage]) -> list[str]:
+    """The conditions in a variable: ``condition``, then those of each stage, which looks at data before."""
+    lines = [f"  int {_HOLDS} = {condition};"] if stages else []
+    for stage in stages:
+        lines += [f"  {line}" for line in stage.declarations]
+        if stage.lines:
+            lines.append(f"  if ({_HOLDS}) {{ /* which elements are touched */")
+            lines += [line if line.startswith("#") else f"    {line}" for line in stage.lines]
+            lines.append("  }")
+        lines.append(f"  {_HOLDS} = {_HOLDS}\n      && {_all(stage.conditions)};")
+    return lines
 
 
 def _choice(condition: str, loops: Sequence[str], original: Sequence[str], *, checked: bool) -> list[str]:

@@ -104,7 +104,7 @@ class _Target:
 
 def _written(scop: Scop, array: Array) -> isl.Set:
     ranges = [
-        access.relation.intersect_params(scop.context).range()
+        scop.without_limits(access.relation.intersect_params(scop.context).range())
         for statement in scop.statements
         for access in statement.accesses
         if access.array.name == array.name and access.kind is not AccessKind.READ

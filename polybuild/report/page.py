@@ -198,10 +198,10 @@ def _new_loops(details: Details) -> Iterator[str]:
 
 
 def _assumptions(details: Details) -> Iterator[str]:
-    if not details.text.conditions:
+    if not details.text.all_conditions:
         return
     yield "<h3>The original loops run unless</h3><table>"
-    for each in details.text.conditions:
+    for each in details.text.all_conditions:
         yield (
             f"<tr><td><code>{escape(each.meaning)}</code></td>"
             f"<td>line {each.line}: {escape(each.reason)}</td></tr>"

@@ -35,13 +35,15 @@ class Parameter:
     ``name`` is the isl identifier, ``expression`` the C expression it stands
     for (often the same text), ``type`` that expression's C type. Where ``reached`` is
     given, the expression may be evaluated only for these values of the parameters
-    before it; elsewhere its value does not matter.
+    before it; elsewhere its value does not matter. ``is_limit`` marks the limits of the types
+    of counters, which say nothing of the values they have.
     """
 
     name: str
     expression: c_ast.Node
     type: Type
     reached: isl.Set | None = None
+    is_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,15 @@ class Scop:
         for statement in self.statements:
             union = union.union(isl.UnionSet.from_set(statement.domain))
         return union
+
+    def without_limits(self, elements: isl.Set) -> isl.Set:
+        """``elements`` without what the limits of counters' types say of them: those are no bounds."""
+        space = elements.get_space().params()
+        for parameter in self.parameters:
+            position = elements.find_dim_by_name(isl.dim_type.param, parameter.name)
+            if parameter.is_limit and position >= 0:
+                elements = elements.project_out(isl.dim_type.param, position, 1)
+        return elements.align_params(space)
 
     def accesses(self, *kinds: AccessKind) -> isl.UnionMap:
         """The union of the access relations of the given kinds, where the context holds."""

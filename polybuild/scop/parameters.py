@@ -101,7 +101,8 @@ class Parameters:
             self._add_order(name, spaces.constant(0, -_SMALL if bound < 0 else _SMALL))
             for other in self._known.values():
                 self._compare(name, other)
-            self._known[counter, (name,)] = Parameter(name, number(max(bound, 1 - (1 << 63))), _WIDEST)
+            value = number(max(bound, 1 - (1 << 63)))
+            self._known[counter, (name,)] = Parameter(name, value, _WIDEST, is_limit=True)
             ends.append(spaces.parameter(depth, name))
         return ends[0], ends[1]
 

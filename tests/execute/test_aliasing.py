@@ -72,6 +72,77 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
         (100,),
         [((1000, 5000, 9000), NEW), ((1000, 1000, 9000), OLD)],
     ),
+    "gather": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = 3 + k * 37 % 64;
+        #pragma scop
+        for (int i = 0; i < n; i++) A[i] = B[w[i]] + 1;
+        #pragma endscop""",
+        (100,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            # A from 1000 to 1099, B from 3 to 66 behind its place
+            ((1000, 1096, 9000), OLD),
+            ((1000, 1097, 9000), NEW),
+            ((1000, 934, 9000), OLD),
+            ((1000, 933, 9000), NEW),
+        ],
+    ),
+    "scatter": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = 3 + k * 37 % 64;
+        #pragma scop
+        for (int i = 0; i < n; i++) A[w[i]] += B[i];
+        #pragma endscop""",
+        (100,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1066, 9000), OLD),
+            ((1000, 1067, 9000), NEW),
+            ((1000, 904, 9000), OLD),
+            ((1000, 903, 9000), NEW),
+        ],
+    ),
+    "places_beside_values": (
+        "for (int i = 0; i < n; i++) A[i] = B[(int)C[i]] + 1;",
+        (100,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 5000, 1000), OLD),
+            ((1000, 5000, 1099), OLD),
+            ((1000, 5000, 1100), NEW),
+            ((1000, 1000, 9000), OLD),
+            ((1000, 9000, 9000), NEW),
+        ],
+    ),
+    "rows": (
+        """int w[100], r[11];
+        for (int k = 0; k < 100; k++) w[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 11; k++) r[k] = 10 + 5 * k;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) A[i] += C[j] * B[w[j]];
+        #pragma endscop""",
+        (10,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            # A from 1000 to 1009, C from 10 to 59 behind its place
+            ((1000, 5000, 940), NEW),
+            ((1000, 5000, 941), OLD),
+            ((1000, 5000, 999), OLD),
+            ((1000, 5000, 1000), NEW),
+        ],
+    ),
+    "rows_of_negative_length": (
+        """int r[11];
+        for (int k = 0; k < 11; k++) r[k] = 40 - 3 * k;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) A[i] += C[j] * B[i + 10];
+        #pragma endscop""",
+        (10,),
+        [((1000, 5000, 9000), NEW), ((1000, 5000, 1000), NEW)],
+    ),
     "nothing_touched": (
         "for (int i = 0; i < n; i++) A[i] = B[i] + 1;",
         (0,),
@@ -82,7 +153,10 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory):
-    functions = {name: f"#pragma scop\n{body}\n#pragma endscop" for name, (body, _, _) in CASES.items()}
+    functions = {
+        name: body if "#pragma scop" in body else f"#pragma scop\n{body}\n#pragma endscop"
+        for name, (body, _, _) in CASES.items()
+    }
     calls = {
         name: [Call(numbers, places) for places, _ in told] for name, (_, numbers, told) in CASES.items()
     }

@@ -7,6 +7,7 @@ from plain_regions import region_of
 
 from polybuild.analysis.aliasing import find_overlaps
 from polybuild.diagnostics import Unsupported
+from polybuild.emit.bodies import c_text
 from polybuild.scop.extract import extract_scop
 
 COPY = "for (int i = 0; i < n; i++) a[i] = b[i];"
@@ -73,8 +74,60 @@ def test_types_tell_nothing_where_the_compiler_does_not_rely_on_them():
     assert pairs(COPY, "int n, float *a", top="int b[9];", strict=False) == AB
 
 
-def test_a_footprint_that_depends_on_data_is_settled_by_types_or_refused():
+def test_a_footprint_that_depends_on_data_is_settled_by_types_or_inspected():
     scatter = "for (int i = 0; i < n; i++) a[k[i]] = 0;"
     assert pairs(scatter, "int n, float *a, int *k") == set()
-    with pytest.raises(Unsupported, match="other memory"):
-        pairs(scatter, "int n, int *a, int *k")
+    # the first write that changes ``k`` is to a place that ``k`` names as it is on entry
+    assert pairs(scatter, "int n, int *a, int *k") == {frozenset({"a", "k"})}
+
+
+GATHER = "for (int i = 0; i < n; i++) y[i] = x[a[i]];"
+ROWS = "for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) y[i] += v[j] * x[a[j]];"
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters", "inspected"),
+    [
+        (GATHER, "int n, double *x, double *y, int *a", {"a[i]": set()}),
+        (GATHER, "int n, int *x, int *y, int *a", {"a[i]": set()}),
+        (GATHER, "int n, double *restrict x, double *restrict y, int *a", {}),
+        (GATHER, "int n, double *x, float *y, int *a", {}),
+        (GATHER, "int n, double *x, double *y, unsigned char *a", {}),
+        (ROWS, "int n, double *v, double *x, double *y, int *a, int *r", {"j": {"r"}, "a[j]": {"r"}}),
+        (
+            "for (int i = 0; i < n; i++) y[i] = x[a[b[i]]];",
+            "int n, double *x, double *y, int *a, int *b",
+            {"a[b[i]]": {"b"}},
+        ),
+    ],
+)
+def test_subscripts_are_inspected_where_only_they_tell_what_is_touched(body, parameters, inspected):
+    region = region_of(f"void f({parameters}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
+    overlaps = find_overlaps(extract_scop(region), region)
+    found = {c_text(one.expression): set(one.needs) for each in overlaps for one in each.inspections}
+    assert found == inspected
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters"),
+    [
+        # what is changed says itself what is read
+        ("for (int i = 0; i < n; i++) { a[i] = i; y[i] = x[a[i]]; }", "int n, double *x, double *y, int *a"),
+        # it may not be evaluated
+        (
+            "for (int i = 0; i < n; i++) y[i] = y[i] > 0 ? x[a[i]] : 0;",
+            "int n, double *x, double *y, int *a",
+        ),
+        ("for (int i = 0; i < n; i++) if (y[i]) y[i] = x[a[i]];", "int n, double *x, double *y, int *a"),
+        # the rows might be changed before they are used
+        (
+            "for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) y[a[j]] += j;",
+            "int n, int *y, int *a, int *r",
+        ),
+    ],
+)
+def test_footprints_that_cannot_be_known_before(body, parameters):
+    region = region_of(f"void f({parameters}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
+    with pytest.raises(Unsupported) as refusal:
+        find_overlaps(extract_scop(region), region)
+    assert refusal.value.diagnostic.code == "unknown-footprint"

@@ -1,0 +1,91 @@
+"""Which elements of an array a region touches, as boxes with corners that can be computed before it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.inspection import Inspection, Inspector, is_dynamic
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.model import Array, Scop
+
+_set = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The box of elements of ``array`` that a region touches.
+
+    One piecewise expression of the parameters per dimension; meaningless where
+    the region touches nothing. Where ``inspection`` is given, its values are the
+    outermost subscripts, and there are expressions for the other dimensions only.
+    """
+
+    array: Array
+    lowest: tuple[isl.PwAff, ...]
+    highest: tuple[isl.PwAff, ...]
+    written: bool
+    inspection: Inspection | None = None
+
+
+def boxes_of(
+    scop: Scop, footprint: Footprint, other: Footprint, inspector: Inspector | None
+) -> list[Footprint]:
+    """Boxes with corners that hold ``footprint``, to be compared with ``other``.
+
+    One for all accesses with elements that the parameters tell, one for each that
+    ``inspector`` must look at. Raises Unsupported if there are others.
+    """
+    array, written = footprint.array, footprint.written
+    static: list[isl.Set] = []
+    boxes: list[Footprint] = []
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.array is not array:
+                continue
+            elements = access.relation.intersect_params(scop.context).range().coalesce()
+            if not array.extents or not is_dynamic(access, scop):
+                static.append(elements)
+                continue
+            found = None if inspector is None else inspector.of(statement, access)
+            if found is None or not _has_corners(elements, 1):
+                raise unknown_footprint(array, other.array)
+            lowest, highest = _corners(elements, 1)
+            boxes.append(Footprint(array, lowest, highest, written, found))
+    if not static and not boxes:
+        return [footprint]
+    if static:
+        elements = functools.reduce(isl.Set.union, static).coalesce()
+        if not _has_corners(elements, 0):
+            raise unknown_footprint(array, other.array)
+        boxes.insert(0, Footprint(array, *_corners(elements, 0), written))
+    return boxes
+
+
+def _has_corners(elements: isl.Set, first: int) -> bool:
+    return all(
+        elements.dim_has_upper_bound(_set, dim) and elements.dim_has_lower_bound(_set, dim)
+        for dim in range(first, elements.dim(_set))
+    )
+
+
+def _corners(elements: isl.Set, first: int) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
+    """The least and the greatest subscript in each dimension from ``first`` on."""
+    dims = range(first, elements.dim(_set))
+    return (
+        tuple(elements.dim_min(dim).coalesce() for dim in dims),
+        tuple(elements.dim_max(dim).coalesce() for dim in dims),
+    )
+
+
+def unknown_footprint(array: Array, other: Array) -> Unsupported:
+    """The refusal where ``array`` cannot be compared with ``other``."""
+    return Unsupported(
+        "unknown-footprint",
+        f"which elements of '{array.name}' are touched depends on data, so it cannot be checked"
+        f" that '{other.name}' is other memory",
+        array.location,
+        "declare the pointers restrict",
+    )

@@ -1,0 +1,102 @@
+"""Subscripts to look at before a region runs, where data say which elements it touches.
+
+An inspector (CC 2018, "program analysis") finds the least and the greatest value of
+a subscript over all instances of its statement, by evaluating it as they would. It
+reads what the region reads, as long as the region changes nothing on which the
+subscript or the bounds of dynamic loops depend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.scop.model import Access, AccessKind, Scop, Statement
+from polybuild.scop.nodes import walk
+from polybuild.scop.structure import has_side_effect
+from polybuild.scop.synthetic import key
+
+_CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inspection:
+    """The values of ``expression`` in the instances of ``statement`` that run.
+
+    ``needs`` are the arrays that say which instances run, and where the expression
+    reads: the region must be known to leave them as they are before it is evaluated.
+    """
+
+    statement: Statement
+    expression: c_ast.Node
+    needs: frozenset[str]
+
+
+class Inspector:
+    """Finds inspections, one for each statement and expression."""
+
+    def __init__(self, scop: Scop) -> None:
+        self._written = {
+            access.array.name
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.kind is not AccessKind.READ
+        }
+        self._known: dict[tuple[str, object], Inspection] = {}
+
+    def of(self, statement: Statement, access: Access) -> Inspection | None:
+        """The inspection of the outermost subscript of ``access``, None if it cannot be evaluated before."""
+        subscripts = list(_subscripts(access.node))
+        if len(subscripts) != len(access.array.extents) or access.array.flat > 1:
+            return None
+        expression = subscripts[-1]
+        body = statement.body
+        for _ in statement.dynamic:
+            body = body.iftrue
+        if has_side_effect(expression) or not _is_certain(body, access.node):
+            return None
+        bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
+        reads = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
+        around = [reads[id(node)] for bound in bounds for node in walk(bound) if id(node) in reads]
+        inside = [reads[id(node)] for node in walk(expression) if id(node) in reads]
+        if any(each.array.name in self._written or each.array.local for each in (*around, *inside)):
+            return None
+        deeper = [
+            reads[id(node)]
+            for each in inside
+            for subscript in _subscripts(each.node)
+            for node in walk(subscript)
+            if id(node) in reads
+        ]
+        needs = frozenset(each.array.name for each in (*around, *deeper))
+        found = Inspection(statement, expression, needs)
+        return self._known.setdefault((statement.name, key(expression)), found)
+
+
+def is_dynamic(access: Access, scop: Scop) -> bool:
+    """Whether the parameters do not tell the elements of ``access``."""
+    elements = scop.without_limits(access.relation.intersect_params(scop.context).range())
+    has_least = elements.dim_has_lower_bound(isl.dim_type.set, 0)
+    return not (has_least and elements.dim_has_upper_bound(isl.dim_type.set, 0))
+
+
+def _subscripts(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The subscripts of ``a[i][j].x``, innermost first."""
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        if isinstance(node, c_ast.ArrayRef):
+            yield node.subscript
+        node = node.name
+
+
+def _is_certain(body: c_ast.Node, wanted: c_ast.Node) -> bool:
+    """Whether evaluating ``body`` always evaluates the part ``wanted`` of it."""
+    if body is wanted:
+        return True
+    if isinstance(body, _CHOICES):
+        return isinstance(body, c_ast.If | c_ast.TernaryOp) and _is_certain(body.cond, wanted)
+    if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
+        return _is_certain(body.left, wanted)
+    return any(_is_certain(child, wanted) for child in body)
