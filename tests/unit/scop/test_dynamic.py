@@ -80,3 +80,16 @@ def test_a_dynamic_loop_outside_of_the_loop_around_it_is_none():
     partial = isl.MultiUnionPwAff("[{ S0[i, j] -> [(j)] }, { S0[i, j] -> [(i)] }]")
     node = isl.Schedule.from_domain(scop.domain).get_root().child(0).insert_partial_schedule(partial)
     assert separate_dynamic_loops(scop, node.get_schedule()) is None
+
+
+def test_limits_of_types_bound_nothing():
+    scop = scop_in(f"{LOOP} for (int j = 0; j < c[i]; j++) {{ x[j] = 1; y[i] = 1; }}", PARAMETERS)
+    bounded = {
+        access.array.name: scop.without_limits(access.relation.range()).dim_has_upper_bound(
+            isl.dim_type.set, 0
+        )
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ
+    }
+    assert bounded == {"x": False, "y": True}
