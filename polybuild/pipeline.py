@@ -199,10 +199,12 @@ def _compile_region(
 
 def _ladder(options: Options) -> list[Options]:
     """What to try for a region, each step simpler than the one before."""
+    simple = options if options.schedule == "original" else replace(options, schedule="isl")
     steps = [options]
     if options.tile:
-        steps += [replace(options, tile_shape="rectangular"), replace(options, tile=False)]
-    return list(dict.fromkeys([*steps, replace(options, tile=False, schedule="original")]))
+        steps.append(replace(simple, tile_shape="rectangular"))
+    steps += [replace(simple, tile=False), replace(simple, tile=False, schedule="original")]
+    return list(dict.fromkeys(steps))
 
 
 def _transform(

@@ -1,4 +1,4 @@
-"""Choosing among the orders that different strategies give."""
+"""Choosing among the orders that different schedulers and strategies give."""
 
 from __future__ import annotations
 
@@ -11,33 +11,62 @@ from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
+from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.stencils import has_stencil
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
+# What is compared with isl's order: fused loops, and sequential loops with parallel ones inside.
+_CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
+# How much faster another order must seem: below that the estimate does not tell them apart.
+_GAIN = 1.08
+
 
 def choose_mapping(scop: Scop, dependences: Dependences, options: Options) -> CpuMapping:
-    """The mapping of the best order for the CPU.
+    """The mapping of the best order for the CPU."""
+    return map_to_cpu(scop, dependences, choose_schedule(scop, dependences, options), options)
+
+
+def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:
+    """The order that ``options`` ask for, or that the model prefers.
 
     The tile shapes of stencils are made from the original order.
     """
     if options.schedule == "original" or (
         options.schedule == "auto" and has_stencil(scop, dependences, options)
     ):
-        return map_to_cpu(scop, dependences, scop.schedule, options)
+        return scop.schedule
     if options.schedule == "pluto":
-        return map_to_cpu(scop, dependences, _pluto(scop, dependences, options), options)
+        return _pluto(scop, dependences, _CUTS[options.fusion])
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
-    return map_to_cpu(scop, dependences, _isl(scop, dependences, fusion), options)
+    schedule = _isl(scop, dependences, fusion)
+    if options.schedule == "auto" and options.fusion == "auto":
+        return _best(scop, dependences, schedule, options)
+    return schedule
 
 
-def _pluto(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:
+def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> isl.Schedule:
+    """``schedule``, unless one of our own scheduler's is clearly faster by the estimate."""
+    scheduler = PlutoScheduler.of(scop, dependences)
+    least = estimate(scop, dependences, schedule, options) / _GAIN
+    for strategy in _CANDIDATES:
+        try:
+            candidate = scheduler.schedule(strategy)
+        except NoHyperplane:
+            continue
+        time = estimate(scop, dependences, candidate, options)
+        if time < least:
+            schedule, least = candidate, time
+    return schedule
+
+
+def _pluto(scop: Scop, dependences: Dependences, cut: Cut) -> isl.Schedule:
     """The schedule of our own scheduler; isl's where that finds none."""
     scheduler = PlutoScheduler.of(scop, dependences)
-    for cut in dict.fromkeys((_CUTS[options.fusion], Cut.ALL)):
+    for each in dict.fromkeys((cut, Cut.ALL)):
         try:
-            return scheduler.schedule(Strategy(cut))
+            return scheduler.schedule(Strategy(each))
         except NoHyperplane:
             continue
     return _isl(scop, dependences, Fusion.MIN)

@@ -20,7 +20,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import even_front, is_resident, is_reused, tile_sizes
+from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
@@ -92,7 +92,7 @@ class _Mapper:
         innermost = _is_innermost(node)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
-        if not tiled and self._is_worth_tiling(node, accesses):
+        if not tiled and is_worth_tiling(node, accesses, self._options):
             node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
         elif threads and (coincident := coincident_members(node)):
@@ -116,16 +116,6 @@ class _Mapper:
         if name == POINTS:
             return self.map(node.child(0), in_parallel=True, tiled=True).parent()
         return node
-
-    def _is_worth_tiling(self, node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
-        """Whether a tile would find data in the cache that the plain loops would not."""
-        members = node.band_n_member()
-        if members < 2 or not node.band_get_permutable():
-            return False
-        if not self._options.tile_sizes and is_resident(accesses, self._options.l2_size // 4):
-            return False
-        carries = len(coincident_members(node)) < members  # values flow from one iteration to another
-        return carries or any(each.matrix and is_reused(each) for each in accesses)
 
     def _tile(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -61,6 +62,14 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
         each.get_tuple_name(isl.dim_type.in_): each
         for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
     }
+    return dated_references(scop, dates, members)
+
+
+def dated_references(scop: Scop, dates: Mapping[str, isl.Map], members: range) -> list[Reference]:
+    """The accesses of the statements in ``dates`` as functions of some dimensions of their dates.
+
+    A date must tell the instances of its statement apart.
+    """
     found: list[Reference] = []
     for statement in scop.statements:
         date = dates.get(statement.name)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import islpy as isl
+
 from polybuild.options import Options
 from polybuild.source.types import Floating, Integer
 from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.transform.bands import coincident_members
 
 # The vector loop: long where it runs along rows, so that it works at full width; where it gathers
 # a column, no more rows at once than the prefetchers follow, and some more if the rows are reused.
@@ -16,6 +19,17 @@ _REUSED_COLUMN = 32
 # The other loops: a tile of long thin streams may be much longer than one that is square.
 _STREAM_SIZES = (2048, 1024, 512, 256)
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
+
+
+def is_worth_tiling(node: isl.ScheduleNode, accesses: list[Reference], options: Options) -> bool:
+    """Whether a tile of a band would find data in the cache that the plain loops would not."""
+    members = node.band_n_member()
+    if members < 2 or not node.band_get_permutable():
+        return False
+    if not options.tile_sizes and is_resident(accesses, options.l2_size // 4):
+        return False
+    carries = len(coincident_members(node)) < members  # values flow from one iteration to another
+    return carries or any(each.matrix and is_reused(each) for each in accesses)
 
 
 def tile_sizes(

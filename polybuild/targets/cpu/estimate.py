@@ -1,0 +1,269 @@
+"""How long a schedule tree will take, roughly: enough to choose among several before mapping one.
+
+The tree is read as the mapping will make it: outermost permutable bands tiled where tiles pay,
+the first coincident member (or wavefronts) for the threads, the best loop innermost for the vector
+unit. Three things are added up: the work of the statement instances, the bytes moved between
+caches and memory, and the launches of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.options import Options
+from polybuild.polyhedral import maps_of, sets_of
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.innermost import member_cost
+from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
+from polybuild.targets.cpu.strides import Reference, dated_references, references
+from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
+from polybuild.targets.cpu.vectorize import find_vector_loop
+from polybuild.transform.bands import coincident_members, is_band
+
+_dim = isl.dim_type
+
+_THREADS = 4.0
+_PIPELINED = 3.0  # of them, where wavefronts start and end with few tiles
+_LAUNCH = 4000.0  # nanoseconds
+_ACCESS = 0.25  # nanoseconds, of a scalar access that hits the first cache
+_LEAST_VECTOR_COST = 0.125
+_LINE = 64
+_MEMORY_BYTES = 12.0  # per nanosecond, from beyond the second cache
+_CACHE_BYTES = 40.0  # per nanosecond, from the second cache to the first
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A statement: what one instance costs in nanoseconds, and how many threads share the instances."""
+
+    name: str
+    nanoseconds: float
+    threads: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One after the other."""
+
+    children: tuple[_Nest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop over schedule dimension ``dim``, or over its tiles."""
+
+    dim: int
+    trips: float
+    body: _Nest
+
+
+_Nest = _Leaf | _Block | _Loop
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the loops around a node are: whether threads and tiles are given already."""
+
+    threads: float = 1.0
+    tiled: bool = False
+    repeats: float = 1.0
+
+
+def estimate(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> float:
+    """Nanoseconds that ``schedule`` takes for parameters of a plausible size."""
+    return _Estimate(scop, dependences, schedule, options).nanoseconds()
+
+
+class _Estimate:
+    def __init__(
+        self, scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options
+    ) -> None:
+        self._scop = scop
+        self._dependences = dependences
+        self._options = options
+        self._root = schedule.get_root()
+        self._launch_model = LaunchModel(scop)
+        self._launches = 0.0
+        dates = _dates(self._root)
+        point = nominal_parameters(scop.context)
+        self._trips = {name: _trips(date.range().intersect_params(point)) for name, date in dates.items()}
+        self._accesses = {
+            name: dated_references(scop, {name: date}, range(date.dim(_dim.out)))
+            for name, date in dates.items()
+        }
+
+    def nanoseconds(self) -> float:
+        nest = self._nest(self._root, _Context())
+        return self._time(nest) + self._launches * _LAUNCH
+
+    def _time(self, nest: _Nest) -> float:
+        """Work and traffic; parts that follow each other share no data."""
+        if isinstance(nest, _Block):
+            return sum(self._time(each) for each in nest.children)
+        leaves = list(_leaves(nest))
+        work = {leaf: math.prod(self._trips[leaf.name]) * leaf.nanoseconds for leaf in leaves}
+        alone = sum(work.values())
+        shared = sum(each / leaf.threads for leaf, each in work.items())
+        moved = self._traffic(nest, self._options.l2_size // 2) / _MEMORY_BYTES
+        moved += self._traffic(nest, self._options.l1_size // 2) / _CACHE_BYTES
+        return shared + moved * (shared / alone if alone else 1.0)
+
+    def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
+        if is_band(node):
+            return self._band(node, context)
+        if node.n_children() == 0:
+            return _Block(
+                tuple(self._leaf(each.get_tuple_name(), None, context) for each in sets_of(node.get_domain()))
+            )
+        children = tuple(self._nest(node.child(index), context) for index in range(node.n_children()))
+        return children[0] if len(children) == 1 else _Block(children)
+
+    def _band(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
+        accesses = references(self._scop, node)
+        members = node.band_n_member()
+        innermost = bool(node.child(0).every_descendant(lambda each: not is_band(each)))
+        vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
+        names = [each.get_tuple_name() for each in sets_of(node.get_domain())]
+        first = node.get_schedule_depth()
+        counts = [max(self._trips[name][first + each] for name in names) for each in range(members)]
+        tiled = not context.tiled and is_worth_tiling(node, accesses, self._options)
+        sizes = (
+            tile_sizes(accesses, members, vector.member if vector else None, self._options) if tiled else ()
+        )
+        threads = context.threads
+        if threads == 1.0 and self._launch_model.is_worth_launching(node, vector=vector is not None):
+            threads = self._share(node, counts, sizes, context)
+        inside = _Context(threads, context.tiled or tiled, context.repeats * math.prod(counts))
+        order = list(range(members))
+        if vector is not None:
+            order = [*(each for each in order if each != vector.member), vector.member]
+            body: _Nest = _Block(
+                tuple(
+                    self._leaf(name, self._relative_cost(name, accesses, vector.member), inside)
+                    for name in names
+                )
+            )
+        else:
+            body = self._nest(node.child(0), inside)
+        for each in reversed(order):
+            body = _Loop(first + each, min(counts[each], sizes[each]) if tiled else counts[each], body)
+        for each in reversed(range(members)) if tiled else ():
+            body = _Loop(first + each, math.ceil(counts[each] / sizes[each]), body)
+        return body
+
+    def _share(
+        self, node: isl.ScheduleNode, counts: list[float], sizes: tuple[int, ...], context: _Context
+    ) -> float:
+        """How many threads the band occupies; counts its launches."""
+        if coincident_members(node):
+            self._launches += context.repeats
+            return _THREADS
+        if not sizes:
+            return 1.0
+        self._launches += (
+            context.repeats * 2 * max(count / size for count, size in zip(counts, sizes, strict=True))
+        )
+        return _PIPELINED
+
+    def _relative_cost(self, name: str, accesses: list[Reference], member: int) -> float:
+        own = [each for each in accesses if each.statement.name == name]
+        cost = member_cost(own, member)
+        return 1.0 if cost is None else max(_LEAST_VECTOR_COST, cost)
+
+    def _leaf(self, name: str, relative: float | None, context: _Context) -> _Leaf:
+        accesses = self._accesses[name]
+        return _Leaf(name, _ACCESS * len(accesses) * (1.0 if relative is None else relative), context.threads)
+
+    def _traffic(self, nest: _Nest, cache: float) -> float:
+        """Bytes that enter a cache of ``cache`` bytes.
+
+        What a loop leaves in the cache from one iteration to the next is found there if one
+        iteration fits; then the whole loop loads each line once.
+        """
+        whole = self._footprint(nest)
+        if whole <= cache or isinstance(nest, _Leaf):
+            return whole
+        if isinstance(nest, _Block):
+            return sum(self._traffic(each, cache) for each in nest.children)
+        if self._footprint(nest.body) <= cache:
+            return whole
+        return nest.trips * self._traffic(nest.body, cache)
+
+    def _footprint(self, nest: _Nest) -> float:
+        """Bytes of the lines that ``nest`` touches; equal subscripts of one array count once."""
+        bytes_of: dict[tuple[object, ...], float] = {}
+        for leaf, extents in _paths(nest, {}):
+            for each in self._accesses[leaf.name]:
+                key = (each.access.array.name, each.matrix)
+                bytes_of[key] = max(bytes_of.get(key, 0.0), _bytes(each, extents))
+        return sum(bytes_of.values())
+
+
+def _dates(root: isl.ScheduleNode) -> dict[str, isl.Map]:
+    """The position of each statement's instances in the bands around it."""
+    found: dict[str, isl.Map] = {}
+
+    def visit(node: isl.ScheduleNode) -> bool:
+        if node.n_children() == 0:
+            here = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+            found.update({each.get_tuple_name(_dim.in_): each for each in maps_of(here)})
+        return True
+
+    root.foreach_descendant_top_down(visit)
+    return found
+
+
+def _trips(dates: isl.Set) -> list[float]:
+    """How many values each dimension takes when those before it are in the middle of theirs."""
+    trips = []
+    for dim in range(dates.dim(_dim.set)):
+        values = dates.project_out(_dim.set, dim + 1, dates.dim(_dim.set) - dim - 1)
+        low, high = values.dim_min_val(dim), values.dim_max_val(dim)
+        if not (low.is_int() and high.is_int()):
+            trips.append(1.0)
+            continue
+        first, last = low.to_python(), high.to_python()
+        trips.append(float(last - first + 1))
+        middle = dates.fix_val(_dim.set, dim, isl.Val((first + last) // 2))
+        dates = middle if not middle.is_empty() else dates.fix_val(_dim.set, dim, low)
+    return trips
+
+
+def _leaves(nest: _Nest) -> Iterator[_Leaf]:
+    for leaf, _ in _paths(nest, {}):
+        yield leaf
+
+
+def _paths(nest: _Nest, extents: dict[int, float]) -> Iterator[tuple[_Leaf, dict[int, float]]]:
+    """Each leaf with the number of values that the loops of ``nest`` give to each dimension."""
+    if isinstance(nest, _Leaf):
+        yield nest, extents
+    elif isinstance(nest, _Block):
+        for each in nest.children:
+            yield from _paths(each, extents)
+    else:
+        yield from _paths(nest.body, {**extents, nest.dim: extents.get(nest.dim, 1.0) * nest.trips})
+
+
+def _bytes(reference: Reference, extents: dict[int, float]) -> float:
+    """Bytes of the cache lines that ``reference`` touches where dimensions take ``extents`` values."""
+    size = float(element_size(reference))
+    counts = [
+        1.0
+        + sum(
+            (1 if step is None else abs(step)) * (extents.get(dim, 1.0) - 1.0) for dim, step in enumerate(row)
+        )
+        for row in reference.matrix
+    ]
+    if not counts:
+        return _LINE
+    dense = any(
+        step in {1, -1} and extents.get(dim, 1.0) > 1.0 for dim, step in enumerate(reference.matrix[-1])
+    )
+    last = max(_LINE, counts[-1] * size) if dense else counts[-1] * _LINE
+    return math.prod(counts[:-1]) * last
