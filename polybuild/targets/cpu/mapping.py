@@ -54,6 +54,7 @@ def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, opt
         mapper.parallel_loops,
         tuple(mapper.tile_sizes),
         mapper.simd_loops,
+        tuple(mapper.remarks),
     )
 
 
@@ -69,6 +70,7 @@ class _Mapper:
         self.parallel_loops = 0
         self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
+        self.remarks: list[str] = []
 
     def map(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
         """Map everything below ``node``."""
@@ -86,6 +88,7 @@ class _Mapper:
             and (tiles := tile_stencil(node, accesses, self._dependences, self._options)) is not None
         ):
             self.tile_sizes.append(tiles.sizes)
+            self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
             return self._phases(
                 tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
             )

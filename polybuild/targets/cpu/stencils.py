@@ -28,8 +28,10 @@ from polybuild.transform.stencil import Stencil, find_stencil
 _ROW = 512
 # The other dimensions between the first and the rows.
 _STRIP = 16
-# In space: how many times the second-level cache a tile may touch.
-_SPILL = 5
+# In space rows are left whole, as good as always, and a tile may touch this many times what the
+# second-level cache holds.
+_WHOLE_ROW = 4096
+_SPILL = 9
 # Heights of tiles in iterations of the loop over time, the best first.
 _HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
 _LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
@@ -128,9 +130,10 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], options: Options) ->
     for steps in _LINE_HEIGHTS if depth == 2 else _HEIGHTS:
         # how wide a diamond is in its middle
         spread = math.ceil(stencil.cones[0].spread * steps * stencil.steps / stencil.scale)
-        strips = [*[max(_STRIP, spread // 2)] * (depth - 3), *[_ROW] * (depth > 2)]
-        sizes = (steps, spread, *strips)
-        touched = [spread, *(each + spread // 2 for each in strips)]
+        strips = [max(_STRIP, spread // 2)] * (depth - 3)
+        touched = [spread, *(each + spread // 2 for each in strips), *[_ROW + spread // 2] * (depth > 2)]
+        rows = {2: [], 3: [_ROW]}.get(depth, [_WHOLE_ROW])
+        sizes = (steps, spread, *strips, *rows)
         if sum(arrays.values()) * math.prod(touched) <= cache:
             break
     return sizes

@@ -1,0 +1,73 @@
+"""Which nests get the tiles of a stencil, and how large they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.options import Options
+from polybuild.schedule.legality import check_schedule
+from polybuild.targets.cpu.mapping import map_to_cpu
+from polybuild.targets.cpu.stencils import has_stencil
+
+HEAT = """
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        B[i][j] = A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) A[i][j] = B[i][j];
+  }"""
+PLANE = "int n, int steps, double A[restrict n][n], double B[restrict n][n]"
+LINE = "for (int t = 0; t < steps; t++) for (int i = 1; i < n - 1; i++) A[(t + 1) % 2][i] = A[t % 2][i - 1];"
+LINES = "int n, int steps, double A[restrict 2][n]"
+
+
+def sizes(found, **options):
+    known = Options(**options)
+    mapping = map_to_cpu(found.scop, found.dependences, found.scop.schedule, known)
+    check_schedule(mapping.schedule, found.dependences, found.scop.domain)
+    return mapping.tile_sizes
+
+
+def test_tiles_of_a_plane_fit_in_the_second_level_cache(model):
+    found = model(HEAT, PLANE)
+    small, large = (sizes(found, l2_size=each * 2**18)[0] for each in (1, 8))
+    assert small[0] < large[0]
+    for chosen, cache in ((small, 2**18), (large, 2**21)):
+        assert 2 * 8 * chosen[1] * chosen[2] <= cache  # two arrays of doubles
+
+
+def test_higher_tiles_of_a_line_for_a_larger_cache(model):
+    found = model(LINE, LINES)
+    assert sizes(found, l1_size=2**12)[0] < sizes(found, l1_size=2**15)[0]
+
+
+def test_given_sizes_are_taken_and_the_last_repeated(model):
+    found = model(HEAT, PLANE)
+    assert sizes(found, tile_sizes=(6, 30)) == ((6, 30, 30),)
+
+
+@pytest.mark.parametrize("shape", ["diamond", "hexagonal", "split", "hybrid"])
+@pytest.mark.parametrize("given", [(1,), (2, 1, 1), (3, 5, 1), (7, 64, 9)])
+def test_any_sizes_give_legal_tiles(shape, given, model):
+    assert sizes(model(HEAT, PLANE), tile_shape=shape, tile_sizes=given)
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters"),
+    [
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[j][i];", PLANE),
+        (HEAT.replace("n - 1", "30"), PLANE.replace("[n]", "[32]").replace("restrict n", "restrict 32")),
+        ("for (int t = 0; t < steps; t++) for (int i = 1; i < n; i++) A[0][i] = A[0][i - 1];", LINES),
+    ],
+)
+def test_nests_that_are_left_to_rectangles(body, parameters, model):
+    found = model(body, parameters)
+    assert not has_stencil(found.scop, found.dependences, Options())
+
+
+def test_rectangles_where_they_are_asked_for(model):
+    found = model(HEAT, PLANE)
+    assert has_stencil(found.scop, found.dependences, Options())
+    assert not has_stencil(found.scop, found.dependences, Options(tile_shape="rectangular"))
+    assert not has_stencil(found.scop, found.dependences, Options(tile=False))
