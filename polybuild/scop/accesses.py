@@ -123,6 +123,11 @@ class AccessReader:
             code, what, hint = _REFUSED.get(type(node), ("expression", "this expression", "simplify it"))
             raise Unsupported(code, f"{what} is not modelled", location(node), hint)
 
+    @property
+    def _here(self) -> Facts:
+        """The facts for an expression that is evaluated now, which may not be certain."""
+        return dataclasses.replace(self._facts, eager=False) if self._guarded else self._facts
+
     def _identifier(self, node: c_ast.ID, place: Place) -> None:
         variable = self._facts.names.variables.get(node)
         if variable is None:
@@ -282,7 +287,7 @@ class AccessReader:
     def _range(self, node: c_ast.Node, place: Place) -> isl.Map:
         """``{ [i0, ...] -> [x] }`` for any ``x`` that the subscript ``node`` may be."""
         anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, place.depth, 1))
-        found = Ranges(self._facts, self._assumptions, place).of(node)
+        found = Ranges(self._here, self._assumptions, place).of(node)
         if found is None:
             return anything
         least, most = (isl.Map.from_pw_aff(end) for end in (found.low, found.high))
@@ -293,7 +298,7 @@ class AccessReader:
         """The value of a subscript, None if it is not affine: any element may then be meant."""
         violations: list[Violation] = []
         try:
-            value = read_subscript(node, place, self._facts, self._arrays.flat.atoms, violations)
+            value = read_subscript(node, place, self._here, self._arrays.flat.atoms, violations)
         except Unsupported as error:
             if not is_affinity_refusal(error):
                 raise

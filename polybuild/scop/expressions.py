@@ -262,7 +262,14 @@ class Expressions:
         changed = variable in names.written or (variable, members) in names.written_members
         if changed or variable.local:
             raise self._refusal("data-dependent", f"'{'.'.join(members)}' may change in the region", node)
-        return Affine(self._facts.parameters.value(variable, members, node, kind, place.depth), kind)
+        if not reference.by_pointer:
+            return Affine(self._facts.parameters.value(variable, members, node, kind, place.depth), kind)
+        reached = place.domain.params() if self._facts.eager else None
+        key = variable, members
+        value = self._facts.parameters.element(key, node, kind, place, reached, reference.target)
+        if value is None:
+            raise self._refusal("data-dependent", f"the region may not read '{'.'.join(members)}'", node)
+        return Affine(value, kind)
 
     def _unary(self, node: c_ast.UnaryOp, place: Place) -> Affine:
         if node.op == "sizeof":

@@ -63,6 +63,8 @@ class Parameters:
     def __init__(self) -> None:
         self._names = IslNames()
         self._known: dict[tuple[Variable, tuple[str, ...]], Parameter] = {}
+        # where the structure behind a pointer is certainly read
+        self._reached: dict[str, isl.Set] = {}
         # the limits of dynamic loops' counters
         self._limits: dict[str, int] = {}
         self.facts = spaces.all_parameters()
@@ -127,26 +129,56 @@ class Parameters:
         integer: Integer,
         place: Place,
         reached: isl.Set | None,
+        target: str = "",
     ) -> isl.PwAff | None:
         """The parameter for a value in memory, which must not be read where the region does not read it.
 
         ``key`` is the variable with the members and the constant subscripts below it.
         ``reached`` holds the parameter values for which it is certainly read; None
-        if that is not known, and then the value is known only if it was read before.
+        if that is not known. Then the value is known only where it was read before, or
+        another member of the structure that the pointer ``target`` leads to.
         """
-        variable, path = key
         known = self._known.get(key)
-        if known is None:
-            if reached is None:
+        here = place.domain.params()
+        if reached is None:
+            valid = known.reached if known is not None else self._reached.get(target)
+            if known is None and valid is None:
                 return None
-            value = self.value(variable, path, expression, integer, place.depth)
-            always = reached.plain_is_universe()
-            known = dataclasses.replace(self._known[variable, path], reached=None if always else reached)
-            self._known[variable, path] = known
-            return value
-        if known.reached is not None and not place.domain.params().is_subset(known.reached):
-            return None
-        return self.value(variable, path, expression, integer, place.depth)
+            if valid is not None and not here.is_subset(valid):
+                return None
+            reached = valid
+        if known is not None:
+            return self._read_again(known, here, reached, place.depth)
+        value = self.value(*key, expression, integer, place.depth)
+        reached = spaces.all_parameters() if reached is None else reached
+        always = bool(reached.plain_is_universe())
+        self._known[key] = dataclasses.replace(self._known[key], reached=None if always else reached)
+        if target:
+            self._reached[target] = self._reached.get(target, reached).union(reached).coalesce()
+        return value
+
+    def _read_again(
+        self, known: Parameter, here: isl.Set, reached: isl.Set | None, depth: int
+    ) -> isl.PwAff | None:
+        """The value of a parameter at another place, None if it cannot be read for the sake of that, too."""
+        if known.reached is not None and not here.is_subset(known.reached):
+            wider = known.reached if reached is None else known.reached.union(reached).coalesce()
+            if not here.is_subset(wider) or not self._is_said_before(wider, known):
+                return None
+            always = bool(wider.plain_is_universe())
+            key = next(key for key, each in self._known.items() if each is known)
+            self._known[key] = dataclasses.replace(known, reached=None if always else wider)
+        return spaces.parameter(depth, known.name)
+
+    def _is_said_before(self, reached: isl.Set, known: Parameter) -> bool:
+        """Whether ``reached`` mentions only parameters that are older than ``known``."""
+        older = list(self._known.values())
+        names = {each.name for each in older[: older.index(known)]}
+        return all(
+            reached.get_dim_name(isl.dim_type.param, position) in names
+            for position in range(reached.dim(isl.dim_type.param))
+            if reached.involves_dims(isl.dim_type.param, position, 1)
+        )
 
     def has_element(self, variable: Variable, members: tuple[str, ...]) -> bool:
         """Whether an element of the array ``variable`` (and ``members`` below it) is a parameter."""

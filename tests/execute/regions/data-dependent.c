@@ -346,6 +346,27 @@ b[0] = n;
 for (int i = 0; i < b[0]; i++) x[i] = i;
 #pragma endscop
 
+//# member_not_always_read: parallel
+struct s { int n, m; } all = {n, 1}, *p = n > 5 ? &all : 0;
+#pragma scop
+for (int i = 5; i < n; i++) for (int j = 0; j < p->n - 1; j++) X[i][j] = X[i][j + p->m] + j;
+#pragma endscop
+
+//# member_read_under_condition: parallel
+struct s { int n, m; } all = {n, 1}, *p = n > 5 ? &all : 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  if (i > 4) for (int j = 0; j < p->n; j++) X[i][j] = i + p->m;
+  if (n > 6) x[i] = p->n + y[(i + p->m) % n];
+}
+#pragma endscop
+
+//# member_read_under_data: parallel
+struct s { int n, m; } all = {n, 1}, *p = b[0] > 0 ? &all : 0;
+#pragma scop
+for (int i = 0; i < n; i++) x[i] = b[0] > 0 ? y[i * p->m] : z[i];
+#pragma endscop
+
 //# bound_in_memory_not_always_read: parallel
 int *p = n > 5 ? a : 0;
 #pragma scop
