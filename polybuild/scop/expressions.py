@@ -266,7 +266,7 @@ class Expressions:
             return Affine(self._facts.parameters.value(variable, members, node, kind, place.depth), kind)
         reached = place.domain.params() if self._facts.eager else None
         key = variable, members
-        value = self._facts.parameters.element(key, node, kind, place, reached, reference.target)
+        value = self._facts.parameters.element(key, node, kind, place, reached, target=reference.target)
         if value is None:
             raise self._refusal("data-dependent", f"the region may not read '{'.'.join(members)}'", node)
         return Affine(value, kind)

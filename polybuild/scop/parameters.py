@@ -129,6 +129,7 @@ class Parameters:
         integer: Integer,
         place: Place,
         reached: isl.Set | None,
+        *,
         target: str = "",
     ) -> isl.PwAff | None:
         """The parameter for a value in memory, which must not be read where the region does not read it.
