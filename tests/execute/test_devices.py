@@ -1,0 +1,111 @@
+"""Kernels on devices give the very bits of the original: checked access by access, and on OpenCL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from kernel_programs import DIRECTORY, DRIVER, GCC, SERIAL, Toolchain, build, run, shapes, source
+
+from polybuild.options import Options
+from polybuild.pipeline import compile_source
+from tests.emulator import stand_ins
+
+# With tiles this small a matrix of a few rows has several, some of them not full, and blocks take turns.
+SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "grid_sizes": "2,3"}
+SIZES = (29, 17, 13, 11)
+FLAGS = ("-I", str(stand_ins.RUNTIME / "include"))
+
+
+@pytest.fixture(scope="module")
+def emulator(tmp_path_factory) -> stand_ins.StandIns:
+    return stand_ins.build(tmp_path_factory.mktemp("stand-ins"))
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory) -> Path:
+    """The runtime as a library."""
+    folder = tmp_path_factory.mktemp("runtime")
+    sources = sorted(map(str, (stand_ins.RUNTIME / "src").glob("*.c")))
+    subprocess.run(["gcc", "-O1", "-c", *FLAGS, *sources], cwd=folder, check=True, timeout=120)
+    library = folder / "libruntime.a"
+    subprocess.run(["ar", "rcs", library, *folder.glob("*.o")], check=True, timeout=60)
+    return library
+
+
+def program(kernel: str, options: Options, runtime: Path, directory: Path) -> Path:
+    """The kernel for a device; all of it must have become kernels, and no warning may come."""
+    flags = (*GCC.command_line, *FLAGS)
+    result = compile_source(str(source(kernel)), options, ["gcc"], flags)
+    assert [(each.status, each.backend) for each in result.regions] == [("transformed", options.backend)]
+    file = directory / f"{kernel}.c"
+    file.write_text(result.text, encoding="utf-8")
+    made = directory / kernel
+    libraries = [str(runtime), "-lm", "-ldl", "-lpthread"]
+    command = ["gcc", *flags, str(DRIVER), str(file), *libraries, "-o", str(made)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def original(kernel: str, directory: Path) -> list[str]:
+    file = build(source(kernel), directory / f"{kernel}-original", SERIAL)
+    return run(file, tuple(map(str, shapes(kernel, SIZES))))
+
+
+def on_device(made: Path, kernel: str, environment: dict[str, str]) -> list[str]:
+    """What the program prints; it must have run on the device."""
+    done = subprocess.run(
+        [made, *map(str, shapes(kernel, SIZES))],
+        env={**environment, "POLYBUILD_VERBOSE": "1"},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "runs on the device" in done.stderr
+    return [line for line in done.stdout.splitlines() if not line.startswith("seconds")]
+
+
+@pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu"])
+def test_every_access_is_right(kernel, emulator, runtime, tmp_path, monkeypatch):
+    """In two orders of the threads: no race, nothing uninitialised, nothing out of bounds."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    options = Options().with_settings({**SMALL, "backend": "cuda", "block_sizes": "4,4,4"})
+    made = program(kernel, options, runtime, tmp_path)
+    expected = original(kernel, tmp_path)
+    for order in ("descending", "1"):
+        assert on_device(made, kernel, emulator.environment(order=order)) == expected
+
+
+@pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
+@pytest.mark.parametrize("kernel", ["gemm", "gesummv"])
+def test_opencl(kernel, runtime, tmp_path):
+    options = Options().with_settings({**SMALL, "backend": "opencl", "block_sizes": "4,8"})
+    made = program(kernel, options, runtime, tmp_path)
+    environment = {**os.environ, "POLYBUILD_BACKEND": "opencl"}
+    assert on_device(made, kernel, environment) == original(kernel, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+def test_nvcc_takes_the_kernels(runtime, tmp_path):
+    options = Options(backend="cuda", min_work=0)
+    made = program("gemm", options, runtime, tmp_path)
+    # without a device the program runs on the host
+    assert run(made, tuple(map(str, shapes("gemm", SIZES)))) == original("gemm", tmp_path)
+
+
+def test_files_of_a_toolchain_without_openmp(tmp_path):
+    """What is left of the file is plain C99."""
+    strict = Toolchain("strict", "gcc", ("-std=c99", "-pedantic", "-O1", "-Wno-unknown-pragmas"))
+    flags = (*strict.command_line, *FLAGS)
+    result = compile_source(str(source("gemm")), Options(backend="opencl", min_work=0), ["gcc"], flags)
+    file = tmp_path / "gemm.c"
+    file.write_text(result.text, encoding="utf-8")
+    command = ["gcc", *flags, "-I", str(DIRECTORY), "-c", str(file), "-o", str(tmp_path / "gemm.o")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

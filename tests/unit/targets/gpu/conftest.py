@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from polybuild.options import Options
+from polybuild.scop.model import Scop
+from polybuild.targets.gpu.choice import GpuPlan, plan_for_gpu
+from polybuild.targets.gpu.placement import RegisterTile, SharedTile
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A region and what of it runs on a device."""
+
+    scop: Scop
+    plan: GpuPlan
+
+    @property
+    def shared(self) -> dict[str, SharedTile]:
+        """The tiles in shared memory by the name of their array."""
+        tiles = [tile for each in self.plan.tree.tiles.values() for tile in each]
+        return {tile.array.name: tile for tile in tiles if isinstance(tile, SharedTile)}
+
+    @property
+    def registers(self) -> dict[str, RegisterTile]:
+        """The tiles in registers by the name of their array."""
+        tiles = [tile for each in self.plan.tree.tiles.values() for tile in each]
+        return {tile.array.name: tile for tile in tiles if isinstance(tile, RegisterTile)}
+
+
+@pytest.fixture
+def planned(model) -> Callable[..., Planned]:
+    """Plan a region for a GPU; the plan is proved on the way."""
+
+    def make(body: str, parameters: str, before: str = "", **options: object) -> Planned:
+        found = model(body, parameters, before=before)
+        return Planned(
+            found.scop,
+            plan_for_gpu(found.scop, found.dependences, Options(**options)),  # type: ignore[arg-type]
+        )
+
+    return make

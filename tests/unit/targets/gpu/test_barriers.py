@@ -1,0 +1,39 @@
+"""The proof of the barriers fails for every barrier that is taken away, or that some threads miss."""
+
+import re
+from dataclasses import replace
+
+import islpy as isl
+import pytest
+from device_regions import JACOBI, MATRICES, PRODUCT
+
+from polybuild.schedule.legality import IllegalSchedule
+from polybuild.targets.gpu.barriers import check_barriers
+from polybuild.targets.gpu.copies import Purpose
+
+
+def barriers(plan):
+    return [name for name, each in plan.tree.added.items() if each.purpose is Purpose.BARRIER]
+
+
+@pytest.mark.parametrize("body", [PRODUCT, JACOBI])
+def test_each_barrier_is_needed(planned, body):
+    plan = planned(body, MATRICES).plan
+    check_barriers(plan.tree, plan.kernels)
+    assert len(barriers(plan)) == 2
+    for name in barriers(plan):
+        other = replace(plan.tree.added[name], purpose=Purpose.LOAD)
+        tree = replace(plan.tree, added={**plan.tree.added, name: other})
+        with pytest.raises(IllegalSchedule, match="no barrier parts"):
+            check_barriers(tree, plan.kernels)
+
+
+def test_a_barrier_for_some_threads_only(planned):
+    plan = planned(PRODUCT, MATRICES).plan
+    name = barriers(plan)[0]
+    text = str(plan.tree.schedule)
+    (extension,) = re.findall(f'extension: "([^"]*{name}[^"]*)"', text)
+    some = str(isl.UnionMap(extension).intersect_params(isl.Set("[pb_t0] -> { : pb_t0 <= 3 }")))
+    schedule = isl.Schedule(text.replace(extension, some))
+    with pytest.raises(IllegalSchedule, match="not all threads"):
+        check_barriers(replace(plan.tree, schedule=schedule), plan.kernels)

@@ -1,0 +1,58 @@
+"""Which loops become kernels, blocks and threads."""
+
+import re
+
+import pytest
+from device_regions import JACOBI, MATRICES, PREFIX, PRODUCT
+
+from polybuild.diagnostics import Unsupported
+from polybuild.options import Options
+from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
+
+VECTORS = "int n, double *restrict a, double *restrict b"
+
+
+def test_parallel_loops_go_to_blocks_and_threads(planned):
+    (kernel,) = planned(PRODUCT, MATRICES).plan.kernels
+    assert [axis.size for axis in kernel.blocks] == [256, 256]
+    assert [axis.size for axis in kernel.threads] == [16, 16]
+    assert kernel.tile == (64, 64, 16)
+
+
+def test_the_time_loop_stays_on_the_host(planned):
+    plan = planned(JACOBI, MATRICES).plan
+    assert [len(kernel.threads) for kernel in plan.kernels] == [2, 2]
+    text = str(plan.tree.schedule)
+    assert text.index("[(t)]") < text.index("kernel0") < text.index("kernel1")
+
+
+def test_consecutive_elements_go_along_x(planned):
+    """Whichever way the loops are nested."""
+    for body in (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = A[i][j];",
+        "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) C[i][j] = A[i][j];",
+    ):
+        text = str(planned(body, MATRICES, tile_sizes=(8, 32)).plan.tree.schedule)
+        assert re.search(r"floor\(\(j\)/32\)", text)
+        assert re.search(r"floor\(\(i\)/8\)", text)
+
+
+def test_what_is_not_parallel_runs_in_one_thread(planned):
+    plan = planned(PREFIX + "for (int i = 0; i < n; i++) b[i] = a[i];", VECTORS).plan
+    assert sorted(kernel.is_serial for kernel in plan.kernels) == [False, True]
+
+
+def test_a_region_without_parallel_loops(planned):
+    with pytest.raises(Unsupported, match="no loop of this region is parallel"):
+        planned(PREFIX, VECTORS)
+
+
+def test_blocks_fit_every_device():
+    assert block_sizes(3, (64, 64, 64), Options(block_sizes=(64, 64, 64))) == (1, 16, 64)
+    assert block_sizes(2, (4, 32), Options(block_sizes=(16, 16))) == (4, 16)
+    assert block_sizes(2, (8, 32), Options(block_sizes=(32,))) == (1, 32)
+
+
+def test_given_sizes_are_repeated():
+    assert tile_sizes(2, 1, Options(tile_sizes=(8, 4))) == (8, 4, 4)
+    assert grid_sizes(2, Options(grid_sizes=(3,))) == (3, 3)

@@ -1,0 +1,47 @@
+"""What goes to registers and to shared memory."""
+
+from device_regions import JACOBI, MATRICES, PRODUCT
+
+from polybuild.targets.gpu.placement import SHARED_BYTES, bytes_of
+
+
+def test_matrix_product(planned):
+    """The tiles of figure 2 of the PPCG paper, for blocks of 16 by 16 threads."""
+    found = planned(PRODUCT, MATRICES, tile_sizes=(32, 32, 16), block_sizes=(16, 16))
+    assert found.registers["C"].sizes == (2, 2)
+    assert found.registers["C"].depth == 2  # below the loops over the blocks' tiles
+    assert found.shared["A"].box.sizes == (32, 16)
+    assert found.shared["B"].box.sizes == (16, 32)
+    assert {tile.depth for tile in found.shared.values()} == {3}  # within the loop over the tiles of k
+    # threads along x read one element of A, and neighbours of B
+    assert [found.shared[name].row for name in "AB"] == [17, 32]
+
+
+def test_five_references_are_one_tile(planned):
+    found = planned(JACOBI, MATRICES, tile_sizes=(8, 32), block_sizes=(8, 32))
+    assert found.shared["A"].box.sizes == (10, 34)
+    assert len(found.shared["A"].references) == 5
+    assert "B" not in found.shared  # each element is read once, by neighbours
+    assert not found.registers  # and written once
+
+
+def test_transposition_goes_through_shared_memory(planned):
+    body = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = A[j][i];"
+    found = planned(body, MATRICES, tile_sizes=(32, 32), block_sizes=(8, 32))
+    assert found.shared["A"].box.sizes == (32, 32)
+    assert found.shared["A"].row == 33
+
+
+def test_what_depends_on_the_sequential_loop_is_no_register(planned):
+    body = "for (int i = 0; i < n; i++) for (int k = 1; k < n; k++) C[i][k] = C[i][k - 1] + A[i][k];"
+    assert not planned(body, MATRICES).registers
+
+
+def test_no_registers_where_blocks_do_not_divide_tiles(planned):
+    assert not planned(PRODUCT, MATRICES, tile_sizes=(30, 30, 16), block_sizes=(16, 16)).registers
+
+
+def test_shared_memory_has_a_limit(planned):
+    found = planned(PRODUCT, MATRICES, tile_sizes=(64, 64, 64), block_sizes=(16, 16))
+    assert sum(bytes_of(tile) for tile in found.shared.values()) <= SHARED_BYTES
+    assert len(found.shared) == 1

@@ -1,0 +1,45 @@
+"""Which boxes of which arrays go to the device and back."""
+
+import pytest
+
+from polybuild.diagnostics import Unsupported
+
+VECTORS = "int n, double *restrict a, double *restrict b, int *restrict at"
+
+
+def directions(found):
+    return {each.array.name: (each.goes_in, each.comes_out) for each in found.plan.transfers}
+
+
+def corners(found, name):
+    (one,) = [each for each in found.plan.transfers if each.array.name == name]
+    return [str(each).partition("[(")[2].partition(")]")[0] for each in (*one.lowest, *one.highest)]
+
+
+def test_read_and_written_whole(planned):
+    found = planned("for (int i = 2; i < n - 3; i++) b[i] = a[i + 1];", VECTORS)
+    assert directions(found) == {"a": (True, False), "b": (False, True)}
+    assert corners(found, "b") == ["2", "-4 + n"]
+    assert corners(found, "a") == ["3", "-3 + n"]
+
+
+def test_what_is_not_written_whole_goes_in_as_well(planned):
+    found = planned("for (int i = 0; i < n; i++) b[2 * i] = a[i];", VECTORS)
+    assert directions(found)["b"] == (True, True)
+    found = planned("for (int i = 0; i < n; i++) if (a[i] > 0) b[i] = a[i];", VECTORS)
+    assert directions(found)["b"] == (True, True)
+
+
+def test_what_is_written_before_it_is_read_does_not_go_in(planned):
+    body = "for (int i = 0; i < n; i++) b[i] = i; for (int i = 0; i < n; i++) a[i] = b[n - 1 - i];"
+    assert directions(planned(body, VECTORS)) == {"a": (False, True), "b": (False, True)}
+
+
+def test_elements_that_depend_on_data_of_unknown_extent(planned):
+    with pytest.raises(Unsupported, match="depends on data"):
+        planned("for (int i = 0; i < n; i++) b[i] = a[at[i]];", VECTORS)
+
+
+def test_elements_that_depend_on_data_of_a_known_array(planned):
+    found = planned("for (int i = 0; i < n; i++) b[i] = table[at[i]];", VECTORS, "double table[50];")
+    assert corners(found, "table") == ["0", "49"]
