@@ -35,6 +35,8 @@ from polybuild.targets.gpu.choice import plan_for_gpu
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc, may_contract
 
 _ARCHITECTURES = (90,)
+# A launch takes some microseconds, in which one core runs this many statement instances.
+_LAUNCH_WORK = 10_000
 
 # isl's budget for one region, about twenty seconds' work
 _MOST_OPERATIONS = 8_000_000
@@ -256,7 +258,8 @@ def _write(
     try:
         with operation_budget(_MOST_OPERATIONS):
             for_device = plan_for_gpu(scop, dependences, options)
-            request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work)
+            least = _LAUNCH_WORK if options.min_work else 0
+            request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
             return write_region(scop, region, replace(plan, device=request), region.begin.file), ()
     except (Unsupported, IllegalSchedule) as refusal:
         return text, (f"runs on the host: {refusal}",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import islpy as isl
 from pycparser import c_ast
 
@@ -41,12 +43,24 @@ def is_small(scop: Scop) -> bool:
 
 
 def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
-    domain = statement.domain.intersect_params(context).coalesce()
+    counts = list(dimension_counts(statement.domain, context, {loop.position for loop in statement.dynamic}))
+    if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
+        counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
+    return tuple(counts)
+
+
+def dimension_counts(
+    domain: isl.Set, context: isl.Set, unknown: Collection[int] = ()
+) -> tuple[isl.PwAff, ...]:
+    """The number of values each dimension of ``domain`` takes at most, a single 0 if it is empty.
+
+    Those of the dimensions in ``unknown`` depend on data, and are taken to be a few.
+    """
+    domain = domain.intersect_params(context).coalesce()
     if domain.is_empty():
         return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
     depth = domain.dim(isl.dim_type.set)
     counts = []
-    unknown = {loop.position for loop in statement.dynamic}
     for dim in range(depth):
         if dim in unknown:
             counts.append(isl.PwAff.val_on_domain(context, isl.Val(_DYNAMIC_TRIPS)))
@@ -55,6 +69,4 @@ def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
         span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
         counts.append(span.coalesce())
-    if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
-        counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
     return tuple(counts)

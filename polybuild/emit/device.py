@@ -58,11 +58,15 @@ class DeviceText:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """What to generate: the plan, the language of the kernels, and the trip counts of the statements."""
+    """What to generate: the plan, the language of the kernels, and the trip counts of the statements.
+
+    The region runs on the host where a launch does less than ``least_work`` statement instances.
+    """
 
     plan: GpuPlan
     dialect: Dialect
     work: Sequence[Sequence[isl.PwAff]]
+    least_work: int
 
 
 def write_device(
@@ -94,7 +98,11 @@ def write_device(
         "}",
     ]
     parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
-    condition = " && ".join(f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters)
+    limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
+    if request.least_work:
+        launches = conditions.instances(plan.launches)
+        limits.append(f"{conditions.instances(request.work)} >= {request.least_work}.0 * ({launches})")
+    condition = " && ".join(limits)
     texts = {called: text.function(called, request.dialect) for called, text in kernels.found.items()}
     return DeviceText(request.dialect, name, texts, condition, tuple(lines))
 

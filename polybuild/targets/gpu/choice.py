@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.work import dimension_counts
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
@@ -22,6 +23,7 @@ from polybuild.targets.gpu.model import GpuMapping, Kernel
 from polybuild.targets.gpu.private import find_private
 from polybuild.targets.gpu.ranges import index_limit
 from polybuild.targets.gpu.transfers import Transfer, find_transfers
+from polybuild.targets.gpu.tree import dates_of, find_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class GpuPlan:
     ``tree`` is ready for code generation; ``private`` are the arrays that each
     thread has a copy of; ``transfers`` are the boxes of the others, except for
     scalars that are only read. All indices fit ``int`` while no parameter is
-    beyond ``limit``, in either direction; 0: never.
+    beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
+    bounds on the trip counts of the host's loops around it.
     """
 
     tree: LoweredTree
@@ -39,6 +42,7 @@ class GpuPlan:
     private: tuple[Array, ...]
     transfers: tuple[Transfer, ...]
     limit: int
+    launches: tuple[tuple[isl.PwAff, ...], ...]
 
 
 def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuPlan:
@@ -69,6 +73,7 @@ def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuP
         private,
         transfers,
         index_limit(scop, mapping.schedule),
+        tuple(_launches(scop, mapping, kernel) for kernel in mapping.kernels),
     )
 
 
@@ -77,6 +82,11 @@ def _require_static_bounds(scop: Scop) -> None:
     loops = [loop.header for statement in scop.statements for loop in statement.dynamic]
     if loops:
         raise Unsupported("device", "the bounds of a loop depend on data", location(loops[0]), "")
+
+
+def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAff, ...]:
+    mark = find_mark(mapping.schedule.get_root(), kernel.name)
+    return dimension_counts(dates_of(mark), scop.context) if mark.get_schedule_depth() else ()
 
 
 def _mapping(scop: Scop, dependences: Dependences, options: Options) -> tuple[GpuMapping, tuple[Array, ...]]:
