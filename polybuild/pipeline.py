@@ -17,8 +17,9 @@ from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.emit.device import DeviceRequest
 from polybuild.emit.dialects import DIALECTS
 from polybuild.emit.module import kernel_source, module_head
+from polybuild.emit.names import quoted
 from polybuild.emit.region import Plan, RegionText, write_region
-from polybuild.emit.splice import Replacement, quoted, splice
+from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
 from polybuild.report.details import Details
 from polybuild.report.failure import DEBUG_VARIABLE, describe
@@ -38,8 +39,9 @@ _ARCHITECTURES = (90,)
 # A launch takes some microseconds, in which one core runs this many statement instances.
 _LAUNCH_WORK = 10_000
 
-# isl's budget for one region, about twenty seconds' work
+# isl's budget for each so many lines of a region, at most about twenty seconds' work
 _MOST_OPERATIONS = 8_000_000
+_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +169,11 @@ def _compile_region(
     """
     options = _with_clauses(region, options)
     ladder = _ladder(options)
+    # large regions take more, and are worth it: it is their number that must not matter
+    most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
     for attempt in ladder:
         try:
-            with operation_budget(_MOST_OPERATIONS):
+            with operation_budget(most if attempt is ladder[0] else most // 3):
                 return _transform(region, attempt, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
@@ -200,13 +204,18 @@ def _compile_region(
 
 
 def _ladder(options: Options) -> list[Options]:
-    """What to try for a region, each step simpler than the one before."""
+    """What to try for a region, each step simpler than the one before.
+
+    The later ones get less of a budget, so that all of them together take no more than a minute.
+    """
     simple = options if options.schedule == "original" else replace(options, schedule="isl")
     steps = [options]
     if options.tile:
         steps.append(replace(simple, tile_shape="rectangular"))
-    steps += [replace(simple, tile=False), replace(simple, tile=False, schedule="original")]
-    return list(dict.fromkeys(steps))
+    steps.append(replace(simple, tile=False))
+    if options.fusion not in {"auto", "min"}:  # statements apart are smaller problems
+        steps.append(replace(simple, tile=False, fusion="min"))
+    return list(dict.fromkeys([*steps, replace(simple, tile=False, schedule="original")]))
 
 
 def _transform(

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.dynamic import RestoredLoop, check_conditions, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
-from polybuild.emit.names import PREFIX, fresh
+from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.source.types import Integer
 from polybuild.targets.model import LoopLine
 
@@ -212,7 +212,7 @@ class LoopPrinter:
         self.outline.append(Line(self._depth, statement=instance.statement.name))
         lines = self._body(instance).splitlines()
         return [
-            f'#line {instance.statement.location.line} "{self._file}"',
+            f"#line {instance.statement.location.line} {quoted(self._file)}",
             *(f"{indent}{line}" for line in lines if line.strip()),
         ]
 

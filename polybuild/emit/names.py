@@ -26,3 +26,9 @@ def fresh(wanted: str, taken: Iterable[str]) -> str:
     while f"{wanted}{number}" in used:
         number += 1
     return f"{wanted}{number}"
+
+
+def quoted(text: str) -> str:
+    """``text``, such as the name of a file, as a C string literal."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'

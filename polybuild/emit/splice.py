@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from polybuild.emit import verification
 from polybuild.emit.conditions import Condition
 from polybuild.emit.device import DeviceText
+from polybuild.emit.names import quoted
 from polybuild.emit.prologue import prologue
 from polybuild.emit.region import RegionText, Stage
 from polybuild.emit.verification import CHECK, RUNS, Verification
@@ -53,12 +54,6 @@ def splice(source: Source, replacements: Sequence[Replacement], head: str = "") 
     if checked:
         pieces.append(_lines(f'\n#line 1 "polybuild_verify.h"\n{verification.epilogue()}', newline))
     return "".join(pieces)
-
-
-def quoted(path: str) -> str:
-    """A path as a C string literal."""
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _region(replacement: Replacement, text: str, name: str) -> str:

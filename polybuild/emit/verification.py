@@ -20,7 +20,7 @@ from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.loops import LoopPrinter
-from polybuild.emit.names import PREFIX
+from polybuild.emit.names import PREFIX, quoted
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.source.types import Floating, Integer, Type
@@ -123,9 +123,8 @@ def _is_bounded(elements: isl.Set) -> bool:
 
 
 def _final(number: int, text: str, kind: Type) -> str:
-    shown = text.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f"polybuild_verify_element({CHECK}, {number}, '{_kind(kind)}', \"{shown}\","
+        f"polybuild_verify_element({CHECK}, {number}, '{_kind(kind)}', {quoted(text)},"
         f" &{text}, sizeof {text}, 0);"
     )
 

@@ -123,6 +123,13 @@ def test_no_step_is_tried_twice(fail, compiled):
     assert compiled(fail, 1, tile=False, schedule="original")[1] == [ORIGINAL, ORIGINAL]
 
 
+@SETBACKS
+def test_statements_that_cannot_share_loops_are_tried_apart(fail, compiled):
+    fused, apart = (False, "auto", "auto"), (False, "auto", "auto")
+    assert compiled(fail, 1, tile=False, fusion="max")[1] == [fused, apart, fused]
+    assert compiled(fail, 2, tile=False, fusion="max")[1] == [fused, apart, ORIGINAL, fused]
+
+
 def test_a_fault_is_not_tried_again(compiled):
     def fault():
         raise ZeroDivisionError("planted")

@@ -7,7 +7,7 @@ import re
 import pytest
 from compiling import messages, output, transform, write
 
-from polybuild.emit.splice import quoted
+from polybuild.emit.names import quoted
 from polybuild.options import Options
 from polybuild.pipeline import compile_source
 
