@@ -1,4 +1,4 @@
-"""Pipelined parallelism for a tile band without a coincident member (PLDI 2008, Algorithm 2)."""
+"""Wavefronts in permutable bands without a coincident member: of tiles, and of points."""
 
 from __future__ import annotations
 
@@ -22,3 +22,18 @@ def wavefront(node: isl.ScheduleNode) -> isl.ScheduleNode:
     if members > 2:
         inner = inner.band_split(1)
     return inner.parent()
+
+
+def wavefront_of_points(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Run the last two members of a permutable band over points along their diagonals.
+
+    ``(..., i, j)`` becomes ``(..., i + j)`` above ``(i)``, which is returned and coincident: a recurrence
+    that had to wait for the result of each point finds independent ones instead, which the
+    processor overlaps.
+    """
+    partial = node.band_get_partial_schedule()
+    last = node.band_n_member() - 1
+    row, column = partial.get_union_pw_aff(last - 1), partial.get_union_pw_aff(last)
+    skewed = partial.set_union_pw_aff(last - 1, row.add(column)).set_union_pw_aff(last, row)
+    node = node.delete().insert_partial_schedule(skewed)
+    return node.band_split(last).child(0).band_member_set_coincident(0, 1)

@@ -9,6 +9,8 @@ from polybuild.scop.model import AccessKind
 from polybuild.scop.nodes import walk
 from polybuild.targets.cpu.strides import Reference, Stride
 
+# How far back the result lies that an iteration of a recurrence waits for, at most.
+_CHAIN = 4
 # What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
 # that is scattered cannot be vectorised at all, a gathered load can, at a price.
 _COST = {Stride.NONE: 0.0, Stride.UNIT: 0.25, Stride.FAR: 1.5}
@@ -36,6 +38,23 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.
     """Whether no dependence of ``innermost`` goes from one step of the member to another."""
     same = innermost.eq_at_multi_union_pw_aff(_member(partial, position))
     return bool(innermost.subtract(same).is_empty())
+
+
+def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap) -> bool:
+    """Whether each step of the last member waits for one shortly before it.
+
+    Dependences that reach any distance come from a few places, as the pivot's row
+    in elimination: they do not stop the processor from overlapping what lies between.
+    """
+    partial = band.band_get_partial_schedule()
+    last = partial.dim(isl.dim_type.out) - 1
+    waiting = fixed_around(partial, last, active_dependences(band, validity))
+    place = isl.UnionMap.from_union_pw_aff(partial.get_union_pw_aff(last))
+    distances = waiting.apply_domain(place).apply_range(place).deltas()
+    if distances.is_empty():
+        return False
+    farthest = isl.Set.from_union_set(distances).dim_max_val(0)
+    return bool(farthest.is_int() and farthest.to_python() <= _CHAIN)
 
 
 def vector_candidates(accesses: list[Reference], members: int) -> list[int]:

@@ -17,6 +17,7 @@ from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
+from polybuild.targets.cpu.innermost import is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
@@ -27,7 +28,7 @@ from polybuild.transform.bands import coincident_members, is_band, put_first, sp
 from polybuild.transform.distribute import distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
 from polybuild.transform.phases import POINTS, TILES
-from polybuild.transform.wavefront import wavefront
+from polybuild.transform.wavefront import wavefront, wavefront_of_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class _Mapper:
             node, vector = self._parallelise_plain(node, coincident, vector, split=innermost)
             in_parallel = True
         if innermost:
-            node = self._points(node, vector)
+            node = self._points(node, vector, tiled=tiled)
         else:
             node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
@@ -181,14 +182,20 @@ class _Mapper:
         )
         return node.insert_mark(isl.Id(name))
 
-    def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None) -> isl.ScheduleNode:
+    def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
         if vector is None:
-            return node
+            return wavefront_of_points(node) if tiled and self._is_recurrence(node) else node
         loop = split_last(node, vector.member)
         if vector.groups:
             return self._mark_children(distribute(loop, list(vector.groups)))
         return self._mark_simd(loop)
+
+    def _is_recurrence(self, node: isl.ScheduleNode) -> bool:
+        """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""
+        members = node.band_n_member()
+        diagonal = members > 1 and node.band_get_permutable() and not coincident_members(node)
+        return self._options.tile and diagonal and is_chain(node, self._dependences.validity)
 
     def _mark_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the loops of a sequence, each for the vector unit."""

@@ -8,7 +8,7 @@ import pytest
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.transform.bands import coincident_members, is_band, member, tile
-from polybuild.transform.wavefront import wavefront
+from polybuild.transform.wavefront import wavefront, wavefront_of_points
 
 
 def bands(node):
@@ -56,3 +56,15 @@ def test_the_waves_of_a_stencil_are_legal(members, model):
     assert coincident_members(node.child(0)) == [0]
     check_schedule(node.get_schedule(), found.dependences, found.scop.domain)
     assert [each.band_n_member() for each in bands(node)] == [1, 1, *([1] if members > 2 else []), members]
+
+
+def test_points_on_a_diagonal_are_free_of_each_other(kernel):
+    scop, known = kernel("seidel-2d")
+    members = ", ".join(f"{{ S0[t, i, j] -> [({each})] }}" for each in ("t", "t + i", "2t + i + j"))
+    skewed = isl.MultiUnionPwAff(f"[steps, n] -> [{members}]")
+    loop = scop.schedule.get_root().child(0)
+    band = loop.delete().delete().delete().insert_partial_schedule(skewed).band_set_permutable(1)
+    inner = wavefront_of_points(band)
+    assert inner.band_get_partial_schedule().dim(isl.dim_type.out) == 1
+    assert inner.band_member_get_coincident(0)
+    check_schedule(inner.get_schedule(), known, scop.domain)

@@ -257,3 +257,26 @@ def test_marks_are_announced_and_announcements_marked(mapped):
     mapping = mapped(JACOBI, MATRICES).mapping
     marks = set(re.findall(r'mark: "(\w+)"', str(mapping.schedule)))
     assert set(mapping.loop_lines) == marks
+
+
+SWEEP = """
+  for (int t = 0; t < n; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        A[i][j] = A[i][j - 1] + A[i - 1][j] + A[i][j] + A[i + 1][j] + A[i][j + 1];"""
+PATHS = """
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];"""
+
+
+def test_a_recurrence_runs_along_diagonals(mapped):
+    node = mapped(SWEEP, MATRICES).mapping.schedule.get_root()
+    while node.child(0).has_children():
+        node = node.child(0)
+    assert node.band_n_member() == 1
+    assert node.band_member_get_coincident(0)
+
+
+def test_a_loop_that_waits_for_a_few_points_only_stays_along_rows(mapped):
+    assert mapped(PATHS, MATRICES).nests["A"][-1].counter == "j"
