@@ -131,7 +131,7 @@ def test_what_is_not_given_back_is_seen(stand_ins: StandIns, tmp_path: Path) -> 
     [
         (READ, 8, 1),
         ("part[(2 * THREAD(0)) % 64 + THREAD(0) / 32]", 8, 2),
-        ("part[(16 * THREAD(0)) % 64 + THREAD(0) / 4]", 8, 8),
+        ("part[(16 * THREAD(0)) % 64 + THREAD(0) / 4]", 8, 4),
     ],
 )
 def test_sectors_and_wavefronts_are_those_of_the_hardware(
