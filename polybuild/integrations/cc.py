@@ -50,7 +50,13 @@ def carry_out(own: "list[str]", compiler: "list[str]") -> int:
         from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
 
         return commands.guarded(lambda: wrapper.compile_line(own, line, marked, text))
-    if line.phase == LINK and not line.openmp and line.takes_openmp and links_openmp(line):
+    needed = needed_runtimes(line)
+    if objects.DEVICE in needed:
+        from polybuild import commands  # noqa: PLC0415 -- as above
+        from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
+
+        return commands.guarded(lambda: wrapper.compile_line(own, line, [], text))
+    if objects.OPENMP in needed:
         return _become([*line.command, "-fopenmp", *compiler[len(line.command) :]])
     return _become(compiler)
 
@@ -68,9 +74,12 @@ def split(words: "list[str]") -> "tuple[list[str], list[str]]":
     return words[:position], words[position:]
 
 
-def links_openmp(line: CommandLine) -> bool:
-    """Whether an object or a static library on the line needs the OpenMP runtime."""
-    return objects.any_needs_openmp(_linked(line))
+def needed_runtimes(line: CommandLine) -> "set[str]":
+    """Which runtimes are to be added to what ``line`` links: those its objects and static libraries need."""
+    if line.phase != LINK or not line.takes_openmp:
+        return set()
+    needed = objects.needed_runtimes(_linked(line))
+    return needed - {objects.OPENMP} if line.openmp else needed
 
 
 def _linked(line: CommandLine) -> "Iterator[str]":

@@ -1,7 +1,8 @@
-"""Whether what a linker reads needs the OpenMP runtime, found from the object files themselves.
+"""Which runtimes what a linker reads needs: OpenMP's, or polybuild's own for the GPU backends.
 
-An object needs it if it leaves a function of gcc's (``GOMP_``) or clang's
-(``__kmpc_``) runtime undefined. Start-up time counts, so nothing is imported.
+An object needs OpenMP's if it leaves a function of gcc's (``GOMP_``) or clang's
+(``__kmpc_``) runtime undefined, and polybuild's if it leaves one of that undefined.
+Start-up time counts, so nothing is imported.
 """
 
 import os
@@ -10,37 +11,58 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_PREFIXES = (b"GOMP_", b"__kmpc_")
+OPENMP, DEVICE = "openmp", "device"
+"""The runtimes: that of OpenMP, and polybuild's for the GPU backends."""
+
+_PREFIXES = {
+    OPENMP: (b"GOMP_", b"__kmpc_"),
+    DEVICE: (
+        b"polybuild_open",
+        b"polybuild_host_begin",
+        b"polybuild_resident",
+        b"polybuild_release",
+        b"polybuild_update_",
+        b"polybuild_counters",
+    ),
+}
 # How objects that gcc compiled for optimisation at link time remember the flag.
 _FLAG = b"'-fopenmp'"
 _ARCHIVE, _THIN_ARCHIVE, _ELF = b"!<arch>\n", b"!<thin>\n", b"\x7fELF"
 _SYMBOL_TABLE, _SHARED_OBJECT = 2, 3
 
 
-def any_needs_openmp(names: "Iterable[str]") -> bool:
-    """Whether one of the files needs the OpenMP runtime; what cannot be read does not."""
-    return any(needs_openmp(name) for name in names)
+def needed_runtimes(names: "Iterable[str]") -> "set[str]":
+    """Which runtimes the files need; what cannot be read needs none."""
+    found: set[str] = set()
+    for name in names:
+        found |= _needed(name)
+        if len(found) == len(_PREFIXES):
+            break
+    return found
 
 
-def needs_openmp(name: str) -> bool:
-    """Whether the object, the archive or the bitcode in the file ``name`` needs the OpenMP runtime."""
+def _needed(name: str) -> "set[str]":
+    """Which runtimes the object, the archive or the bitcode in the file ``name`` needs."""
     try:
         with open(name, "rb") as file:  # noqa: PTH123 -- start-up
             start = file.read(len(_ARCHIVE))
             if start == _THIN_ARCHIVE:
                 members = _thin_members(name, file.read())
-                return any_needs_openmp(members)
+                return needed_runtimes(members)
             if start[:4] not in {_ELF, _ARCHIVE[:4], b"BC\xc0\xde"}:
-                return False
+                return set()
             data = start + file.read()
     except (OSError, ValueError):
-        return False
-    if not any(text in data for text in (*_PREFIXES, _FLAG)):
-        return False
+        return set()
+    named = {runtime for runtime, texts in _PREFIXES.items() if any(text in data for text in texts)}
+    if _FLAG in data:
+        named.add(OPENMP)
     try:
-        return any(_object_needs(member) for member in _members(data))
+        return {
+            runtime for runtime in named if any(_object_needs(member, runtime) for member in _members(data))
+        }
     except (IndexError, ValueError):
-        return True  # not as expected, and the names are in it
+        return named  # not as expected, and the names are in it
 
 
 def static_library(name: str, folders: list[str]) -> str:
@@ -60,14 +82,15 @@ def static_library(name: str, folders: list[str]) -> str:
     return ""
 
 
-def _object_needs(data: bytes) -> bool:
+def _object_needs(data: bytes, runtime: str) -> bool:
+    prefixes = _PREFIXES[runtime]
     if data[:4] != _ELF:
-        return any(prefix in data for prefix in _PREFIXES)
-    return _leaves_undefined(data) or _FLAG in data
+        return any(prefix in data for prefix in prefixes)
+    return _leaves_undefined(data, prefixes) or (runtime == OPENMP and _FLAG in data)
 
 
-def _leaves_undefined(data: bytes) -> bool:
-    """Whether a symbol table of an ELF file has an undefined symbol of the runtimes'."""
+def _leaves_undefined(data: bytes, prefixes: "tuple[bytes, ...]") -> bool:
+    """Whether a symbol table of an ELF file has an undefined symbol that starts with one of ``prefixes``."""
     wide = data[4] == 2
     order = "little" if data[5] == 1 else "big"
 
@@ -93,7 +116,7 @@ def _leaves_undefined(data: bytes) -> bool:
         strings_header = headers + number(header + field[2], 4) * size
         strings = number(strings_header + field[0], word)
         text = data[strings : strings + number(strings_header + field[1], word)]
-        wanted = {position for prefix in _PREFIXES for position in _positions(text, prefix)}
+        wanted = {position for prefix in prefixes for position in _positions(text, prefix)}
         step = number(header + field[3], word) or (24 if wide else 16)
         section = 6 if wide else 14
         for symbol in range(offset, offset + length, step):

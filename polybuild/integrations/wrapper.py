@@ -21,8 +21,10 @@ from pathlib import Path
 from polybuild import arguments, output
 from polybuild.cache import compiler_identity, key_of, open_cache
 from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity, UsageError
-from polybuild.integrations import cc, unity
+from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
+from polybuild.integrations.device_runtime import LIBRARIES, runtime_object
+from polybuild.integrations.locations import include_dir
 from polybuild.report import explanation, terminal
 from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.translate import Outcome, options_for, translate
@@ -34,6 +36,7 @@ _MACHINE_TOO = ("-stdlib", "-specs", "--specs", "-fuse-ld", "-arch")
 _MACHINE_WITH_VALUE = frozenset(
     {"-target", "--target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain"}
 )
+_DEVICE_HEADER = b"#include <polybuild_device.h>"
 _STANDARD_INPUT_NAME = "<stdin>"
 
 
@@ -82,6 +85,7 @@ class _Job:
         self.failed = False
         self._late: list[Diagnostic] = []
         self.strict = False
+        self._on_device = False  # whether a transformed file has regions that run on a device
         self._verbose = request.verbose
         self._cache = open_cache(default=True)
         self._openmp = self._choose_openmp()
@@ -117,6 +121,7 @@ class _Job:
         self._tell(outcome)
         if not _has_changed(outcome):
             return
+        self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
         path = outcome.stored or self._write(
             key_of([source.name])[:16], _base_name(source.name), outcome.data
         )
@@ -151,8 +156,10 @@ class _Job:
         if self.stdin:
             cc.rewind_standard_input(self.stdin)
         line = self.line
-        added = ["-fopenmp"] if self._links_openmp() else []
-        status, _ = self._execute([*line.command, *added, *line.words], capture=False)
+        needed = cc.needed_runtimes(line)
+        openmp = ["-fopenmp"] if objects.OPENMP in needed else []
+        device = self._device_runtime() if objects.DEVICE in needed else []
+        status, _ = self._execute([*line.command, *openmp, *line.words, *device], capture=False)
         if not status:
             self.say(self._late)
         return _exit_code(status)
@@ -181,6 +188,7 @@ class _Job:
                 outcome = translate(dataclasses.replace(request, source=path), part, self._cache)
                 self._tell(outcome)
                 if _has_changed(outcome):
+                    self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
                     pieces[path] = outcome.data
         if pieces:
             whole = unity.put_in_place(source.name, text, pieces)
@@ -217,15 +225,22 @@ class _Job:
                 added += ["-iquote", beside]
             if any(word.startswith("-g") and word != "-g0" for word in line.flags):
                 added.append(f"-fdebug-prefix-map={file.path.parent}={beside}")
-        if self._openmp or self._links_openmp():
+        if self._on_device:
+            added.append(f"-I{include_dir()}")
+        needed = cc.needed_runtimes(line)
+        if self._openmp or objects.OPENMP in needed:
             added.append("-fopenmp")
+        if line.phase == LINK and line.takes_openmp and (self._on_device or objects.DEVICE in needed):
+            words += self._device_runtime()
         if sys.stderr.isatty() and not any("diagnostics-color" in word for word in line.words):
             added.append("-fdiagnostics-color=always")  # it would not see the terminal behind us
         return [*line.command, *added, *words]
 
-    def _links_openmp(self) -> bool:
-        line = self.line
-        return line.phase == LINK and not line.openmp and line.takes_openmp and cc.links_openmp(line)
+    def _device_runtime(self) -> list[str]:
+        """What is to be linked for regions that run on a device."""
+        machine = list(_machine_flags(self.line.flags))
+        runtime = runtime_object(self.line.compiler, machine, self.folder, self._cache)
+        return [str(runtime), *LIBRARIES]
 
     def _choose_openmp(self) -> bool:
         """Whether the flag for OpenMP is to be added."""
