@@ -73,6 +73,19 @@ class Options:
         "machine to generate code for; a GPU backend holds the openmp version, too",
         metavar="openmp|cuda|opencl",
     )
+    nvcc: str = _knob("", str, "the CUDA compiler; empty: the one that is found", metavar="PATH")
+    cuda_arch: tuple[int, ...] = _knob(
+        (80, 90),
+        _sizes,
+        "compute capabilities to build kernels for, 90 for 9.0; newer devices get the oldest one's PTX",
+        metavar="N,N,...",
+    )
+    without_nvcc: str = _knob(
+        "opencl",
+        _choice("opencl", "openmp", "error"),
+        "what to build instead of CUDA where there is no nvcc",
+        metavar="opencl|openmp|error",
+    )
     schedule: str = _knob(
         "auto",
         _choice("auto", "isl", "pluto", "original"),

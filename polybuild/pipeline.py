@@ -35,7 +35,6 @@ from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.gpu.choice import plan_for_gpu
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc, may_contract
 
-_ARCHITECTURES = (90,)
 # A launch takes some microseconds, in which one core runs this many statement instances.
 _LAUNCH_WORK = 10_000
 
@@ -104,16 +103,20 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
     """The options with the backend that can be built here, and a warning if it is not the one asked for."""
-    if options.backend != "cuda" or not source.regions or find_nvcc():
+    if options.backend != "cuda" or not source.regions or find_nvcc(options.nvcc):
         return options, []
-    warning = Diagnostic(
-        Severity.WARNING,
+    other = options.without_nvcc
+    name = {"opencl": "OpenCL", "openmp": "OpenMP"}.get(other)
+    diagnostic = Diagnostic(
+        Severity.WARNING if name else Severity.ERROR,
         "no-nvcc",
-        "nvcc was not found, so kernels are built for OpenCL instead of CUDA",
+        f"nvcc was not found, so regions are built for {name} instead of CUDA"
+        if name
+        else "nvcc was not found",
         source.regions[0].begin,
-        "install the CUDA toolkit, or set CUDA_HOME",
+        "install the CUDA toolkit, set CUDA_HOME, or name it with --nvcc",
     )
-    return replace(options, backend="opencl"), [warning]
+    return replace(options, backend=other if name else "openmp"), [diagnostic]
 
 
 def _device_head(replacements: Sequence[Replacement], options: Options, flags: Sequence[str]) -> str:
@@ -124,10 +127,10 @@ def _device_head(replacements: Sequence[Replacement], options: Options, flags: S
     devices = [device for device, _ in parts]
     image = b""
     if options.backend == "cuda":
-        nvcc = find_nvcc()
+        nvcc = find_nvcc(options.nvcc)
         assert nvcc is not None  # noqa: S101 - else the backend is another
         contract = may_contract(flags)
-        image = build_image(kernel_source(devices), nvcc, _ARCHITECTURES, contract=contract).data
+        image = build_image(kernel_source(devices), nvcc, options.cuda_arch, contract=contract).data
     return module_head(devices, [(quoted(place.file), place.line) for _, place in parts], image)
 
 

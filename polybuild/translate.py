@@ -142,6 +142,7 @@ def _look_up(
         [
             store.tool_identity(),
             store.compiler_identity(request.compiler),
+            _device_compiler_identity(options),
             repr(options),
             "\0".join(flags),
             request.source,
@@ -150,6 +151,16 @@ def _look_up(
         ]
     )
     return _Found(key, (request.source, *preprocessed.dependencies), cache.get(key, _name(request)))
+
+
+def _device_compiler_identity(options: Options) -> str:
+    """What changes when the compiler of the kernels does; empty if there are none to compile."""
+    if options.backend != "cuda":
+        return ""
+    from polybuild.targets.gpu.nvcc import find_nvcc  # noqa: PLC0415 -- only where it is needed
+
+    nvcc = find_nvcc(options.nvcc)
+    return store.compiler_identity([nvcc]) if nvcc else "none"
 
 
 def _name(request: Arguments) -> str:

@@ -90,7 +90,16 @@ def compile_image(source: Path, output: Path, flags: list[str], folder: Path) ->
     unit, assembly, library = folder / "kernels.ii", folder / "kernels.s", folder / "kernels.so"
     unit.write_text(text + "\n")
     runtime = os.environ["POLYBUILD_EMULATOR_LIBRARY"]
-    instrumented = [*FLAGS, "-fsanitize=thread", "-x", "c++-cpp-output", "-S", str(unit), "-o", str(assembly)]
+    instrumented = [
+        *FLAGS,
+        "-fsanitize=thread,bounds",
+        "-x",
+        "c++-cpp-output",
+        "-S",
+        str(unit),
+        "-o",
+        str(assembly),
+    ]
     linked = [
         *FLAGS,
         "-shared",
@@ -106,7 +115,8 @@ def compile_image(source: Path, output: Path, flags: list[str], folder: Path) ->
             sys.stderr.write(done.stderr)
             return done.returncode
         if step is instrumented:  # a program under test may have a libtsan of its own
-            assembly.write_text(assembly.read_text().replace("__tsan_", "emulator_"))
+            renamed = re.sub(r"__(tsan|ubsan_handle)_", "emulator_", assembly.read_text())
+            assembly.write_text(renamed)
     data = library.read_bytes()
     output.write_bytes(MAGIC + struct.pack("<Q", len(data)) + data)
     return 0

@@ -105,6 +105,12 @@ HOOKS(16)
 
 void emulator_read_range(void *p, size_t bytes) { access(CALLER, p, bytes, false); }
 void emulator_write_range(void *p, size_t bytes) { access(CALLER, p, bytes, true); }
+/* A subscript that is beyond its dimension, of shared memory or of a thread's own array: -fsanitize=bounds. */
+void emulator_out_of_bounds(void *place, void *index) {
+    (void)place;
+    fault(CALLER, "the subscript %td is beyond its array", (ptrdiff_t)(intptr_t)index);
+}
+
 void emulator_init(void) {}
 void emulator_func_entry(void *caller) { (void)caller; }
 void emulator_func_exit(void) {}

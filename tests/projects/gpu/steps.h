@@ -1,0 +1,1 @@
+void smooth(int n, int steps, double *restrict a, double *restrict b);
