@@ -434,14 +434,14 @@ function(_polybuild_available settings result)
   set("${result}" "${settings}" PARENT_SCOPE)
 endfunction()
 
-# Looks for nvcc as the tool does; POLYBUILD_NVCC remembers it.
+# Looks for nvcc as the tool does; POLYBUILD_NVCC remembers it (OFF: there shall be none).
 function(_polybuild_find_nvcc)
   set(folders "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
   foreach(prefix IN LISTS CMAKE_PREFIX_PATH)
     list(APPEND folders "${prefix}/nvidia/cu13/bin")
   endforeach()
   foreach(variable IN ITEMS CUDACXX NVCC)
-    if(NOT POLYBUILD_NVCC AND EXISTS "$ENV{${variable}}")
+    if(NOT DEFINED CACHE{POLYBUILD_NVCC} AND EXISTS "$ENV{${variable}}")
       set(POLYBUILD_NVCC "$ENV{${variable}}" CACHE FILEPATH "The CUDA compiler" FORCE)
     endif()
   endforeach()

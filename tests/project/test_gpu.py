@@ -13,10 +13,10 @@ from cmake_project import PROJECTS, ROOT, Project, copy_of, run_or_fail, subdire
 
 sys.path.insert(0, str(ROOT))
 
-from tests.emulator.stand_ins import StandIns, build  # noqa: E402
+from tests.emulator.stand_ins import StandIns, build
 
-WITHOUT = "33572951.190156937 device 0 host 2"
-WITH = "33572951.190156937 device 2 host 0"
+WITHOUT = "98952.190156936646 device 0 host 2"
+WITH = "98952.190156936646 device 2 host 0"
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +46,9 @@ def test_cuda_with_cmake(tmp_path: Path, stand_ins: StandIns, mode: str) -> None
     finally:
         del os.environ["NVCC"]
     app = project.build_directory / "app"
-    assert run(app, host()) == WITHOUT
-    expected = WITH if mode == "REWRITE" else "33572951.190156937 device 1 host 0"  # a source has options
-    assert run(app, stand_ins.environment()) == expected
+    launched = mode == "LAUNCHER"  # where the options of one source are not heeded
+    assert run(app, host()) == (WITHOUT.replace("host 2", "host 1") if launched else WITHOUT)
+    assert run(app, stand_ins.environment()) == (WITH.replace("device 2", "device 1") if launched else WITH)
     assert project.run("plain") == "6.875"
     linked = subprocess.run(["ldd", app], check=True, capture_output=True, text=True).stdout
     assert "cuda" not in linked.lower()
@@ -76,12 +76,7 @@ def test_without_nvcc_cmake_says_so_once(tmp_path: Path) -> None:
     project.edit("CMakeLists.txt", "BACKEND ${BACKEND} MIN_WORK 0)", "BACKEND CUDA WITHOUT_NVCC OPENMP)")
     project.edit("CMakeLists.txt", "STATIC steps.c)", "STATIC steps.c BACKEND CUDA WITHOUT_NVCC OPENMP)")
     project.edit("CMakeLists.txt", 'POLYBUILD_BACKEND "${BACKEND}" ', "")
-    nowhere = [
-        *subdirectory_settings(),
-        "-DCMAKE_FIND_ROOT_PATH=/nowhere",
-        "-DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY",
-    ]
-    told = project.configure(*nowhere)
+    told = project.configure(*subdirectory_settings(), "-DPOLYBUILD_NVCC=OFF")
     assert told.count("nvcc was not found, so regions are built for openmp") == 1
 
 
@@ -127,10 +122,10 @@ def test_an_extension_built_by_setuptools(
     (tmp_path / "extension" / "setup.py").write_text(
         "from setuptools import Extension, setup\n"
         'sources = ["module.c", "kernels.c"]\n'
-        f'setup(name="heat", version="1", ext_modules=[Extension("heat", sources)], {settings})\n'
+        f'setup(name="tables", version="1", ext_modules=[Extension("tables", sources)], {settings})\n'
     )
     monkeypatch.chdir(tmp_path / "extension")
     run_or_fail(build_tools / "bin" / "python", "setup.py", "-q", "build_ext", "--inplace")
-    (library,) = (tmp_path / "extension").glob("heat*.so")
+    (library,) = (tmp_path / "extension").glob("tables*.so")
     assert b"polybuild_open" in library.read_bytes()
-    run_or_fail(build_tools / "bin" / "python", "-c", "import heat")
+    run_or_fail(build_tools / "bin" / "python", "-c", "import tables; assert tables.total()")

@@ -7,15 +7,12 @@
 enum { N = 40 };
 static double A[N][N], B[N][N], C[N][N], u[1000], v[1000];
 
-static void multiply(int n)
+static void combine(int n)
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            C[i][j] = 0;
-            for (int k = 0; k < n; k++)
-                C[i][j] += A[i][k] * B[k][j];
-        }
+        for (int j = 0; j < n; j++)
+            C[i][j] = A[i][j] + 2 * B[j][i];
 #pragma endscop
 }
 
@@ -28,7 +25,7 @@ int main(void)
             A[i][j] = i % 7 + j, B[i][j] = i - j % 5;
     for (int i = 0; i < 1000; i++)
         u[i] = i % 10;
-    multiply(N);
+    combine(N);
     smooth(1000, 10, u, v);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
