@@ -18,8 +18,23 @@ _DIALECT = re.compile(
 _NESTED_FUNCTION = re.compile(r"[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*\s*\([^;{}]*\)\s*\{")
 
 
+# What to call them, hint.
+_NAMES = (
+    (r"\?\s*:", "a conditional without its middle operand", "write the value twice"),
+    (r"\b(__)?typeof(__)?\b", "typeof", "write the type"),
+    (r"\b[0-9][\w.]*[ijIJ][fFlL]?\b", "an imaginary constant", "multiply by I of <complex.h>"),
+    (r"\.\.\.", "a range of cases", "write the cases one by one"),
+    (r"&&\s*[A-Za-z_]\w*|\bgoto\s*\*", "the address of a label", "use structured loops and conditions"),
+)
+
+
 class Unreadable(Exception):
-    """The text is wrong, or needed by a region."""
+    """The text is wrong, or needed by a region: then ``construct`` names what is not standard C in it."""
+
+    def __init__(self, construct: str = "", hint: str = "") -> None:
+        super().__init__(construct)
+        self.construct = construct
+        self.hint = hint
 
 
 def without_exotic_statement(text: str, line: int, column: int, typedefs: Collection[str]) -> str:
@@ -35,10 +50,19 @@ def without_exotic_statement(text: str, line: int, column: int, typedefs: Collec
     piece = text[start:end]
     exotic = _DIALECT.search(piece) or _NESTED_FUNCTION.match(piece)
     marked = any(token.text[0] == "#" for token in tokens(piece))
-    if not exotic or marked or _in_region(text, start):
+    if exotic and not marked and _in_region(text, start):
+        raise Unreadable(*_named(piece))
+    if not exotic or marked:
         raise Unreadable
     call = opaque_call(piece, typedefs)
     return text[:start] + replacement.replace("@", call, 1) + text[end:]
+
+
+def _named(piece: str) -> tuple[str, str]:
+    for pattern, what, hint in _NAMES:
+        if re.search(pattern, piece):
+            return what, hint
+    return "a construct beyond standard C", "write it in standard C"
 
 
 def _in_region(text: str, offset: int) -> bool:

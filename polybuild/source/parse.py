@@ -25,9 +25,13 @@ _PRAGMA_LINE = re.compile(r"[ \t]*#")
 class FunctionSyntaxError(Exception):
     """The function that holds a region cannot be parsed."""
 
-    def __init__(self, message: str, place: Place, token: str = "", column: int = 0) -> None:
-        """``column`` counts the preprocessed line, where ``token`` stands."""
+    def __init__(self, message: str, place: Place, token: str = "", column: int = 0, hint: str = "") -> None:
+        """``column`` counts the preprocessed line, where ``token`` stands.
+
+        ``hint`` is given where the text is right, but not standard C.
+        """
         super().__init__(message)
+        self.hint = hint
         self.place = place
         self.token = token
         self.column = column
@@ -176,8 +180,11 @@ def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int, str]) 
         return [*units[:index], repaired, *units[index + 1 :]]
     try:
         text = without_exotic_statement(unit.text, line, column, unit.typedefs)
-    except Unreadable:
+    except Unreadable as failure:
         place = unit.places[min(line, len(unit.places)) - 1]
+        if failure.construct:
+            what = f"{failure.construct} is not modelled"
+            raise FunctionSyntaxError(what, place, token, column, hint=failure.hint) from None
         raise FunctionSyntaxError(f"syntax error near '{token}'", place, token, column) from None
     return [*units[:index], replace(unit, text=text), *units[index + 1 :]]
 

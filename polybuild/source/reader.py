@@ -204,7 +204,8 @@ class _Functions:
         location = Location(place.file, place.line)
         if place.file == self.path:
             location = locate_token(self.text, self.path, place.line, error.token, error.column)
-        return Diagnostic(Severity.WARNING, "syntax-error", str(error), location)
+        code = "not-standard-c" if error.hint else "syntax-error"
+        return Diagnostic(Severity.WARNING, code, str(error), location, error.hint)
 
     @staticmethod
     def _reject(candidate: Candidate, code: str, message: str, hint: str) -> None:

@@ -80,10 +80,21 @@ def test_opaque_code_in_a_region_is_visible_as_such(read: Reader) -> None:
     assert [each.name for each in call.args.exprs] == ["n"]
 
 
-def test_code_beyond_the_parser_in_a_region_rejects_it(read: Reader) -> None:
-    source = read(function("#pragma scop\na[0] = n ?: 1;\n#pragma endscop"))
-    assert codes(source) == ["syntax-error"]
-    assert rejected(source).diagnostic.location.line == 4
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a[0] = n ?: 1;", "a conditional without its middle operand is not modelled"),
+        ("{ typeof(n) m = n; a[0] = m; }", "typeof is not modelled"),
+        ("a[0] = __real__ (n * 2.0i);", "an imaginary constant is not modelled"),
+        ("switch (n) { case 1 ... 3: a[0] = 1; }", "a range of cases is not modelled"),
+    ],
+)
+def test_code_beyond_the_parser_in_a_region_rejects_it(read: Reader, text: str, what: str) -> None:
+    source = read(function(f"#pragma scop\n{text}\n#pragma endscop"))
+    assert codes(source) == ["not-standard-c"]
+    diagnostic = rejected(source).diagnostic
+    assert (diagnostic.location.line, diagnostic.message) == (4, what)
+    assert diagnostic.hint
 
 
 def test_offsetof_keeps_its_spelling(read: Reader) -> None:
