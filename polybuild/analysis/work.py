@@ -7,7 +7,7 @@ from collections.abc import Collection
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.scop.model import Scop, Statement
+from polybuild.scop.model import DynamicLoop, Scop, Statement
 from polybuild.scop.nodes import walk
 
 _HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -25,7 +25,8 @@ def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
     number of instances (exactly for a rectangular nest). Loops with dynamic bounds and
     those inside a statement that is kept whole are unknown, and taken to run a few times.
     """
-    return tuple(_statement(statement, scop.context) for statement in scop.statements)
+    limits = frozenset(parameter.name for parameter in scop.parameters if parameter.is_limit)
+    return tuple(_statement(statement, scop.context, limits) for statement in scop.statements)
 
 
 def is_small(scop: Scop) -> bool:
@@ -42,8 +43,19 @@ def is_small(scop: Scop) -> bool:
     return total < _FEW
 
 
-def _statement(statement: Statement, context: isl.Set) -> tuple[isl.PwAff, ...]:
-    counts = list(dimension_counts(statement.domain, context, {loop.position for loop in statement.dynamic}))
+def _is_bounded(loop: DynamicLoop, limits: frozenset[str]) -> bool:
+    """Whether the static range of ``loop`` says more than the type of its counter."""
+    params = isl.dim_type.param
+    return not any(
+        loop.domain.get_dim_name(params, position) in limits
+        for position in range(loop.domain.dim(params))
+        if loop.domain.involves_dims(params, position, 1)
+    )
+
+
+def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -> tuple[isl.PwAff, ...]:
+    unknown = {loop.position for loop in statement.dynamic if not _is_bounded(loop, limits)}
+    counts = list(dimension_counts(statement.domain, context, unknown))
     if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
         counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
     return tuple(counts)

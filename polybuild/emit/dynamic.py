@@ -24,7 +24,7 @@ _IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 
 @dataclass(frozen=True, slots=True)
 class RestoredLoop:
-    """A generated loop over the counter of ``loop``, or over its negation.
+    """A generated loop over the counter of ``loop``, or over its negation where that counts down.
 
     ``narrowed`` says that it runs through a part of the static range only.
     """
@@ -54,15 +54,15 @@ def _match(schedule: isl.Map, statement: Statement) -> RestoredLoop | None:
     anything = isl.Map.universe(schedule.get_space())
     for loop in statement.dynamic:
         position = loop.position
-        upwards = schedule.is_subset(anything.equate(_in, position, _out, last))
-        downwards = not upwards and schedule.is_subset(anything.oppose(_in, position, _out, last))
-        if not (upwards or downwards):
+        upwards = loop.step > 0
+        relate = anything.equate if upwards else anything.oppose
+        if not schedule.is_subset(relate(_in, position, _out, last)):
             continue
         inner = schedule.dim(_in) - position
         around = schedule.project_out(_out, last, 1).project_out(_in, position, inner)
         if not around.reverse().is_single_valued():
             return None
-        return RestoredLoop(loop, downwards, _is_narrowed(schedule.domain(), loop))
+        return RestoredLoop(loop, not upwards, _is_narrowed(schedule.domain(), loop))
     return None
 
 

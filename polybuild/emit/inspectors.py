@@ -83,7 +83,9 @@ def _in_order(statement: Statement) -> isl.Schedule:
     """One band for each loop of ``statement``, outermost first, under a mark for the threads."""
     schedule = isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
     space = isl.LocalSpace.from_space(statement.domain.get_space())
+    downwards = {loop.position for loop in statement.dynamic if loop.step < 0}
     for position in reversed(range(len(statement.iterators))):
-        value = isl.UnionPwAff.from_pw_aff(isl.PwAff.var_on_domain(space, isl.dim_type.set, position))
+        counter = isl.PwAff.var_on_domain(space, isl.dim_type.set, position)
+        value = isl.UnionPwAff.from_pw_aff(counter.neg() if position in downwards else counter)
         schedule = schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(value))
     return schedule.get_root().child(0).insert_mark(isl.Id(_MARK)).get_schedule()

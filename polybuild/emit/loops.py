@@ -156,10 +156,11 @@ class LoopPrinter:
             line, before = None, ""
         head = [f"{indent}{line.text}"] if line is not None else []
         kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
+        advance = _advance(variable, loop.step)
+        if loop.stride is not None:
+            advance = f"{variable} {'+' if loop.step > 0 else '-'}= {printer.visit(loop.stride)}"
         start, condition = printer.visit(loop.start), printer.visit(loop.header.cond)
-        head.append(
-            f"{indent}for ({kind} {variable} = {start}; {condition}; {_advance(variable, loop.step)}) {{"
-        )
+        head.append(f"{indent}for ({kind} {variable} = {start}; {condition}; {advance}) {{")
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""

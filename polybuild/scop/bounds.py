@@ -40,12 +40,19 @@ def affine_condition(
 
 
 def counter_hull(
-    node: c_ast.For, counter: Variable, place: Place, facts: Facts, assumptions: Assumptions
+    node: c_ast.For,
+    counter: Variable,
+    place: Place,
+    facts: Facts,
+    assumptions: Assumptions,
+    *,
+    direction: int | None = None,
 ) -> Hull:
     """A box around the values that the counter of a loop with dynamic bounds takes.
 
     Known are the limits of narrow types, a start value that is affine (the
-    counter only moves away from it), and the affine parts of the condition.
+    counter only moves away from it), and the affine parts of the condition. The
+    ``direction`` it moves in is 1 or -1; it is read from a plain step if it is not given.
     """
     depth = place.depth
     tested = spaces.deepen_set(place.domain)
@@ -58,7 +65,7 @@ def counter_hull(
         if high < WIDE - 1:
             tested = tested.intersect(value.le_set(spaces.constant(depth + 1, high)))
         first = _start(node, place, kind, facts, assumptions)
-        direction = _direction(node)
+        direction = _direction(node) if direction is None else direction
         if first is not None and direction and kind.signed and kind.width >= 32:
             first = spaces.deepen(first)
             tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))

@@ -20,13 +20,14 @@ from pycparser import c_ast
 
 from polybuild.diagnostics import Unsupported
 from polybuild.scop import spaces
-from polybuild.scop.assumptions import Assumptions
+from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import counter_hull
+from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.integers import holds
-from polybuild.scop.loops import constant_step, counter_type, start_of
+from polybuild.scop.loops import amount_of, constant_step, counter_type, start_of
 from polybuild.scop.model import DynamicLoop
-from polybuild.scop.nodes import walk
+from polybuild.scop.nodes import location, walk
 from polybuild.scop.place import Place
 from polybuild.scop.structure import has_side_effect
 from polybuild.scop.synthetic import number, type_name
@@ -34,46 +35,80 @@ from polybuild.source.types import Integer, Type
 from polybuild.source.typing import type_of
 
 _dim = isl.dim_type
+_INT = 32  # the width of int, to which narrower types are promoted
 _WIDEST = Integer("long long", 64, signed=True)
 _ENDS = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def read_dynamic_loop(
-    node: c_ast.For, place: Place, facts: Facts, assumptions: Assumptions
+    node: c_ast.For, place: Place, facts: Facts, assumptions: Assumptions, violations: list[Violation]
 ) -> DynamicLoop | None:
     """The loop ``node`` inside another one, None if its header is not such a loop's.
 
-    Raises Unsupported for counters that no loop of a region may have.
+    A loop with affine bounds and a stride that is no constant is one anywhere, if its
+    stride is positive: ``violations`` has where it is not. Raises Unsupported for
+    counters that no loop of a region may have.
     """
     counter = facts.names.iterators.get(node)
-    if counter is None or not place.depth or not isinstance(node.cond, c_ast.BinaryOp):
+    if counter is None or not isinstance(node.cond, c_ast.BinaryOp):
         return None
     kind = counter_type(counter, node, place, facts)
+    stride = None
     try:
-        step = constant_step(node, facts, [])
         start = start_of(node)
+        step, stride = _step(node, place, facts, kind, violations)
     except Unsupported:
         return None
     limit = _limit(node.cond, counter.name, step, kind, facts)
     first_type = _type(start, facts)
-    if (
-        limit is None
-        or first_type is None
-        or any(_is_unstable(each, counter.name) for each in (start, limit))
-    ):
+    if limit is None or first_type is None or (stride is None and not place.depth):
+        return None
+    if any(_is_unstable(each, counter.name) for each in (start, limit, stride) if each is not None):
         return None
     if not holds(kind, first_type):
         start = c_ast.Cast(type_name(kind), start, start.coord)
-    domain = counter_hull(node, counter, place, facts, assumptions).iterations
-    low, high = facts.parameters.range(counter, kind, place.depth + 1)
-    value = spaces.dimension(place.depth + 1, place.depth)
-    if not domain.dim_has_lower_bound(_dim.set, place.depth):
-        domain = domain.intersect(value.ge_set(low))
-    if not domain.dim_has_upper_bound(_dim.set, place.depth):
-        domain = domain.intersect(value.le_set(high))
-    predicate = _predicate(node.cond, counter.name, start, step)
-    return DynamicLoop(node, place.depth, step, start, limit, predicate, domain.coalesce())
+    domain = counter_hull(
+        node, counter, place, facts, assumptions, direction=1 if step > 0 else -1
+    ).iterations
+    ends = [
+        domain.dim_has_lower_bound(_dim.set, place.depth),
+        domain.dim_has_upper_bound(_dim.set, place.depth),
+    ]
+    if not all(ends):
+        low, high = facts.parameters.range(counter, kind, place.depth + 1)
+        value = spaces.dimension(place.depth + 1, place.depth)
+        domain = domain if ends[0] else domain.intersect(value.ge_set(low))
+        domain = domain if ends[1] else domain.intersect(value.le_set(high))
+    predicate = _predicate(node.cond, counter.name, start, step, stride)
+    return DynamicLoop(node, place.depth, step, start, limit, predicate, domain.coalesce(), stride)
+
+
+def _step(
+    node: c_ast.For, place: Place, facts: Facts, kind: Integer, violations: list[Violation]
+) -> tuple[int, c_ast.Node | None]:
+    """The constant step; or its sign, and the expression of its amount. Raises Unsupported."""
+    try:
+        return constant_step(node, facts, []), None
+    except Unsupported as refusal:
+        sign, amount = amount_of(node)
+        bound = None if amount is None else _type(amount, facts)
+        if refusal.diagnostic.code != "non-constant-stride" or bound is None:
+            raise
+        if not kind.signed or kind.width < _INT or not holds(kind, bound):
+            raise
+        value = Expressions(facts, "stride", violations).value(amount, place)
+        violations.append(
+            Violation(
+                value.neg().nonneg_set(),
+                place.domain,
+                "non-constant-stride",
+                "the loop's stride must be positive",
+                location(node),
+                "count in the direction of the loop's condition",
+            )
+        )
+        return sign, amount
 
 
 def _limit(condition: c_ast.BinaryOp, name: str, step: int, kind: Integer, facts: Facts) -> c_ast.Node | None:
@@ -112,13 +147,15 @@ def _type(node: c_ast.Node, facts: Facts) -> Integer | None:
     return kind if isinstance(kind, Integer) else None
 
 
-def _predicate(condition: c_ast.Node, name: str, start: c_ast.Node, step: int) -> c_ast.Node:
+def _predicate(
+    condition: c_ast.Node, name: str, start: c_ast.Node, step: int, stride: c_ast.Node | None
+) -> c_ast.Node:
     """Whether the loop runs with the counter's value."""
     counter = c_ast.ID(name, start.coord)
     begun = c_ast.BinaryOp(">=" if step > 0 else "<=", counter, start, start.coord)
     predicate = c_ast.BinaryOp("&&", begun, condition, condition.coord)
-    if abs(step) == 1:
+    if stride is None and abs(step) == 1:
         return predicate
     distance = c_ast.BinaryOp("-", c_ast.Cast(type_name(_WIDEST), counter), start, start.coord)
-    rest = c_ast.BinaryOp("%", distance, number(abs(step)), start.coord)
+    rest = c_ast.BinaryOp("%", distance, stride or number(abs(step)), start.coord)
     return c_ast.BinaryOp("&&", predicate, c_ast.BinaryOp("==", rest, number(0)), condition.coord)

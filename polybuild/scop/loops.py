@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import islpy as isl
@@ -133,10 +134,10 @@ def constant_step(node: c_ast.For, facts: Facts, violations: list[Violation]) ->
     step = node.next
     if isinstance(step, c_ast.UnaryOp):
         return 1 if "+" in step.op else -1
-    name = stepped_name(node)
-    sign, amount = _amount(step, name)
+    sign, amount = amount_of(node)
     if amount is None:
         raise _header(node, "its increment does not add a constant to the counter")
+    facts = dataclasses.replace(facts, eager=False)  # what is read here may not be reached
     value = Expressions(facts, "stride", violations).value(amount, Place(domain=spaces.universe(0)), None)
     number = spaces.constant_value(value)
     if number is None:
@@ -151,8 +152,11 @@ def constant_step(node: c_ast.For, facts: Facts, violations: list[Violation]) ->
     return sign * number
 
 
-def _amount(step: c_ast.Assignment, name: str | None) -> tuple[int, c_ast.Node | None]:
+def amount_of(node: c_ast.For) -> tuple[int, c_ast.Node | None]:
     """Sign and amount of ``i += c``, ``i -= c``, ``i = i + c``, ``i = c + i`` or ``i = i - c``."""
+    step, name = node.next, stepped_name(node)
+    if not isinstance(step, c_ast.Assignment):
+        return 1, None
     if step.op in {"+=", "-="}:
         return (1 if step.op == "+=" else -1), step.rvalue
     right = step.rvalue

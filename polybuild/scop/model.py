@@ -115,7 +115,8 @@ class Access:
 class DynamicLoop:
     """A counted loop with bounds that depend on data (Zhao, Kruse, Cohen, CC 2018), compared by identity.
 
-    Dimension ``position`` of its statements is its counter, counted by ``step``. Their
+    Dimension ``position`` of its statements is its counter, counted by ``step``, or where
+    ``stride`` is given by its value, in the direction of ``step``. Their
     domains have a static range instead of the bounds, ``domain`` in the space of the
     loop and those around it; ``predicate``, a C condition on the counter, says for
     which values of it the loop runs: from ``start`` to before or at ``limit``. The
@@ -129,6 +130,7 @@ class DynamicLoop:
     limit: c_ast.Node
     predicate: c_ast.Node
     domain: isl.Set
+    stride: c_ast.Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

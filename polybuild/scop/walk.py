@@ -254,7 +254,8 @@ class Walk:
         try:
             loop = read_loop(node, place, self._facts, violations, want_final=counter in self._tracked)
         except Unsupported as refusal:
-            if self._guards or counter in self._tracked or not is_affinity_refusal(refusal):
+            unknown = is_affinity_refusal(refusal) or refusal.diagnostic.code == "non-constant-stride"
+            if self._guards or counter in self._tracked or not unknown:
                 raise
             return self._dynamic_for(node, place, refusal)
         if self._guards or self._dynamic:
@@ -277,9 +278,11 @@ class Walk:
 
     def _dynamic_for(self, node: c_ast.For, place: Place, refusal: Unsupported) -> Part:
         """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""
-        loop = read_dynamic_loop(node, place, self._facts, self._assumptions)
-        if loop is None:
+        violations: list[Violation] = []
+        loop = read_dynamic_loop(node, place, self._facts, self._assumptions, violations)
+        if loop is None or (self._dynamic and any(map(self._assumptions.is_possible, violations))):
             raise refusal
+        self._require(violations)
         first, eager = len(self._drafts), self._facts.eager
         bounds = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
         bounds.read(loop.start, place)

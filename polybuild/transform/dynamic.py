@@ -14,17 +14,21 @@ import islpy as isl
 
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import DynamicLoop, Scop, Statement
-from polybuild.transform.bands import is_band, member, permute
+from polybuild.transform.bands import is_band, member, negate, permute
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of a band: the dynamic loop it is, if any, and whether it counts a loop around one."""
+    """A member of a band: the dynamic loop it is, if any, and whether it counts a loop around one.
+
+    A ``backwards`` member runs through its loop from the end.
+    """
 
     loop: DynamicLoop | None
     outer: bool
+    backwards: bool = False
 
 
 def separate_dynamic_loops(scop: Scop, schedule: isl.Schedule) -> isl.Schedule | None:
@@ -57,6 +61,10 @@ def _separated_band(node: isl.ScheduleNode, statements: Mapping[str, Statement])
         found = _member(dates.intersect_domain(node.get_domain()), statements)
         if found is None:
             return None
+        if found.backwards:
+            if not node.band_member_get_coincident(position):
+                return None
+            node = negate(node, position)
         members.append(found)
     order = _order(members)
     if order != list(range(len(members))) and not node.band_get_permutable():
@@ -80,18 +88,24 @@ def _separated_band(node: isl.ScheduleNode, statements: Mapping[str, Statement])
 def _member(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> _Member | None:
     """What a member of a band is; None if it is a dynamic loop for some statements only, or skewed."""
     loops: set[DynamicLoop | None] | None = None
-    outer = False
+    outer = backwards = False
     for each in maps_of(schedule):
         dynamic = statements[each.get_tuple_name(_in)].dynamic
         used = [dim for dim in range(each.dim(_in)) if _depends_on(each, dim)]
         outer = outer or any(dim < loop.position for loop in dynamic for dim in used)
-        possible: set[DynamicLoop | None] = {loop for loop in dynamic if _steps_through(each, loop.position)}
+        possible: set[DynamicLoop | None] = {loop for loop in dynamic if _steps_through(each, loop)}
+        if not possible:
+            possible = {loop for loop in dynamic if _steps_through(each, loop, backwards=True)}
+            backwards = backwards or bool(possible)
         if not any(loop.position in used for loop in dynamic):
             possible.add(None)
         loops = possible if loops is None else loops & possible
     if not loops:
         return None
-    return _Member(None if None in loops else loops.pop(), outer)
+    if None in loops:
+        return _Member(None, outer)
+    mixed = backwards and any(_forwards(each, statements) for each in maps_of(schedule))
+    return None if mixed else _Member(loops.pop(), outer, backwards)
 
 
 def _order(members: Sequence[_Member]) -> list[int]:
@@ -136,10 +150,13 @@ def _depends_on(schedule: isl.Map, position: int) -> bool:
     return bool(schedule.gist_domain(schedule.domain()).involves_dims(_in, position, 1))
 
 
-def _steps_through(schedule: isl.Map, position: int) -> bool:
-    """Whether the one date of ``schedule`` is the counter at ``position``, or its negation."""
+def _forwards(schedule: isl.Map, statements: Mapping[str, Statement]) -> bool:
+    return any(_steps_through(schedule, loop) for loop in statements[schedule.get_tuple_name(_in)].dynamic)
+
+
+def _steps_through(schedule: isl.Map, loop: DynamicLoop, *, backwards: bool = False) -> bool:
+    """Whether the one date of ``schedule`` counts as ``loop`` does, or against it."""
     anything = isl.Map.universe(schedule.get_space())
-    return bool(
-        schedule.is_subset(anything.equate(_in, position, _out, 0))
-        or schedule.is_subset(anything.oppose(_in, position, _out, 0))
-    )
+    upwards = (loop.step > 0) != backwards
+    relate = anything.equate if upwards else anything.oppose
+    return bool(schedule.is_subset(relate(_in, loop.position, _out, 0)))

@@ -482,6 +482,42 @@ for (int i = 0; i < n; i++) for (int j = a[i]; j <= n - 1; j += 2) X[i][j] += j;
 //# dynamic_down_by_three: parallel
 for (int i = 0; i < n; i++) for (int j = a[i]; j > b[i] && 1; j -= 3) X[i][0] += j;
 
+//# dynamic_down_in_order: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j > 0; j--) X[i][j] = X[i][j - 1] * 0.5 + X[i][j];
+
+//# dynamic_down_without_order: parallel
+for (int i = 0; i < n; i++) for (int j = a[i]; j >= 0; j--) { X[i][j] += 1; K[i][j] = j; }
+
+//# stride_from_parameter: parallel
+int m = n / 2 + 1;
+#pragma scop
+for (int i = 0; i < n; i += m) x[i] += y[i];
+#pragma endscop
+
+//# stride_from_parameter_down: parallel
+int m = n / 3 + 1;
+#pragma scop
+for (int i = n - 1; i >= 0; i -= m) for (int j = 0; j < n; j++) X[i][j] += y[i];
+#pragma endscop
+
+//# stride_from_parameter_in_order: serial
+int m = n / 5 + 1;
+#pragma scop
+for (int i = m; i < n; i += m) x[i] += x[i - m];
+#pragma endscop
+
+//# stride_not_positive: parallel
+int m = n > 5 ? 2 : -2;
+#pragma scop
+for (int i = m > 0 ? 0 : n; i < n; i += m) x[i] += y[i];
+#pragma endscop
+
+//# stride_inside: parallel
+int m = n / 4 + 2;
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = i; j < n; j += m) { X[i][j] += 1; if (j > 3) K[i][j] -= j; }
+#pragma endscop
+
 //# dynamic_down_to: parallel
 for (int i = 0; i < n; i++) for (int j = a[i]; b[i] <= j; j -= 3) X[i][0] += j;
 

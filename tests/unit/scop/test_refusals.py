@@ -22,7 +22,11 @@ CASES = [
     ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) b[i] = 0;", "int n, int *a, int *b"),
     ("data-dependent-bound", f"n = a[0]; {LOOP} a[i] = 0;", "int n, int *a"),
     ("non-affine-bound", "for (int i = 0; i < n / n; i++) a[i] = 0;", "int n, int *a"),
-    ("non-constant-stride", "for (int i = 0; i < n; i += m) a[i] = 0;", "int n, int m, int *a"),
+    (
+        "non-constant-stride",
+        "for (unsigned i = 0; i < n; i += m) a[i] = 0;",
+        "unsigned n, unsigned m, int *a",
+    ),
     ("loop-header", "for (int i = 0; i < n; i = a[i]) a[i] = 0;", "int n, int *a"),
     ("loop-header", "for (int i = 1; i < n; i *= 2) a[i] = 0;", "int n, int *a"),
     ("loop-header", "for (;;) a[0] = 0;", "int n, int *a"),
