@@ -132,9 +132,13 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         *(device.text if device else ()),
         *checks,
     )
+    code = set(re.findall(r"\w+", " ".join(line for line in everything if "POLYBUILD_OMP(" not in line)))
     used_names = set(re.findall(r"\w+", " ".join(everything)))
+    declared = _parameter_declarations(scop, names, used_names, build, printer)
+    # a compiler without OpenMP sees no use of what only directives mention
+    declared += [f"(void)sizeof {each};" for each in names.values() if each in used_names - code]
     return RegionText(
-        tuple(_parameter_declarations(scop, names, used_names, build, printer)),
+        tuple(declared),
         conditions,
         lines,
         frozenset(helpers),

@@ -11,6 +11,7 @@ from polybuild.scop.inlining import inline_calls
 from polybuild.scop.lastvalues import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.normalise import normalise
+from polybuild.scop.swaps import check_swaps
 from polybuild.scop.walk import Walk
 from polybuild.source.model import Region
 
@@ -22,6 +23,10 @@ def extract_scop(region: Region) -> Scop:
     """
     try:
         return _normalised(inline_calls(region))
+    except Unsupported as refusal:
+        if refusal.diagnostic.code in {"pointer-reassigned", "pointer-value"}:
+            check_swaps(region)
+        raise
     except RecursionError:
         raise Unsupported(
             "too-complex",

@@ -617,3 +617,11 @@ int k = 0;
 for (int i = 0; i < n; i++) for (int j = 0; j < a[i] && 1; j++) k += 2;
 #pragma endscop
 x[0] += k;
+
+//# pointers_that_change_places: pointer-swap
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
+  double *s = x;
+  x = y;
+  y = s;
+}
