@@ -93,9 +93,9 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
             if kernel not in tree.grids:
                 return node.set_annotation(isl.Id(NO_LAUNCH))
             name = f"launch{len(launches)}"
-            # isl nests the dimensions of the loops; the functions have them side by side
-            flat = isl.PwMultiAff.from_map(isl.Set.universe(build.get_schedule_space()).flatten_map())
-            grid = (each.pullback_pw_multi_aff(flat) for each in tree.grids[kernel])
+            values = build.get_schedule().reverse().apply_range(tree.hosts[kernel])
+            loops = _function(isl.Map.from_union_map(values))
+            grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[kernel])
             launches[name] = Launch(kernel, tuple(build.expr_from_pw_aff(each) for each in grid))
             return node.set_annotation(isl.Id(name))
         except Exception as error:  # noqa: BLE001 -- likewise
@@ -128,7 +128,7 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
         for each in tile.references:
             if each.statement.name != statement:
                 continue
-            loops = _loops(tile.loops[statement], dates, to_instance)
+            loops = _loops(tile.loops[statement], dates)
             if isinstance(tile, SharedTile):
                 element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
                 places = _in_box(tile, _functions(element), loops)
@@ -139,16 +139,17 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
     return tuple(found)
 
 
-def _loops(loops: isl.PwMultiAff, dates: isl.Map, to_instance: isl.PwMultiAff) -> isl.PwMultiAff:
-    """The loops around an instance in terms of those generated so far.
+def _loops(loops: isl.PwMultiAff, dates: isl.Map) -> isl.PwMultiAff:
+    """The loops around an instance in terms of those that isl generated.
 
-    isl generates no loop where its value is known; what is missing follows from the instance.
+    It generates none where the value is known, and its dimensions are not numbered as ours.
+    What equals one of them, or a number, is found by what is known of all.
     """
-    flat = isl.PwMultiAff.from_map(isl.Set.universe(dates.range().get_space()).flatten_map())
-    found = loops.pullback_pw_multi_aff(to_instance)
-    for dim in range(min(loops.dim(isl.dim_type.out), flat.dim(isl.dim_type.out))):
-        found = found.set_pw_aff(dim, flat.get_pw_aff(dim))
-    return found
+    return _function(dates.reverse().apply_range(isl.Map.from_pw_multi_aff(loops)))
+
+
+def _function(values: isl.Map) -> isl.PwMultiAff:
+    return isl.PwMultiAff.from_map(values.coalesce().detect_equalities())
 
 
 def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:

@@ -41,13 +41,15 @@ class LoweredTree:
     """A tree from which the code of the host and of the threads can be generated.
 
     ``grids`` gives, per kernel, the number of blocks along each axis, as a
-    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it; ``tiles``
+    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it, and ``hosts``
+    these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
     what it keeps in shared memory and registers; ``added`` the statements that are
     no instances of the region's, by name.
     """
 
     schedule: isl.Schedule
     grids: Mapping[str, tuple[isl.PwAff, ...]]
+    hosts: Mapping[str, isl.UnionMap]
     tiles: Mapping[str, tuple[Tile, ...]]
     added: Mapping[str, Added]
 
@@ -57,15 +59,17 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> Low
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
     grids: dict[str, tuple[isl.PwAff, ...]] = {}
+    hosts: dict[str, isl.UnionMap] = {}
     tiles: dict[str, tuple[Tile, ...]] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers})
     for kernel in mapping.kernels:
         node = find_mark(root, kernel.name)
         grids[kernel.name] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
+        hosts[kernel.name] = prefix_of(node)
         tiles[kernel.name] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
         root = _bind(node, kernel).root()
         root = filler.fill(root, kernel, tiles[kernel.name])
-    return LoweredTree(_keep_whole(root).get_schedule(), grids, tiles, filler.added)
+    return LoweredTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added)
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:

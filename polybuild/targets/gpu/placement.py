@@ -4,8 +4,8 @@ The references to an array that the kernel writes are one group, as no copy may
 miss what another changes; references to one that it only reads are grouped where
 one box for two is smaller than two boxes. A group goes to registers if each
 element belongs to one point of the thread's loops, whatever the sequential loops
-do, and is used again; to shared memory if it is only read and is used again, or
-threads side by side do not touch neighbours. All else stays where it is.
+do, and is used again; to shared memory if it is only read, and several threads use it
+or threads side by side do not touch neighbours. All else stays where it is.
 """
 
 from __future__ import annotations
@@ -143,6 +143,7 @@ class _Placer:
         self._x = self._points.get_schedule_depth() + len(kernel.threads) - 1
         partial = self._points.band_get_partial_schedule_union_map()
         self._partial = _by_statement(partial)
+        self._users = _by_statement(prefix_of(inner).flat_range_product(partial))
         self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
 
     def references(self, array: Array) -> list[Reference]:
@@ -167,12 +168,7 @@ class _Placer:
         nodes = {id(each.access.node) for each in references}
         if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():
             return None
-        owned = _union(
-            [
-                self._owners[each.statement.name].reverse().apply_range(_relation(each, self._scop))
-                for each in references
-            ]
-        )
+        owned = self._touched_by(self._owners, self._outer, references)
         if not (owned.is_single_valued() and owned.is_injective()):
             return None
         return RegisterTile(
@@ -230,12 +226,25 @@ class _Placer:
         )
 
     def _pays(self, references: list[Reference]) -> bool:
-        """Whether elements are used again, or are touched in a bad order."""
-        if len({id(each.access.node) for each in references}) > 1:
-            return True
-        one = references[0]
-        elements = self._inner[one.statement.name].range_product(_relation(one, self._scop))
-        return not elements.is_injective() or not self._is_coalesced(one)
+        """Whether several threads use an element, or threads side by side do not touch neighbours.
+
+        What one thread alone uses again, it keeps itself.
+        """
+        users = self._touched_by(self._users, self._inner, references)
+        return not users.is_injective() or not all(map(self._is_coalesced, references))
+
+    def _touched_by(
+        self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[Reference]
+    ) -> isl.Map:
+        """``{ [d0, ..., dn, p0, ...] -> [[d0, ..., dn] -> array[x0, ...]] }`` for the points of a thread."""
+        return _union(
+            [
+                points[each.statement.name]
+                .reverse()
+                .apply_range(dates[each.statement.name].range_product(_relation(each, self._scop)))
+                for each in references
+            ]
+        )
 
     def _is_coalesced(self, reference: Reference) -> bool:
         """Whether threads side by side touch elements side by side, or the same one."""

@@ -25,6 +25,12 @@ def test_five_references_are_one_tile(planned):
     assert not found.registers  # and written once
 
 
+def test_registers_below_a_loop_of_the_host(planned):
+    """The same elements come back in the next launch, which loads them again."""
+    body = "for (int t = 0; t < n; t++) {" + PRODUCT.replace("C[i][j] +=", "C[i][j] = C[i][j] / 2 +") + "}"
+    assert planned(body, MATRICES).registers["C"].sizes == (4, 4)
+
+
 def test_transposition_goes_through_shared_memory(planned):
     body = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = A[j][i];"
     found = planned(body, MATRICES, tile_sizes=(32, 32), block_sizes=(8, 32))

@@ -1,0 +1,1 @@
+"""Kernels on a GPU: correctness, times of kernels and copies, and a matrix product against cuBLAS."""

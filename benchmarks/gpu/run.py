@@ -1,0 +1,174 @@
+"""Builds, checks and times what ``python -m benchmarks.gpu`` prepared, with Python, gcc and nvcc alone.
+
+usage: python3 run.py [--runs N] [--size large] [--json FILE]
+
+Run it in the folder that was prepared, on the machine with the GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+LIMIT = 300
+FLAGS = ["-O3", "-march=native", "-fopenmp", "-Wno-unknown-pragmas"]
+EXACT = ["-O2", "-ffp-contract=off", "-fopenmp", "-Wno-unknown-pragmas"]
+PRODUCTS = (1024, 2048, 4096, 8192)
+
+
+def main() -> int:
+    """Measure everything; 0 if every kernel gave the host's results."""
+    parser = argparse.ArgumentParser("run.py", description="Kernels on a GPU against the host.")
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
+    parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
+    parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
+    arguments = parser.parse_args()
+    os.chdir(HERE)
+    runtime = _runtime()
+    rows: dict[str, Any] = {}
+    for source in sorted(Path("original").glob("*.c")):
+        rows[source.stem] = _kernel(source.stem, runtime, arguments)
+        _print_row(source.stem, rows[source.stem])
+    result = {"machine": _machine(), "size": arguments.size, "kernels": rows, "matmul": _products(runtime)}
+    for size, product in result["matmul"].items():
+        print(f"matmul {size:>5} {json.dumps(product)}")
+    arguments.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(f"written: {arguments.json}")
+    return 0 if all(row.get("equal") for row in rows.values()) else 1
+
+
+def _kernel(name: str, runtime: list[str], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Check and time one kernel."""
+    driver = ["driver.c", "-I", "."]
+    programs = {
+        "host": _build(f"{name}-host", [f"original/{name}.c", *driver], FLAGS),
+        "device": _build(f"{name}-device", [f"fast/{name}.c", *driver, *runtime], FLAGS),
+        "host-exact": _build(f"{name}-host-exact", [f"original/{name}.c", *driver], EXACT),
+        "device-exact": _build(f"{name}-device-exact", [f"exact/{name}.c", *driver, *runtime], EXACT),
+    }
+    failed = [each for each, program in programs.items() if program is None]
+    if failed:
+        return {"equal": False, "failure": f"does not compile: {', '.join(failed)}"}
+    row: dict[str, Any] = {"equal": True}
+    for size in ("mini", "small"):
+        expected, found = (_run([f"./{programs[each]}", size]) for each in ("host-exact", "device-exact"))
+        row["equal"] &= expected is not None and found is not None and _sums(expected) == _sums(found)
+        row["on_device"] = found is not None and "runs on the device" in found.stderr
+    if shutil.which("compute-sanitizer"):
+        checked = _run(
+            ["compute-sanitizer", "--error-exitcode", "9", f"./{programs['device-exact']}", "mini"]
+        )
+        row["sanitizer"] = checked is not None
+    command = ["--repeat", str(arguments.runs), arguments.size]
+    for each in ("host", "device"):
+        done = _run([f"./{programs[each]}", *command])
+        row[each] = _median(done)
+        if each == "device" and done is not None:
+            row["told"] = [line for line in done.stderr.splitlines() if "runs on the device" in line][-1:]
+    return row
+
+
+def _products(runtime: list[str]) -> dict[str, Any]:
+    """The matrix product against cuBLAS, kernels alone: GFLOP/s for each size."""
+    own = _build("matmul", ["fast/matmul.c", *runtime], FLAGS)
+    cublas = None
+    if shutil.which("nvcc"):
+        done = subprocess.run(
+            [str(shutil.which("nvcc")), "-O3", "cublas.cu", "-lcublas", "-o", "cublas"],
+            check=False,
+            timeout=LIMIT,
+        )
+        cublas = "cublas" if done.returncode == 0 else None
+    rows: dict[str, Any] = {}
+    for size in PRODUCTS:
+        row: dict[str, Any] = {}
+        operations = 2.0 * size**3
+        done = _run(["./matmul", str(size)]) if own else None
+        if done is not None:
+            row["seconds with copies"] = _median(done)
+            kernels = re.findall(r"(\d+) kernels ([\d.]+) ms", done.stderr)
+            runs = re.findall(r": (\d+) runs on the device", done.stderr)
+            if kernels and runs:
+                row["polybuild GFLOP/s"] = round(operations * int(runs[-1]) / float(kernels[-1][1]) / 1e6, 1)
+        if cublas and (seconds := _median(_run(["./cublas", str(size)]))):
+            row["cuBLAS GFLOP/s"] = round(operations / seconds / 1e9, 1)
+        rows[str(size)] = row
+    return rows
+
+
+def _runtime() -> list[str]:
+    """What a program with kernels is linked with."""
+    if _build("runtime.o", [str(path) for path in Path("runtime/src").glob("*.c")], ["-O2", "-r"]) is None:
+        sys.exit("the runtime does not compile")
+    return ["runtime.o", "-I", "runtime/include", "-ldl", "-lpthread"]
+
+
+def _build(program: str, sources: list[str], flags: list[str]) -> str | None:
+    command = ["gcc", *flags, "-I", "runtime/include", *sources, "-lm", "-o", program]
+    if "-r" in flags:
+        command.remove("-lm")
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=LIMIT)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+    return None if done.returncode else program
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    environment = {**os.environ, "POLYBUILD_BACKEND": "cuda", "POLYBUILD_VERBOSE": "1"}
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, env=environment, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode else done
+
+
+def _sums(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stdout.splitlines() if not line.startswith("seconds")]
+
+
+def _median(done: subprocess.CompletedProcess[str] | None) -> float | None:
+    if done is None:
+        return None
+    return statistics.median(
+        float(each) for each in re.findall(r"^seconds (\S+)$", done.stdout, re.MULTILINE)
+    )
+
+
+def _print_row(name: str, row: dict[str, Any]) -> None:
+    host, device = row.get("host"), row.get("device")
+    ratio = f"{host / device:8.2f}" if host and device else "       -"
+    result = "equal" if row["equal"] else row.get("failure", "DIFFERENT")
+    where = "" if row.get("on_device") else " (ran on the host)"
+    print(f"{name:16} {host or 0:10.4f} {device or 0:10.4f} {ratio}  {result}{where}", flush=True)
+
+
+def _machine() -> dict[str, str]:
+    def told(*command: str) -> str:
+        if shutil.which(command[0]) is None:
+            return ""
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        return done.stdout.strip()
+
+    query = "--query-gpu=name,driver_version,memory.total"
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "gpu": told("nvidia-smi", query, "--format=csv,noheader"),
+        "gcc": told("gcc", "--version").partition("\n")[0],
+        "nvcc": told("nvcc", "--version").rpartition("\n")[2],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
