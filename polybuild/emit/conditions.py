@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -140,7 +140,8 @@ class ConditionPrinter:
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
-        if min_work == 0 or not work:
+        known = _known_instances(work)
+        if min_work == 0 or not work or (known is not None and known >= min_work):
             return []
 
         def text(printer: ExpressionPrinter, _: Sizes) -> str:
@@ -148,12 +149,18 @@ class ConditionPrinter:
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
 
-    def loop_line(self, line: LoopLine) -> LoopLine:
-        """``line`` with its ``work`` as an ``if`` clause of the directive."""
+    def loop_line(self, line: LoopLine) -> LoopLine | None:
+        """``line`` with its ``work`` as an ``if`` clause of the directive.
+
+        Where the work is known, there is no such clause, or no directive at all: then None.
+        """
         if not line.work:
             return line
+        known = _known_instances(line.work)
+        if known is not None:
+            return replace(line, work=()) if known >= line.least_work else None
         condition = f"{self._instances(line.work, self._printers[0])} >= {line.least_work}"
-        return LoopLine(f"{line.text.removesuffix(')')} if({condition}))", line.depth)
+        return replace(line, text=f"{line.text.removesuffix(')')} if({condition}))", work=())
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""
@@ -192,6 +199,20 @@ class ConditionPrinter:
 def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Conditions, each text once, the first time it comes."""
     return tuple({each.text: each for each in reversed(conditions)}.values())[::-1]
+
+
+def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
+    """The sum over the statements of the products of their trip counts, if these are constants."""
+    total = 0.0
+    for counts in work:
+        product = 1.0
+        for each in counts:
+            least, most = each.min_val(), each.max_val()
+            if not (least.is_int() and most.is_int() and least.eq(most)):
+                return None
+            product *= max(0, most.to_python())
+        total += product
+    return total
 
 
 def _operand(expression: c_ast.Node) -> str:

@@ -13,6 +13,7 @@ from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.dynamic import RestoredLoop, check_conditions, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
+from polybuild.emit.private import keeps_private
 from polybuild.source.types import Integer
 from polybuild.targets.model import LoopLine
 
@@ -102,8 +103,11 @@ class LoopPrinter:
         raise NotImplementedError(f"isl AST node {kind}")
 
     def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
-        mark = node.mark_get_id().get_name()
-        return self._node(node.mark_get_node(), indent, mark if mark in self._loop_lines else before)
+        mark, below = node.mark_get_id().get_name(), node.mark_get_node()
+        line = self._loop_lines.get(mark)
+        if line is None or not keeps_private(below, line.depth, line.private, self._ast.instances):
+            mark = before
+        return self._node(below, indent, mark)
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()

@@ -99,7 +99,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     ast = build_ast(scop, plan.schedule)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
-    loop_lines = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
+    told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
+    loop_lines = {mark: line for mark, line in told.items() if line is not None}
     writer = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes)
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]

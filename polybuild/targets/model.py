@@ -13,10 +13,12 @@ class LoopLine:
 
     Where that loop has a single iteration, isl leaves it out, and the line goes with it.
     Where ``work`` is given (trip counts, per statement), the directive in ``text`` gets an
-    ``if`` clause: the sum of their products must reach ``least_work``.
+    ``if`` clause: the sum of their products must reach ``least_work``. ``private`` names the
+    arrays of which each iteration has a copy.
     """
 
     text: str
     depth: int
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     least_work: int = 0
+    private: tuple[str, ...] = ()

@@ -1,9 +1,3 @@
-#ifdef _OPENMP
-#define POLYBUILD_TEXT(...) #__VA_ARGS__
-#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
 #line 1 "histogram.c"
 #include <stdio.h>
 
@@ -18,7 +12,6 @@ static void histogram(int n, int *restrict counts, const unsigned char *restrict
       if (bytes[k] != 32)
         counts[bytes[k]]++;
     }
-    POLYBUILD_OMP(parallel for simd if(1.0 * 256 >= 160000))
     for (long long k = 0; k <= 255; k++) {
 #line 11 "histogram.c"
       out[k] = ((double) counts[k]) / n;

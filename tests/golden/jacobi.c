@@ -36,7 +36,7 @@ int main(void)
   for (int i = 0; i < N; i++)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
-  if (1.0 * 60 * 88 >= 1000 /* line 12: less work is not worth it */) {
+  if (1) {
     for (long long pb_c = -1; pb_c <= 14; pb_c++) {
       POLYBUILD_OMP(parallel for)
       for (long long pb_c1 = polybuild_floordiv(pb_c, 2) - 5; pb_c1 <= polybuild_floordiv(pb_c, 2); pb_c1++) {

@@ -178,7 +178,11 @@ class _Mapper:
         work = self._launches.run_time_work(node)
         least = int(MIN_LAUNCH_WORK)
         self.loop_lines[name] = LoopLine(
-            f"POLYBUILD_OMP(parallel for{clause})", node.get_schedule_depth(), work, least
+            f"POLYBUILD_OMP(parallel for{clause})",
+            node.get_schedule_depth(),
+            work,
+            least,
+            tuple(each.array.name for each in private),
         )
         return node.insert_mark(isl.Id(name))
 
@@ -212,6 +216,7 @@ class _Mapper:
         if not keeps_values(node, private):
             return node
         clause = _private_clause([each.array.spelling for each in private])
+        names = tuple(each.array.name for each in private)
         self.simd_loops += 1
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
@@ -221,11 +226,12 @@ class _Mapper:
                 line,
                 text=f"POLYBUILD_OMP(parallel for simd{clause})",
                 least_work=int(line.least_work * VECTOR_GAIN),
+                private=tuple(dict.fromkeys((*line.private, *names))),
             )
             return node
         name = f"simd{self.simd_loops}"
         text = f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD"
-        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth())
+        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth(), private=names)
         return node.insert_mark(isl.Id(name))
 
 

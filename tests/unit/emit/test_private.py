@@ -1,0 +1,52 @@
+"""Copies of private variables live as long as the iterations they belong to, whatever loops isl makes."""
+
+from __future__ import annotations
+
+from compiling import output, transform, write
+
+LAST_VALUE = """\
+#include <stdio.h>
+static void f(int n, int m, unsigned char A[7][12]) {
+  unsigned char x = 1;
+#pragma scop
+  for (int i = 0; i < (m + 1) / 3; i += 5)
+    for (int j = n - 3; j < m; j++) {
+      for (int k = 1; k < i + 4; k++) x = A[j + 2][2 * k + 3];
+      A[i + 1][j + 2] = x;
+    }
+#pragma endscop
+}
+int main(void) {
+  unsigned char A[7][12];
+  unsigned sum = 0;
+  for (int i = 0; i < 84; i++) A[i / 12][i % 12] = (unsigned char)(i * i);
+  f(1, 5, A);
+  for (int i = 0; i < 84; i++) sum = sum * 31 + A[i / 12][i % 12];
+  printf("%u\\n", sum);
+  return 0;
+}
+"""
+KNOWN = """\
+void f(double *restrict a) {{
+#pragma scop
+  for (int t = 0; t < 50; t++)
+    for (int i = 1; i < {size}; i++) a[i] = 0.5 * a[i] + t;
+#pragma endscop
+}}
+"""
+
+
+def test_a_value_that_leaves_the_loop_behind_which_its_reader_stands(tmp_path):
+    """The reader runs in the last iteration of the writer's loop; isl puts it behind that loop."""
+    result = transform(tmp_path / "in.c", LAST_VALUE, tile_sizes=(4,), parallel=False)
+    assert "private" not in result.text
+    written = write(tmp_path / "out.c", result.text)
+    expected = output(tmp_path / "in.c", "-O2")
+    assert output(written, "-O2", "-fopenmp") == expected
+
+
+def test_conditions_of_constants_are_decided_here(tmp_path):
+    large = transform(tmp_path / "large.c", KNOWN.format(size=100000), min_work=20000, tile=False)
+    assert ">= 20000" not in large.text
+    assert "if(1.0" not in large.text
+    assert large.regions[0].parallel_loops == 1
