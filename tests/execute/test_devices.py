@@ -110,6 +110,22 @@ def test_launches_that_do_little_stay_on_the_host(emulator, runtime, tmp_path, m
     assert "runs on the device" not in done.stderr
 
 
+def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path, monkeypatch):
+    """Full sectors, no threads in one bank, two barriers for each tile of the sequential loop."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    made = program("gemm", Options(backend="cuda", min_work=0), runtime, tmp_path)
+    report = emulator.report([str(made), "128"])
+    product = next(each for name, each in report["kernels"].items() if name.endswith("_1"))
+    for kind in ("global_reads", "global_writes"):
+        assert product[kind]["requests"]
+        assert product[kind]["sectors"] == product[kind]["ideal"] == 8 * product[kind]["requests"]
+    for kind in ("shared_reads", "shared_writes"):
+        assert product[kind]["requests"]
+        assert product[kind]["wavefronts"] == product[kind]["ideal"]
+    assert product["blocks"] == 2 * 2
+    assert product["barriers"] == product["blocks"] * (128 // 16) * 2
+
+
 def test_files_of_a_toolchain_without_openmp(tmp_path):
     """What is left of the file is plain C99."""
     strict = Toolchain("strict", "gcc", ("-std=c99", "-pedantic", "-O1", "-Wno-unknown-pragmas"))

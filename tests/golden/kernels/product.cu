@@ -1,0 +1,91 @@
+#define polybuild_min(a, b) ((a) < (b) ? (a) : (b))
+#define polybuild_max(a, b) ((a) > (b) ? (a) : (b))
+#define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
+
+extern "C" __global__ void polybuild_product_6_0(double *__restrict__ C, long C_first, const int pb_n)
+{
+  const int b0 = (int)blockIdx.y;
+  const int b1 = (int)blockIdx.x;
+  const int t0 = (int)threadIdx.y;
+  const int t1 = (int)threadIdx.x;
+  for (int pb_c = b0; pb_c <= (pb_n - 1) / 16; pb_c += 64) {
+    for (int pb_c1 = b1; pb_c1 <= (pb_n - 1) / 16; pb_c1 += 64) {
+      for (int pb_c2 = 2 * pb_c; pb_c2 <= polybuild_min(2 * pb_c + 1, (pb_n - 1) / 8); pb_c2++) {
+        if (pb_n >= t0 + 8 * pb_c2 + 1) {
+          for (int pb_c3 = 2 * pb_c1; pb_c3 <= polybuild_min(2 * pb_c1 + 1, (pb_n - 1) / 8); pb_c3++) {
+            if (pb_n >= t1 + 8 * pb_c3 + 1) {
+              C[(long)(t0 + 8 * pb_c2) * pb_n + (t1 + 8 * pb_c3) - C_first] = 0;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
+{
+  const int b0 = (int)blockIdx.y;
+  const int b1 = (int)blockIdx.x;
+  const int t0 = (int)threadIdx.y;
+  const int t1 = (int)threadIdx.x;
+  double C_own[2][2];
+  __shared__ double A_shared0[16][9];
+  __shared__ double B_shared1[8][16];
+  for (int pb_c = b0; pb_c <= (pb_n - 1) / 16; pb_c += 64) {
+    for (int pb_c1 = b1; pb_c1 <= (pb_n - 1) / 16; pb_c1 += 64) {
+      if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+        C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
+        if (pb_n >= t1 + 16 * pb_c1 + 9) {
+          C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+        }
+        if (pb_n >= t0 + 16 * pb_c + 9) {
+          C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
+          if (pb_n >= t1 + 16 * pb_c1 + 9) {
+            C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+          }
+        }
+      }
+      for (int pb_c2 = 0; pb_c2 <= (pb_n - 1) / 8; pb_c2++) {
+        if (pb_n >= t1 + 8 * pb_c2 + 1) {
+          for (int pb_c3 = t0 + 16 * pb_c; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c + 15); pb_c3 += 8) {
+            A_shared0[-16 * pb_c + pb_c3][t1] = A[(long)pb_c3 * pb_n + (t1 + 8 * pb_c2) - A_first];
+          }
+        }
+        if (pb_n >= t0 + 8 * pb_c2 + 1) {
+          for (int pb_c3 = t1 + 16 * pb_c1; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c1 + 15); pb_c3 += 8) {
+            B_shared1[t0][-16 * pb_c1 + pb_c3] = B[(long)(t0 + 8 * pb_c2) * pb_n + pb_c3 - B_first];
+          }
+        }
+        __syncthreads();
+        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+          for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
+            C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+            if (pb_n >= t1 + 16 * pb_c1 + 9) {
+              C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+            }
+            if (pb_n >= t0 + 16 * pb_c + 9) {
+              C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+              if (pb_n >= t1 + 16 * pb_c1 + 9) {
+                C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+              }
+            }
+          }
+        }
+        __syncthreads();
+      }
+      if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
+        if (pb_n >= t1 + 16 * pb_c1 + 9) {
+          C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
+        }
+        if (pb_n >= t0 + 16 * pb_c + 9) {
+          C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
+          if (pb_n >= t1 + 16 * pb_c1 + 9) {
+            C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+          }
+        }
+      }
+    }
+  }
+}

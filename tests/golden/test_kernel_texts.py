@@ -1,0 +1,40 @@
+"""The full text of the kernels of one region in both dialects: reviewed when it changes.
+
+``pytest --update-golden`` writes the texts anew; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.liveness import live_after
+from polybuild.analysis.work import trip_counts
+from polybuild.emit.device import DeviceRequest
+from polybuild.emit.dialects import DIALECTS
+from polybuild.emit.module import kernel_source
+from polybuild.emit.region import Plan, write_region
+from polybuild.options import Options
+from polybuild.scop.extract import extract_scop
+from polybuild.source.reader import read_source
+from polybuild.targets.gpu.choice import plan_for_gpu
+
+HERE = Path(__file__).parent
+# A thread has two by two points of a tile; boxes and blocks are of different sizes.
+OPTIONS = Options(tile_sizes=(16, 16, 8), block_sizes=(8, 8), grid_sizes=(64, 64))
+
+
+@pytest.mark.parametrize(("dialect", "suffix"), [("cuda", "cu"), ("opencl", "cl")])
+def test_text(dialect, suffix, request):
+    (region,) = read_source(str(HERE / "inputs" / "product.c"), ["gcc"], ["-std=c99"]).regions
+    scop = extract_scop(region)
+    dependences = compute_dependences(scop, live_after(region))
+    wanted = DeviceRequest(plan_for_gpu(scop, dependences, OPTIONS), DIALECTS[dialect], trip_counts(scop), 0)
+    plan = Plan(scop.schedule, {}, (), (), 0, device=wanted)
+    text = kernel_source([write_region(scop, region, plan, "product.c").device])
+    golden = HERE / "kernels" / f"product.{suffix}"
+    if request.config.getoption("--update-golden"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8"), "see the module's description"
