@@ -21,15 +21,25 @@ _PLAIN_VALUES = {
     "--schedule": ("auto", "isl", "original"),
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": _ON_OFF,
+    "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
+    "--registers": _ON_OFF,
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": _ON_OFF,
     "--paranoid": _ON_OFF,
     "--on-unsupported": ("warn", "error"),
 }
-_PLAIN_NUMBERS = ("--tile-sizes", "--min-work", "--l1-size", "--l2-size", "--block-sizes", "--grid-sizes")
+_PLAIN_NUMBERS = (
+    "--tile-sizes",
+    "--vector-size",
+    "--min-work",
+    "--l1-size",
+    "--l2-size",
+    "--block-sizes",
+    "--grid-sizes",
+)
 
 
 def main() -> None:

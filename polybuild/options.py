@@ -16,6 +16,9 @@ from typing import Any
 
 from polybuild.diagnostics import UsageError
 
+# The caches that a machine is taken to have where nothing is known of it.
+USUAL_L1, USUAL_L2 = 32 * 1024, 1024 * 1024
+
 
 def _choice(*names: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
@@ -112,14 +115,27 @@ class Options:
     simd: bool = _knob(
         True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off"
     )
+    registers: bool = _knob(
+        True, _boolean, "keep blocks of results in vector registers, pack what they need", metavar="on|off"
+    )
+    vector_size: int = _knob(
+        0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
+    )
     min_work: int = _knob(
         20000,
         _non_negative,
         "statement instances below which a region runs its original loops; 0: never",
         metavar="N",
     )
-    l1_size: int = _knob(32 * 1024, _positive, "first-level data cache in bytes", metavar="BYTES")
-    l2_size: int = _knob(1024 * 1024, _positive, "second-level cache in bytes", metavar="BYTES")
+    l1_size: int = _knob(
+        USUAL_L1,
+        _positive,
+        "first-level data cache in bytes, where it is not this machine's",
+        metavar="BYTES",
+    )
+    l2_size: int = _knob(
+        USUAL_L2, _positive, "second-level cache in bytes, where it is not this machine's", metavar="BYTES"
+    )
     block_sizes: tuple[int, ...] = _knob(
         (), _sizes, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
     )

@@ -30,8 +30,10 @@ from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import Scop
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, Source
+from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.gpu.choice import plan_for_gpu
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc, may_contract
 
@@ -71,6 +73,8 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
+    if source.regions:
+        options = with_machine(options, predefined_macros(path, compiler, flags), frozenset(flags))
     diagnostics = [*source.diagnostics, *problem]
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
@@ -214,7 +218,7 @@ def _ladder(options: Options) -> list[Options]:
     simple = options if options.schedule == "original" else replace(options, schedule="isl")
     steps = [options]
     if options.tile:
-        steps.append(replace(simple, tile_shape="rectangular"))
+        steps.append(replace(simple, tile_shape="rectangular", registers=False))
     steps.append(replace(simple, tile=False))
     if options.fusion not in {"auto", "min"}:  # statements apart are smaller problems
         steps.append(replace(simple, tile=False, fusion="min"))
@@ -240,6 +244,7 @@ def _transform(
         trip_counts(scop),
         options.min_work,
         checked=dependences if options.verify else None,
+        registers=mapping.registers,
     )
     text, device_remarks = _write(scop, region, plan, dependences, options)
     remarks = [*mapping.remarks, *device_remarks]

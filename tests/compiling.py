@@ -38,10 +38,10 @@ def messages(compiler: str, source: Path, *flags: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def output(source: Path, *flags: str) -> str:
-    """What the program of ``source`` prints, compiled by gcc with warnings as errors."""
+def output(source: Path, *flags: str, compiler: str = "gcc") -> str:
+    """What the program of ``source`` prints, compiled with warnings as errors."""
     program = source.with_suffix(".exe")
-    command = ["gcc", *STRICT, "-O1", "-ffp-contract=off", *flags, str(source), "-o", str(program), "-lm"]
+    command = [compiler, *STRICT, "-O1", "-ffp-contract=off", *flags, str(source), "-o", str(program), "-lm"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60).stdout

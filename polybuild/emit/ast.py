@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.emit.dynamic import RestoredLoop, restored_loop
+from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import Access, Scop, Statement
+from polybuild.targets.model import RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,26 @@ class GeneratedAst:
     root: isl.AstNode
     instances: dict[str, Instance]
     dynamic: dict[str, RestoredLoop]
+    vectors: dict[str, Lanes | Move | Packing]
+    tiles: Tiles
+
+    @property
+    def everything(self) -> dict[str, Instance | Lanes | Move | Packing]:
+        """What stands at each user node."""
+        return {**self.instances, **self.vectors}
 
 
-def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
-    """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``."""
+def build_ast(scop: Scop, schedule: isl.Schedule, registers: Sequence[RegisterTile] = ()) -> GeneratedAst:
+    """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``.
+
+    ``registers`` are the register tiles among its marks.
+    """
     statements = {statement.name: statement for statement in scop.statements}
     instances: dict[str, Instance] = {}
     dynamic: dict[str, RestoredLoop] = {}
+    vectors: dict[str, Lanes | Move | Packing] = {}
+    tiles = Tiles(registers)
+    within: list[RegisterTile] = []
     failures: list[Exception] = []
 
     # An exception must not leave a callback: isl would go on with a tree that has holes. Nor can
@@ -52,9 +68,14 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
 
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         try:
-            statement = statements[node.user_get_expr().op_get_arg(0).id_get_id().get_name()]
-            name = f"instance{len(instances)}"
-            instances[name] = instance_at(statement, build)
+            called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+            vector = tiles.at(called, within, build)
+            if vector is None:
+                name = f"instance{len(instances)}"
+                instances[name] = instance_at(statements[called], build)
+            else:
+                name = f"vector{len(vectors)}"
+                vectors[name] = vector
             return node.set_annotation(isl.Id(name))
         except Exception as error:  # noqa: BLE001 -- it is raised again below
             failures.append(detached(error))
@@ -72,17 +93,29 @@ def build_ast(scop: Scop, schedule: isl.Schedule) -> GeneratedAst:
             failures.append(detached(error))
             return unnamed
 
+    def before_mark(mark: isl.Id, _build: isl.AstBuild) -> None:
+        if mark.get_name() in tiles.registers:
+            within.append(tiles.registers[mark.get_name()])
+
+    def after_mark(node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
+        if node.mark_get_id().get_name() in tiles.registers:
+            within.pop()
+        return node
+
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
     build, for_handle = build.set_before_each_for(before_for)
+    build, before_handle = build.set_before_each_mark(before_mark)
+    build, after_handle = build.set_after_each_mark(after_mark)
     try:
         root = build.node_from_schedule(schedule)
     except isl.Error as error:
         failures.append(error)
-    del at_handle, for_handle  # isl keeps no reference to the callbacks: they had to live until here
+    del at_handle, for_handle, before_handle, after_handle
+    # isl keeps no reference to the callbacks: they had to live until here
     if failures:
         raise failures[0]
-    return GeneratedAst(root, instances, dynamic)
+    return GeneratedAst(root, instances, dynamic, vectors, tiles)
 
 
 def detached(error: Exception) -> Exception:
@@ -130,7 +163,9 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
     names: set[str] = set()
     for each in maps_of(build.get_schedule()):
         depth = each.dim(isl.dim_type.out)
-        statement = statements[each.get_tuple_name(isl.dim_type.in_)]
+        statement = statements.get(each.get_tuple_name(isl.dim_type.in_))
+        if statement is None:  # a copy statement
+            continue
         outer = each.project_out(isl.dim_type.out, 0, depth - 1)
         used = [position for position in range(each.dim(isl.dim_type.in_)) if _depends_on(outer, position)]
         if len(used) != 1:

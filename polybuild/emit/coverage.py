@@ -107,6 +107,8 @@ class _Reader:
 
     def _statement(self, call: isl.AstExpr, place: _Place) -> None:
         name = call.op_get_arg(0).id_get_id().get_name()
+        if name not in self.run:  # a copy statement
+            return
         instance = isl.Map.from_domain(place.values)
         for position in range(1, call.op_get_n_arg()):
             value = self._value(call.op_get_arg(position), place)

@@ -39,7 +39,9 @@ def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> R
     found: RestoredLoop | None = None
     narrowed = True
     for each in maps_of(build.get_schedule()):
-        statement = statements[each.get_tuple_name(_in)]
+        statement = statements.get(each.get_tuple_name(_in))
+        if statement is None:  # a copy for a register tile, whose statement is in no dynamic loop
+            return None
         here = _match(each, statement)
         if here is None or (found is not None and (here.loop, here.negated) != (found.loop, found.negated)):
             return None

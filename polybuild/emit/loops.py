@@ -14,8 +14,9 @@ from polybuild.emit.dynamic import RestoredLoop, check_conditions, first_instanc
 from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.emit.private import keeps_private
+from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.source.types import Integer
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LANES_MARK, LoopLine
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import GeneratedAst, Instance
@@ -104,10 +105,32 @@ class LoopPrinter:
 
     def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         mark, below = node.mark_get_id().get_name(), node.mark_get_node()
+        if mark == LANES_MARK:  # the body takes all lanes at once
+            return self._node(below.for_get_body(), indent, "")
+        if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
+            return self._scope(node, mark, indent)
         line = self._loop_lines.get(mark)
-        if line is None or not keeps_private(below, line.depth, line.private, self._ast.instances):
+        if line is None or not keeps_private(below, line.depth, line.private, self._ast.everything):
             mark = before
         return self._node(below, indent, mark)
+
+    def _scope(self, node: isl.AstNode, mark: str, indent: str) -> list[str]:
+        """A block around what uses the buffer, or the variables of the register tile, called ``mark``."""
+        tiles = self._ast.tiles
+        packed, tile = tiles.buffers.get(mark), tiles.registers.get(mark)
+        if packed is not None:
+            arrays = [access.array for access, _ in packed.elements if access.array.extents]
+            wanted = "_".join(dict.fromkeys(array.name for array in arrays))
+            self._names[mark] = fresh(PREFIX + wanted, self._taken.union(self._names.values()))
+            declaration = self._vectors().buffer(packed)
+        else:
+            assert tile is not None  # noqa: S101 - the caller looked
+            self._names[mark] = fresh(PREFIX + tile.array.name, self._taken.union(self._names.values()))
+            declaration = self._vectors().variables(tile)
+        inner = indent + _INDENT
+        lines = [f"{indent}{{", f"{inner}{declaration}", *self._node(node.mark_get_node(), inner, "")]
+        del self._names[mark]
+        return [*lines, f"{indent}}}"]
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -213,13 +236,26 @@ class LoopPrinter:
         return [*lines, f"{indent}}}"]
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
-        instance = self._ast.instances[node.get_annotation().get_name()]
+        name = node.get_annotation().get_name()
+        vector = self._ast.vectors.get(name)
+        if vector is not None:
+            return self._vector(vector, indent)
+        instance = self._ast.instances[name]
         self.outline.append(Line(self._depth, statement=instance.statement.name))
         lines = self._body(instance).splitlines()
         return [
             f"#line {instance.statement.location.line} {quoted(self._file)}",
             *(f"{indent}{line}" for line in lines if line.strip()),
         ]
+
+    def _vector(self, vector: Lanes | Move | Packing, indent: str) -> list[str]:
+        text = f"{indent}{self._vectors().text(vector)}"
+        if not isinstance(vector, Lanes):
+            return [text]
+        outline = Line(self._depth, statement=vector.tile.update.name)
+        if self.outline[-1:] != [outline]:  # a block is many instances in a row
+            self.outline.append(outline)
+        return [f'#line {vector.tile.update.location.line} "{self._file}"', text]
 
     def _body(self, instance: Instance) -> str:
         body, predicates = instance.statement.body, []
@@ -248,6 +284,9 @@ class LoopPrinter:
             )
         }
         return BodyPrinter(accesses, {**values, **counters}.get)
+
+    def _vectors(self) -> VectorPrinter:
+        return VectorPrinter(self._expression(), self._names, self._sizes, self._helpers)
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(lambda name: self._names.get(name, name), self._helpers)

@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 
 from polybuild.emit.ast import Instance
+from polybuild.emit.vectors import Lanes, Move, Packing
 
 _Kind = isl.ast_node_type
 _FOR = getattr(_Kind, "for_")  # noqa: B009 - islpy's stubs lack the name
 _IF = getattr(_Kind, "if_")  # noqa: B009 - likewise
 
+_User = Instance | Lanes | Move | Packing
+
 
 def keeps_private(
-    node: isl.AstNode, dimension: int, private: tuple[str, ...], instances: Mapping[str, Instance]
+    node: isl.AstNode, dimension: int, private: tuple[str, ...], instances: Mapping[str, _User]
 ) -> bool:
     """Whether each loop of schedule dimension ``dimension`` in ``node`` may have copies of ``private``.
 
@@ -40,7 +43,7 @@ def _users(everything: frozenset[_Found], private: tuple[str, ...]) -> Iterator[
         yield frozenset(each for each in everything if name in each[1])
 
 
-def _parts(node: isl.AstNode, dimension: int, instances: Mapping[str, Instance]) -> Iterator[list[_Found]]:
+def _parts(node: isl.AstNode, dimension: int, instances: Mapping[str, _User]) -> Iterator[list[_Found]]:
     """The statements of each loop of the dimension, and each statement that is in none."""
     kind = _Kind(node.get_type())
     if kind == _FOR:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set as AbstractSet
 
 _FUNCTIONS = {
@@ -10,6 +11,8 @@ _FUNCTIONS = {
     # rounds towards minus infinity; b is a positive constant
     "polybuild_floordiv": "{ return a < 0 ? -((b - 1 - a) / b) : a / b; }",
 }
+
+_SIZES = {"float": 4, "double": 8}
 
 _OMP = """\
 #ifdef _OPENMP
@@ -40,8 +43,22 @@ def prologue(helpers: AbstractSet[str]) -> str:
         for name, body in _FUNCTIONS.items()
         if name in helpers
     ]
+    vectors = re.compile(r"polybuild_(float|double)(\d+)")
+    for name, match in ((each, vectors.fullmatch(each)) for each in sorted(helpers)):
+        if match is not None:
+            parts.append(_vector_type(name, match[1], int(match[2])))
     if "POLYBUILD_OMP" in helpers:
         parts.append(_OMP)
     if "POLYBUILD_SIMD" in helpers:
         parts.append(_SIMD)
     return "".join(parts)
+
+
+def _vector_type(name: str, element: str, lanes: int) -> str:
+    """A vector that may lie anywhere its elements may, and be read where they are."""
+    size = _SIZES[element]
+    attributes = f"vector_size({lanes * size}), aligned({size}), may_alias"
+    return (
+        f"#ifndef {name.upper()}\n#define {name.upper()}\n"
+        f"typedef {element} {name} __attribute__(({attributes}));\n#endif\n"
+    )

@@ -28,7 +28,7 @@ from polybuild.scop.model import FinalValue, Scop
 from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
 from polybuild.source.types import Integer
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LoopLine, RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Plan:
     the loop under the mark; ``work`` lists, per statement, upper bounds on the
     trip counts of its loops; the region runs its original loops when the sum of
     their products is below ``min_work``. ``device`` says what a device may run instead.
-    With ``checked`` the region can check itself when it runs.
+    With ``checked`` the region can check itself when it runs. ``registers`` are the register
+    tiles of ``schedule``.
     """
 
     schedule: isl.Schedule
@@ -49,6 +50,7 @@ class Plan:
     min_work: int
     device: DeviceRequest | None = None
     checked: Dependences | None = None
+    registers: tuple[RegisterTile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     taken = used - _only_counters(scop) | frozenset(names.values())
     ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
     printed = ConditionPrinter(scop, names, helpers, ends)
-    ast = build_ast(scop, plan.schedule)
+    ast = build_ast(scop, plan.schedule, plan.registers)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}

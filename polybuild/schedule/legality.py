@@ -99,6 +99,8 @@ def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRang
         isl.schedule_node_type.mark,
         isl.schedule_node_type.context,
         isl.schedule_node_type.guard,
+        # copies: isl itself refuses extensions by statements that run already
+        isl.schedule_node_type.extension,
     }:
         _check(node.child(0), active, ranges)
     else:

@@ -57,6 +57,15 @@ def preprocess(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Prep
     return Preprocessed(output, parse_depfile(rules))
 
 
+def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) -> frozenset[str]:
+    """The names of the macros that the compiler defines of itself, which tell its target.
+
+    Raises SourceError as ``preprocess`` does.
+    """
+    command = [*compiler, *preprocessing_flags(path, flags), "-E", "-dM", "-w", "-x", "c", os.devnull]
+    return frozenset(re.findall(r"^#define (\w+)", _run(command, path), re.MULTILINE))
+
+
 def preprocessing_flags(path: str, flags: Sequence[str]) -> list[str]:
     """``flags`` without those about outputs and phases, and without the input file itself."""
     kept: list[str] = []

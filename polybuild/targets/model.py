@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import islpy as isl
+from pycparser import c_ast
+
+from polybuild.scop.model import Access, Array, Statement
+from polybuild.source.types import Floating
+
+# The mark above the loop over the lanes of a vector in a register tile.
+LANES_MARK = "lanes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +29,64 @@ class LoopLine:
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     least_work: int = 0
     private: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """How far ``value``, an expression of a statement's counters, is from the start of its tile of ``size``.
+
+    That is ``value mod size``, and ``value - size * t`` where a loop counts the tiles by ``t``.
+    """
+
+    value: isl.PwAff
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A value of the body of ``update`` that is kept in a buffer while a tile is computed.
+
+    ``expression`` is a part of the body that depends on fewer loops than the statement.
+    The buffer is declared where the mark ``name`` stands, and filled by the instances of
+    the copy statement ``name``; ``elements`` maps these to what each access of
+    ``expression`` touches. ``stored`` and ``used`` are the subscripts of the buffer in the
+    copy statement and in the register tile, ``extents`` its extents. Where ``vector`` is
+    true the last subscript runs along the lanes of a vector, else all lanes use one value.
+    """
+
+    name: str
+    update: Statement
+    expression: c_ast.Node
+    type: Floating
+    elements: tuple[tuple[Access, isl.PwMultiAff], ...]
+    extents: tuple[int, ...]
+    stored: tuple[Offset, ...]
+    used: tuple[Offset, ...]
+    vector: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterTile:
+    """Instances of one statement whose results stay in vector registers over a whole loop.
+
+    They stand below the mark ``name``. In the body of the statement ``update`` the nodes
+    ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
+    the lanes lie side by side in memory. The block of the updated elements is loaded by the
+    copy statement ``load`` and written back by ``store``, one vector of ``lanes`` elements at
+    a time: ``element`` maps an instance of ``load`` to the first of them. ``block`` says which
+    vector of the block (row, vector) an instance works on, ``moved`` the same in the copy statements.
+    """
+
+    name: str
+    update: Statement
+    own: frozenset[int]
+    vectors: frozenset[int]
+    array: Array
+    type: Floating
+    lanes: int
+    load: str
+    store: str
+    element: isl.PwMultiAff
+    block: tuple[Offset, ...]
+    moved: tuple[Offset, ...]
+    packed: tuple[Packed, ...] = ()

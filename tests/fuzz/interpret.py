@@ -26,7 +26,8 @@ from .program import Program
 from .text import batch_text
 
 MOST = 500  # instances of a region; the interpreter is slow
-OPTIONS = Options(min_work=0, tile_sizes=(2, 3))
+# copies into registers and buffers are no instances of the region: the interpreter does not know them
+OPTIONS = Options(min_work=0, tile_sizes=(2, 3), registers=False)
 
 Mapped = tuple[Scop, Dependences, CpuMapping]
 

@@ -2,6 +2,10 @@
 #define POLYBUILD_MIN
 static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
+#ifndef POLYBUILD_DOUBLE2
+#define POLYBUILD_DOUBLE2
+typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may_alias));
+#endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
@@ -33,16 +37,106 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
         C[i][j] = 0;
       }
     }
-    POLYBUILD_OMP(parallel for)
-    for (long long pb_i = 0; pb_i <= (pb_n - 1) / 48; pb_i++) {
-      for (long long pb_j = 0; pb_j <= (pb_n - 1) / 512; pb_j++) {
-        for (long long pb_k = 0; pb_k <= (pb_n - 1) / 48; pb_k++) {
-          for (long long i = 48 * pb_i; i <= polybuild_min(pb_n - 1, 48 * pb_i + 47); i++) {
-            for (long long k = 48 * pb_k; k <= polybuild_min(pb_n - 1, 48 * pb_k + 47); k++) {
-              POLYBUILD_SIMD
-              for (long long j = 512 * pb_j; j <= polybuild_min(pb_n - 1, 512 * pb_j + 511); j++) {
+    POLYBUILD_OMP(parallel for schedule(dynamic))
+    for (long long pb_i = 0; pb_i <= (pb_n - 1) / 78; pb_i++) {
+      for (long long pb_k = 0; pb_k <= (pb_n - 1) / 408; pb_k++) {
+        {
+          double pb_A[13][408][6] __attribute__((aligned(64)));
+          for (long long pb_c = 13 * pb_i; pb_c <= polybuild_min(13 * pb_i + 12, pb_n / 6 - 1); pb_c++) {
+            for (long long pb_c1 = 408 * pb_k; pb_c1 <= polybuild_min(pb_n - 1, 408 * pb_k + 407); pb_c1++) {
+              for (long long pb_c2 = 6 * pb_c; pb_c2 <= 6 * pb_c + 5; pb_c2++) {
+                pb_A[-13 * pb_i + pb_c][-408 * pb_k + pb_c1][-6 * pb_c + pb_c2] = A[pb_c2][pb_c1];
+              }
+            }
+          }
+          for (long long pb_j = 0; pb_j <= (pb_n - 1) / 4; pb_j++) {
+            {
+              double pb_B[408][4] __attribute__((aligned(64)));
+              if (pb_n >= 78 * pb_i + 6 && pb_n >= 4 * pb_j + 4) {
+                for (long long pb_c = 408 * pb_k; pb_c <= polybuild_min(pb_n - 1, 408 * pb_k + 407); pb_c++) {
+                  for (long long pb_c1 = 4 * pb_j; pb_c1 <= 4 * pb_j + 3; pb_c1++) {
+                    pb_B[-408 * pb_k + pb_c][-4 * pb_j + pb_c1] = B[pb_c][pb_c1];
+                  }
+                }
+              }
+              for (long long pb_i1 = 13 * pb_i; pb_i1 <= polybuild_min(13 * pb_i + 12, (pb_n - 1) / 6); pb_i1++) {
+                if (pb_n >= 4 * pb_j + 4 && pb_n >= 6 * pb_i1 + 6) {
+                  {
+                    polybuild_double2 pb_C_0_0, pb_C_0_1, pb_C_1_0, pb_C_1_1, pb_C_2_0, pb_C_2_1, pb_C_3_0, pb_C_3_1, pb_C_4_0, pb_C_4_1, pb_C_5_0, pb_C_5_1;
+                    pb_C_0_0 = *(const polybuild_double2 *)&C[6 * pb_i1][4 * pb_j];
+                    pb_C_0_1 = *(const polybuild_double2 *)&C[6 * pb_i1][4 * pb_j + 2];
+                    pb_C_1_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j];
+                    pb_C_1_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j + 2];
+                    pb_C_2_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j];
+                    pb_C_2_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j + 2];
+                    pb_C_3_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j];
+                    pb_C_3_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j + 2];
+                    pb_C_4_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j];
+                    pb_C_4_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j + 2];
+                    pb_C_5_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j];
+                    pb_C_5_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j + 2];
+                    for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
 #line 11 "product.c"
-                C[i][j] += A[i][k] * B[k][j];
+                      pb_C_0_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][0] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_0_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][0] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+#line 11 "product.c"
+                      pb_C_1_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][1] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_1_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][1] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+#line 11 "product.c"
+                      pb_C_2_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][2] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_2_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][2] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+#line 11 "product.c"
+                      pb_C_3_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][3] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_3_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][3] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+#line 11 "product.c"
+                      pb_C_4_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][4] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_4_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][4] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+#line 11 "product.c"
+                      pb_C_5_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][5] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
+#line 11 "product.c"
+                      pb_C_5_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][5] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
+                    }
+                    *(polybuild_double2 *)&C[6 * pb_i1][4 * pb_j] = pb_C_0_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1][4 * pb_j + 2] = pb_C_0_1;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j] = pb_C_1_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j + 2] = pb_C_1_1;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j] = pb_C_2_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j + 2] = pb_C_2_1;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j] = pb_C_3_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j + 2] = pb_C_3_1;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j] = pb_C_4_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j + 2] = pb_C_4_1;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j] = pb_C_5_0;
+                    *(polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j + 2] = pb_C_5_1;
+                  }
+                } else {
+                  if (4 * pb_j + 3 >= pb_n) {
+                    for (long long i = 6 * pb_i1; i <= polybuild_min(pb_n - 1, 6 * pb_i1 + 5); i++) {
+                      for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
+                        POLYBUILD_SIMD
+                        for (long long j = 4 * pb_j; j < pb_n; j++) {
+#line 11 "product.c"
+                          C[i][j] += A[i][k] * B[k][j];
+                        }
+                      }
+                    }
+                  } else {
+                    for (long long i = 6 * pb_i1; i < pb_n; i++) {
+                      for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
+                        POLYBUILD_SIMD
+                        for (long long j = 4 * pb_j; j <= 4 * pb_j + 3; j++) {
+#line 11 "product.c"
+                          C[i][j] += A[i][k] * B[k][j];
+                        }
+                      }
+                    }
+                  }
+                }
               }
             }
           }

@@ -39,7 +39,8 @@ def test_what_is_not_given_is_empty():
 
 def test_every_option_has_its_argument():
     for knob in dataclasses.fields(Options):
-        value = {True: "on", False: "off", (): "1"}.get(knob.default, str(knob.default))
+        switch = {True: "on", False: "off"} if isinstance(knob.default, bool) else {(): "1"}
+        value = switch.get(knob.default, str(knob.default))
         assert parse("in.c", "--" + knob.name.replace("_", "-"), value).settings == {knob.name: value}
 
 

@@ -82,6 +82,7 @@ def test_then_with_rectangular_tiles(fail, compiled):
     assert tried == [BEST, RECTANGULAR, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
     assert result.regions[0].tile_sizes
+    assert "packed" not in result.text
 
 
 @SETBACKS

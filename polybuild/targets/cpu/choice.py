@@ -12,6 +12,7 @@ from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.estimate import estimate
+from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.stencils import has_stencil
 
@@ -24,7 +25,8 @@ _GAIN = 1.08
 
 
 def choose_mapping(scop: Scop, dependences: Dependences, options: Options) -> CpuMapping:
-    """The mapping of the best order for the CPU."""
+    """The mapping of the best order for the CPU; of a machine not described it is taken to be a usual one."""
+    options = with_machine(options, frozenset(), frozenset())
     return map_to_cpu(scop, dependences, choose_schedule(scop, dependences, options), options)
 
 

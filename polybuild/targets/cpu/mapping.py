@@ -19,11 +19,13 @@ from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.registers import RegisterTiler
+from polybuild.targets.cpu.roles import find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
 from polybuild.transform.distribute import distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
@@ -40,6 +42,7 @@ class CpuMapping:
     parallel_loops: int
     tile_sizes: tuple[tuple[int, ...], ...]
     simd_loops: int
+    registers: tuple[RegisterTile, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -55,6 +58,7 @@ def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, opt
         mapper.parallel_loops,
         tuple(mapper.tile_sizes),
         mapper.simd_loops,
+        tuple(mapper.registers.tiles),
         tuple(mapper.remarks),
     )
 
@@ -67,6 +71,9 @@ class _Mapper:
         self._dependences = dependences
         self._options = options
         self._launches = LaunchModel(scop)
+        self.registers = RegisterTiler(
+            scop, dependences, options, mark_parallel=self._mark_tiles, map_rest=self._map_points
+        )
         self.loop_lines: dict[str, LoopLine] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
@@ -96,6 +103,12 @@ class _Mapper:
         innermost = _is_innermost(node)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
+        roles = find_roles(node, accesses) if innermost and not tiled and self._options.registers else None
+        if roles and is_worth_tiling(node, accesses, self._options):
+            built = self.registers.tile(node, roles, threads=threads)
+            if built is not None:
+                self.tile_sizes.append(built[1])
+                return built[0]
         if not tiled and is_worth_tiling(node, accesses, self._options):
             node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
@@ -167,14 +180,18 @@ class _Mapper:
             vector = replace(vector, member=vector.member - (vector.member > position))
         return node.band_split(1).child(0), vector
 
-    def _mark_parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    def _mark_tiles(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark the first member of a band, which counts large tiles, as the loop of the threads."""
+        return self._mark_parallel(node, " schedule(dynamic)")
+
+    def _mark_parallel(self, node: isl.ScheduleNode, clauses: str = "") -> isl.ScheduleNode:
         """Mark the first member of a band as the loop of the threads; returns the mark."""
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return node.insert_mark(isl.Id("serial"))
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
-        clause = _private_clause([each.array.spelling for each in private])
+        clause = clauses + _private_clause([each.array.spelling for each in private])
         work = self._launches.run_time_work(node)
         least = int(MIN_LAUNCH_WORK)
         self.loop_lines[name] = LoopLine(
@@ -185,6 +202,13 @@ class _Mapper:
             tuple(each.array.name for each in private),
         )
         return node.insert_mark(isl.Id(name))
+
+    def _map_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Order the loops of an innermost band that stands apart from register tiles."""
+        vector = find_vector_loop(node, references(self._scop, node), self._dependences)
+        depth = node.get_tree_depth()
+        node = self._points(node, vector, tiled=True)
+        return node.ancestor(node.get_tree_depth() - depth)
 
     def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""

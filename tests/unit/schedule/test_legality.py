@@ -193,12 +193,16 @@ def test_instances_that_are_missing_or_not_of_the_region(domain, model):
         check_schedule(tree, found.dependences, found.scop.domain)
 
 
-def test_a_node_that_the_proof_does_not_know_is_refused(model):
+def test_copies_may_be_added_and_statements_may_not(model):
     found = model(*RECURRENCE[:2])
     node = found.scop.schedule.get_root().child(0)
-    node = node.graft_before(isl.ScheduleNode.from_extension(isl.UnionMap("[n] -> { [] -> X[] }")))
-    with pytest.raises(IllegalSchedule, match="cannot be checked"):
-        check_schedule(node.get_schedule(), found.dependences, found.scop.domain)
+    copies, statements = (
+        isl.ScheduleNode.from_extension(isl.UnionMap(f"[n] -> {{ [] -> {added} }}"))
+        for added in ("copy[0]", "S0[n + 7]")
+    )
+    check_schedule(node.graft_before(copies).get_schedule(), found.dependences, found.scop.domain)
+    with pytest.raises(isl.Error, match="disjoint"):
+        node.graft_before(statements)
 
 
 def test_the_original_order_is_legal_and_its_opposite_is_not(model):

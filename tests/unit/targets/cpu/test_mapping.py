@@ -96,9 +96,12 @@ def mapped(model):
 
     def make(body, parameters, before="", **options):
         found = model(body, parameters, before=before)
+        options = {"registers": False} | options
         mapping = choose_mapping(found.scop, found.dependences, Options(**options))
         check_schedule(mapping.schedule, found.dependences, found.scop.domain)
-        plan = Plan(mapping.schedule, mapping.loop_lines, (), trip_counts(found.scop), 0)
+        plan = Plan(
+            mapping.schedule, mapping.loop_lines, (), trip_counts(found.scop), 0, registers=mapping.registers
+        )
         return Mapped(mapping, nests(write_region(found.scop, found.region, plan, "one.c").loops))
 
     return make

@@ -1,0 +1,1 @@
+"""How close plain loops come to a BLAS."""

@@ -1,0 +1,128 @@
+"""What the loops of a band are to an update that one of them repeats on the same element.
+
+For ``C[i][j] += A[i][k] * B[k][j]`` a block of ``C`` can stay in vector registers over ``k``.
+Its rows and vectors come from the register file, the tile of ``k`` from the first-level
+cache, and that of ``i`` from the second-level cache: with them a panel of ``B`` stays in
+the former and a part of ``A`` in the latter (Goto and van de Geijn, Anatomy of
+High-Performance Matrix Multiplication, 2008, section 4). Nothing here asks for a product:
+what is needed is an update within a permutable band, one member of which leaves the
+element alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.options import Options
+from polybuild.targets.cpu.lanes import Update, find_update, kept_parts
+from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.transform.registers import Block
+
+_VECTORS = 2
+# Beside the block: its column of operands, one that all lanes share, and one to spare.
+_OTHER_REGISTERS = _VECTORS + 2
+_MOST_ROWS = 8
+# Registers of this size come in a file of 32, others of 16 at least.
+_WIDEST = 64
+_FEWEST_STEPS, _MOST_STEPS = 16, 512
+# More rows at once would save little copying, and leave too few tiles to share among threads.
+_MOST_PACKED_ROWS = 128
+_COLUMNS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """An update and the positions of the members of the band that are its rows, steps and lanes."""
+
+    update: Update
+    rows: int
+    steps: int
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A register tile, and the tiles of rows, steps and columns around it."""
+
+    block: Block
+    rows: int
+    steps: int
+    columns: int
+
+
+def find_roles(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None:
+    """An update below a permutable band that can stay in registers, None if there is none."""
+    if node.band_n_member() < 3 or not node.band_get_permutable():
+        return None
+    statements = dict.fromkeys(each.statement.name for each in accesses)
+    for name in statements:
+        update = find_update([each for each in accesses if each.statement.name == name])
+        roles = update and _roles(update, node.band_n_member())
+        if roles:
+            return roles
+    return None
+
+
+def _roles(update: Update, members: int) -> Roles | None:
+    strides = [update.accumulator.stride(member) for member in range(members)]
+    steps = [member for member in range(members) if strides[member] is Stride.NONE]
+    rows = [member for member in range(members) if strides[member] is Stride.FAR]
+    for lanes in range(members):
+        if strides[lanes] is not Stride.UNIT or not _is_forward(update.accumulator, lanes):
+            continue
+        for row in rows:
+            for step in reversed(steps):
+                roles = Roles(update, row, step, lanes)
+                if _feeds_lanes(roles):
+                    return roles
+    return None
+
+
+def _is_forward(reference: Reference, member: int) -> bool:
+    return reference.matrix[-1][member] == 1
+
+
+def _feeds_lanes(roles: Roles) -> bool:
+    """Whether each operand can be loaded as a vector, or is the same for all lanes, or may be packed."""
+    packed = {
+        id(each.access.node)
+        for part in kept_parts(roles.update, roles.rows, roles.steps, roles.lanes)
+        for each in part.references
+    }
+    return all(_loads(each, roles.lanes) or id(each.access.node) in packed for each in roles.update.operands)
+
+
+def _loads(reference: Reference, lanes: int) -> bool:
+    """Whether the lanes of an operand lie side by side, or are one."""
+    stride = reference.stride(lanes)
+    return stride is Stride.NONE or (stride is Stride.UNIT and _is_forward(reference, lanes))
+
+
+def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
+    """Sizes from the register file and the caches; given tile sizes count for rows and steps.
+
+    A panel of operands and the part of a row block that meets it fill the first-level cache,
+    the packed rows a quarter of the second-level one.
+    """
+    element = roles.update.type.size
+    registers = 32 if options.vector_size == _WIDEST else 16
+    rows = min(_MOST_ROWS, (registers - _OTHER_REGISTERS) // _VECTORS)
+    block = Block(rows, _VECTORS, max(2, options.vector_size // element))
+    if options.tile_sizes:
+        given = [*options.tile_sizes[:members], *[options.tile_sizes[-1]] * members]
+        return _whole_blocks(block, given[roles.rows], given[roles.steps], given[roles.lanes])
+    steps = options.l1_size // (element * (block.columns + block.rows)) // 8 * 8
+    steps = max(_FEWEST_STEPS, min(_MOST_STEPS, steps))
+    return _whole_blocks(
+        block, min(_MOST_PACKED_ROWS, options.l2_size // 4 // (element * steps)), steps, _COLUMNS
+    )
+
+
+def _whole_blocks(block: Block, rows: int, steps: int, columns: int) -> Sizes:
+    return Sizes(block, _multiple(rows, block.rows), steps, _multiple(columns, block.columns))
+
+
+def _multiple(size: int, unit: int) -> int:
+    return max(1, size // unit) * unit

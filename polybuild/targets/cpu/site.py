@@ -1,0 +1,67 @@
+"""The place of a register tile in the schedule tree, and expressions of where things are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.targets.cpu.roles import Roles, Sizes
+from polybuild.targets.model import Offset
+from polybuild.transform.registers import Dates
+
+# Positions in the band (rows, steps, lanes) within a block.
+ROWS, STEPS, LANES = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The schedule dimensions around a block; ``panel`` is the one that counts panels."""
+
+    panel: int
+
+    @property
+    def row_block(self) -> int:
+        """The dimension that counts blocks of rows."""
+        return self.panel + 1
+
+    @property
+    def inner(self) -> int:
+        """The first dimension within a block."""
+        return self.panel + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A band ``(rows, steps, lanes)`` within blocks: ``full`` are the dates that register tiles take."""
+
+    roles: Roles
+    sizes: Sizes
+    frame: Frame
+    band: isl.ScheduleNode
+    dates: Dates
+    full: isl.Set
+
+    @property
+    def block_instances(self) -> list[int | tuple[int, int]]:
+        """What tells the vectors of a block apart: all loops around it, the row, the vector."""
+        inner = self.frame.inner
+        return [*range(inner), inner + ROWS, (inner + LANES, self.sizes.block.lanes)]
+
+
+def offsets(values: Sequence[isl.PwAff], sizes: Sequence[int]) -> tuple[Offset, ...]:
+    """``values`` within tiles of ``sizes``."""
+    return tuple(Offset(value, size) for value, size in zip(values, sizes, strict=True))
+
+
+def dimensions(instances: isl.Map, first: int) -> tuple[isl.PwAff, ...]:
+    """The dimensions of copy statements' instances, the range of a map, from ``first`` on."""
+    local = isl.LocalSpace.from_space(instances.get_space().range())
+    count = instances.dim(isl.dim_type.out)
+    return tuple(isl.PwAff.var_on_domain(local, isl.dim_type.set, each) for each in range(first, count))
+
+
+def chunk(value: isl.PwAff, size: int) -> isl.PwAff:
+    """The number of the chunk of ``size`` that ``value`` lies in."""
+    return value.scale_down_val(isl.Val(size)).floor()
