@@ -48,7 +48,7 @@ def test_given_sizes_are_taken_and_the_last_repeated(model):
 
 
 @pytest.mark.parametrize("shape", ["diamond", "hexagonal", "split", "hybrid"])
-@pytest.mark.parametrize("given", [(1,), (2, 1, 1), (3, 5, 1), (7, 64, 9)])
+@pytest.mark.parametrize("given", [(1,), (3, 5, 2)])
 def test_any_sizes_give_legal_tiles(shape, given, model):
     assert sizes(model(HEAT, PLANE), tile_shape=shape, tile_sizes=given)
 
