@@ -3,8 +3,9 @@
 Takes the command lines that polybuild gives nvcc (``-fatbin``, ``-o``, one ``.cu`` file). The
 kernels are compiled as C++, each memory access with a call of the emulator's hooks before it.
 
-POLYBUILD_EMULATOR_MUTATION=barrier:n deletes the n-th barrier of the file, =bound:n makes its n-th
-comparison with ``<`` one with ``<=``, counted from 1: what checks the results must see either.
+POLYBUILD_EMULATOR_MUTATION=barrier:n deletes the n-th barrier of the file, =bound:n shifts the
+bound of its n-th comparison by one, outwards, counted from 1: what checks the results must see either.
+POLYBUILD_EMULATOR_KEEP names a file that gets the kernels' text.
 """
 
 from __future__ import annotations
@@ -23,22 +24,38 @@ _WITH_VALUE = {"-o", "-gencode", "-Xptxas", "-arch", "-ccbin", "-Xcompiler", "-I
 FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions")
 
 
-_MUTATIONS = {
-    "barrier": (re.compile(r"(__syncthreads|BARRIER)\s*\(\s*\)\s*;"), ";"),
-    "bound": (re.compile(r"\s<\s"), " <= "),
-}
+_BARRIER = re.compile(r"(?:__syncthreads|BARRIER)\s*\(\s*\)\s*;")
+_COMPARISON = re.compile(r"\s(<|<=|>=)\s")
+_SHIFTED = {"<": " <= ", "<=": " <= 1 + ", ">=": " + 1 >= "}
+_FIRST_KERNEL = re.compile(r"__global__|\Z")
+
+
+def places(text: str, kind: str) -> int:
+    """How many mutations of one kind the kernels in ``text`` have a place for."""
+    return len(_places(_without_comments(text), kind))
 
 
 def mutated(text: str, mutation: str) -> str:
     """``text`` with one mistake; a ValueError if it has no place for it."""
     kind, _, number = mutation.partition(":")
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
-    pattern, replacement = _MUTATIONS[kind]
-    places = list(pattern.finditer(text))
-    if int(number) > len(places):
-        raise ValueError(f"there are only {len(places)} places for {mutation}")
-    place = places[int(number) - 1]
+    text = _without_comments(text)
+    found = _places(text, kind)
+    if int(number) > len(found):
+        raise ValueError(f"there are only {len(found)} places for {mutation}")
+    place = found[int(number) - 1]
+    replacement = ";" if kind == "barrier" else _SHIFTED[place[1]]
     return text[: place.start()] + replacement + text[place.end() :]
+
+
+def _places(text: str, kind: str) -> list[re.Match[str]]:
+    """Where a mistake can be made, in the kernels: what comes before helps them to find the least of two."""
+    first = _FIRST_KERNEL.search(text)
+    assert first
+    return list({"barrier": _BARRIER, "bound": _COMPARISON}[kind].finditer(text, first.start()))
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
 
 
 def main() -> int:
@@ -62,6 +79,8 @@ def main() -> int:
         source = Path(folder, Path(sources[0]).name)
         text = Path(sources[0]).read_text()
         mutation = os.environ.get("POLYBUILD_EMULATOR_MUTATION")
+        if keep := os.environ.get("POLYBUILD_EMULATOR_KEEP"):
+            Path(keep).write_text(text)
         source.write_text(mutated(text, mutation) if mutation else text)
         return compile_image(source, Path(output), kept, Path(folder))
 

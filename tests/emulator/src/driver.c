@@ -2,7 +2,8 @@
  *
  * Copies to and from pinned memory happen as late as they may: who does not wait for them sees old bytes.
  * POLYBUILD_EMULATOR_FAIL=n lets the n-th call fail, =n+ that and all that follow.
- * POLYBUILD_EMULATOR_DROP=n forgets the n-th copy. */
+ * POLYBUILD_EMULATOR_DROP=n forgets the n-th copy. POLYBUILD_EMULATOR_IMAGE names a file with the image to
+ * load instead of the program's own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -381,9 +382,20 @@ static bool open_image(struct image *image, const struct header *header) {
     return image->handle != NULL;
 }
 
+/* The image that a file holds; for as long as the process lives. */
+static const void *read_image(const char *name) {
+    static long long words[1 << 17];
+    FILE *file = fopen(name, "rb");
+    if (!file || !fread(words, 1, sizeof words, file))
+        fault(NULL, "the image %s cannot be read", name);
+    fclose(file);
+    return words;
+}
+
 int cuModuleLoadData(struct image **result, const void *data) {
     BEGIN_WITH_CONTEXT();
-    const struct header *header = data;
+    const char *other = getenv("POLYBUILD_EMULATOR_IMAGE");
+    const struct header *header = other ? read_image(other) : data;
     if (memcmp(header->magic, "emulator", 8) != 0 || image_count == MOST_IMAGES)
         return end(INVALID_IMAGE);
     struct image *image = &images[image_count++];
