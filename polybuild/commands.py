@@ -136,7 +136,8 @@ def _explain(words: Sequence[str]) -> int:
     else:
         terminal.write(sys.stdout, explanation.explain(request.source, regions, rest, style))
     kept = any(region.status != "transformed" for region in result.regions)
-    return 1 if kept and options.on_unsupported == "error" else 0
+    wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
+    return 1 if wrong or (kept and options.on_unsupported == "error") else 0
 
 
 def _cc(words: Sequence[str]) -> int:

@@ -96,7 +96,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
                     refused += (refusal.diagnostic,)
                     continue
                 report = _kept(region, refusal.diagnostic)
-                diagnostics.append(refusal.diagnostic)
+                diagnostics.append(_as_asked(region, options, refusal.diagnostic))
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
         details.append(found)
@@ -290,6 +290,15 @@ def _is_strict(flags: Sequence[str]) -> bool:
     """Whether the compiler may rely on C's rules of effective types."""
     told = [flag for flag in flags if flag in {"-fstrict-aliasing", "-fno-strict-aliasing"}]
     return not told or told[-1] == "-fstrict-aliasing"
+
+
+def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:
+    """``diagnostic`` as an error if a clause of the region says so."""
+    try:
+        wanted = options.with_clauses(region.clauses).on_unsupported
+    except UsageError:
+        return diagnostic  # it is the diagnostic's subject
+    return replace(diagnostic, severity=Severity.ERROR) if wanted == "error" else diagnostic
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

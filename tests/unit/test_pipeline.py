@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild import pipeline
+from polybuild import cli, pipeline
 from polybuild.options import Options
 
 TWO_REGIONS = """\
@@ -62,3 +62,21 @@ def test_a_region_has_a_budget(tmp_path, monkeypatch):
     assert [region.code for region in result.regions] == ["too-complex", "too-complex"]
     monkeypatch.undo()
     assert [region.status for region in compiled(tmp_path).regions] == ["transformed", "transformed"]
+
+
+def test_a_clause_makes_a_kept_region_an_error(tmp_path, capsys):
+    source = tmp_path / "in.c"
+    text = (
+        "void f(int n, int *a) {\n#pragma scop CLAUSE\n  if (n) goto out;\n"
+        "  a[0] = 1;\n#pragma endscop\nout:;\n}\n"
+    )
+    for clause, code in (("", 0), ("on_unsupported(error)", 1), ("on_unsupported(warn)", 0)):
+        source.write_text(text.replace("CLAUSE", clause))
+        out = tmp_path / f"out{code}.c"
+        out.unlink(missing_ok=True)
+        assert cli.run(["compile", str(source), "-o", str(out)]) == code
+        assert out.exists() == (code == 0)
+        said = capsys.readouterr().err
+        assert ("error: " in said) == (code == 1)
+        assert cli.run(["explain", str(source)]) == code
+        capsys.readouterr()
