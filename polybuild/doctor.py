@@ -16,6 +16,7 @@ from pathlib import Path
 
 from polybuild.diagnostics import Severity
 from polybuild.report.terminal import Style
+from polybuild.targets.gpu.nvcc import find_nvcc
 
 _HELLO = """\
 #include <stdio.h>
@@ -62,6 +63,7 @@ def examine(compiler: Sequence[str]) -> tuple[Check, ...]:
         _openmp(compiler) if works.ok else Check("OpenMP", False, "not tried: it needs the C compiler"),
         _cmake(),
         _cmake_package(),
+        Check("nvcc", None, find_nvcc() or "none; kernels for CUDA need it, those for OpenCL do not"),
         Check("processor", None, _processor()),
         Check("caches", None, _caches()),
     )

@@ -22,6 +22,12 @@ def test_this_machine_is_fit(capsys, monkeypatch):
     assert out.endswith("polybuild can do its work here.\n")
 
 
+def test_nvcc_is_a_fact_and_no_need(tmp_path, monkeypatch):
+    monkeypatch.setenv("NVCC", script(tmp_path / "nvcc", ""))
+    check = named(doctor.examine(["cc"]))["nvcc"]
+    assert (check.ok, check.detail) == (None, str(tmp_path / "nvcc"))
+
+
 def test_a_missing_compiler_has_a_remedy(capsys):
     assert cli.run(["doctor", "--cc", "no-such-compiler"]) == 1
     out = capsys.readouterr().out

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 _WORD = 8
 _WORDS_A_LINE = 5
-_LONGEST_LITERAL = 4000
+_LONGEST_LITERAL = 1000  # characters, each of at most four bytes; C99 promises 4095 bytes
 _LONGEST_LINE = 100
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "?": "\\?"}
 

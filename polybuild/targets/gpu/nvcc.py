@@ -50,8 +50,8 @@ def find_nvcc(wanted: str = "") -> str | None:
     """The path of nvcc; None if there is none.
 
     ``wanted``, if not empty, is its name or path. Otherwise the variables ``NVCC``, ``CUDACXX``,
-    ``CUDA_HOME`` and ``CUDA_PATH``, PATH, the usual folder and Python environments (NVIDIA's wheels,
-    also those that CMAKE_PREFIX_PATH names) are looked through.
+    ``CUDA_HOME`` and ``CUDA_PATH``, PATH, Python environments (NVIDIA's wheels, also those that
+    CMAKE_PREFIX_PATH names) and the usual folder are looked through.
     """
     if wanted:
         return shutil.which(wanted)
@@ -68,7 +68,6 @@ def _candidates() -> Iterator[str]:
         if os.environ.get(name):
             yield str(Path(os.environ[name]) / "bin" / "nvcc")
     yield "nvcc"
-    yield "/usr/local/cuda/bin/nvcc"
     prefixes = [
         *sys.path,
         *os.environ.get("CMAKE_PREFIX_PATH", "").replace(";", os.pathsep).split(os.pathsep),
@@ -76,6 +75,7 @@ def _candidates() -> Iterator[str]:
     for prefix in filter(None, prefixes):
         for folder in _WHEEL_FOLDERS:
             yield str(Path(prefix) / folder / "nvcc")
+    yield "/usr/local/cuda/bin/nvcc"
 
 
 def build_image(

@@ -1,0 +1,127 @@
+"""Finding nvcc, reading what it says, and its image as data in C."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from polybuild.targets.gpu.image import module_object
+from polybuild.targets.gpu.nvcc import ImageError, KernelUsage, build_image, find_nvcc, may_contract, usage_of
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    for name in ("NVCC", "CUDACXX", "CUDA_HOME", "CUDA_PATH", "CMAKE_PREFIX_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "place"),
+    [
+        ("NVCC", "{}/own/nvcc", "own/nvcc"),
+        ("CUDACXX", "{}/own/nvcc", "own/nvcc"),
+        ("CUDA_HOME", "{}/toolkit", "toolkit/bin/nvcc"),
+        ("CUDA_PATH", "{}/toolkit", "toolkit/bin/nvcc"),
+        ("PATH", "{}/bin", "bin/nvcc"),
+        ("CMAKE_PREFIX_PATH", "/other;{}/site", "site/nvidia/cu13/bin/nvcc"),
+    ],
+)
+@pytest.mark.usefixtures("nowhere")
+def test_where_nvcc_is_looked_for(tmp_path, monkeypatch, variable, value, place):
+    made = script(tmp_path / place, "")
+    monkeypatch.setenv(variable, value.format(tmp_path))
+    assert find_nvcc() == made
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_a_compiler_that_is_named_is_the_only_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("NVCC", script(tmp_path / "nvcc", ""))
+    assert find_nvcc(str(tmp_path / "other")) is None
+    assert find_nvcc(script(tmp_path / "other", "")) == str(tmp_path / "other")
+
+
+def test_flags_of_an_image(tmp_path):
+    nvcc = script(
+        tmp_path / "nvcc", 'echo "$@" > "$0.flags"; while [ "$1" != -o ]; do shift; done; echo image > $2\n'
+    )
+    assert build_image("kernels", nvcc, (90, 80), contract=False).data == b"image\n"
+    flags = (tmp_path / "nvcc.flags").read_text()
+    assert "-fmad=false" in flags
+    sm = "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"
+    assert f"{sm} -gencode arch=compute_80,code=compute_80" in flags
+
+
+def test_what_nvcc_does_not_take_is_told_in_its_words(tmp_path):
+    nvcc = script(
+        tmp_path / "nvcc", 'for f in "$@"; do :; done; echo "$f(3): error: no such thing" >&2; exit 2\n'
+    )
+    with pytest.raises(
+        ImageError, match=r"^nvcc does not take the kernels: kernels.cu\(3\): error: no such thing$"
+    ):
+        build_image("kernels", nvcc, (80,), contract=True)
+    with pytest.raises(ImageError, match="cannot be run"):
+        build_image("kernels", str(tmp_path / "none"), (80,), contract=True)
+
+
+LOG = """\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'one' for 'sm_80'
+ptxas info    : Function properties for one
+    0 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 4096 bytes smem, 388 bytes cmem[0]
+ptxas info    : Compiling entry function 'two' for 'sm_90'
+ptxas info    : Used 12 registers, 360 bytes cmem[0]
+"""
+
+
+def test_what_kernels_need():
+    assert usage_of(LOG) == (KernelUsage("one", "sm_80", 40, 4096, 24), KernelUsage("two", "sm_90", 12, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], True),
+        (["-O3", "-ffp-contract=off"], False),
+        (["-std=c99"], False),
+        (["-std=gnu99"], True),
+        (["-std=c11", "-ffp-contract=fast"], True),
+    ],
+)
+def test_contraction_as_the_compiler_does_it(flags, expected):
+    assert may_contract(flags) is expected
+
+
+def test_the_module_in_c_has_the_bytes_that_went_in(tmp_path):
+    """Compiled strictly, and printed again by the program."""
+    image = bytes(range(256)) * 3 + b"odd"
+    text = 'double a; /* "quoted" \\ back, \u00e9, ??= */\n' * 200 + "\n\t\x07" + "x" * 250
+    made = module_object("module", ["one", "two"], fatbin=image, opencl=text, opencl_options="-cl-std=CL1.2")
+    (tmp_path / "image.c").write_text(
+        f"""#include <stdio.h>
+#include <polybuild_device.h>
+{made}
+int main(void) {{
+    fwrite(module.fatbin, 1, module.fatbin_size, stdout);
+    for (const char *const *piece = module.opencl; *piece; piece++)
+        fputs(*piece, stdout);
+    return module.kernel_count != 2 || module.kernels[1][0] != 't';
+}}
+"""
+    )
+    from polybuild.integrations.locations import include_dir  # noqa: PLC0415
+
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{include_dir()}"]
+    program = tmp_path / "image"
+    subprocess.run(["gcc", *strict, str(tmp_path / "image.c"), "-o", str(program)], check=True, timeout=60)
+    printed = subprocess.run([str(program)], check=True, capture_output=True, timeout=60).stdout
+    assert printed == image + text.encode()
