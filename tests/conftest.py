@@ -18,6 +18,7 @@ MARKED = {
     "cmake": ("cmake",),
     "distcc": ("distcc", "distccd"),
     "make": ("make",),
+    "oclgrind": ("oclgrind",),
     "opencl": ("clinfo",),
     "mpi": ("mpicc", "mpirun", "make"),
 }

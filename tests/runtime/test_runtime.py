@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest import HERE, Client
@@ -168,3 +169,18 @@ def test_in_auto_a_processor_with_opencl_is_no_device(client: Client) -> None:
     done = client.run("twice", environment={**os.environ, "POLYBUILD_VERBOSE": "1"})
     assert done.returncode == 0
     assert counts(done.stdout)[-1]["host"] == 1
+
+
+@pytest.mark.oclgrind
+@pytest.mark.opencl
+def test_oclgrind_finds_a_race_where_there_is_one_and_no_other(
+    client: Client, compile_client: Callable[..., Client], tmp_path: Path
+) -> None:
+    """It is found as a driver by the ordinary loader; copies of rectangles are beyond its other checks."""
+    (tmp_path / "oclgrind.icd").write_text(f"{next(Path('/usr').glob('lib*/**/liboclgrind-rt-icd.so'))}\n")
+    settings = {"OCL_ICD_VENDORS": str(tmp_path), "OCLGRIND_DATA_RACES": "1", "POLYBUILD_BACKEND": "opencl"}
+    right = client.run("turn", "twice", "heat", environment={**os.environ, **settings})
+    assert (right.returncode, counts(right.stdout)[-1]["host"]) == (0, 0)
+    assert "race" not in right.stderr
+    without = compile_client(source=(HERE / "kernels.cu").read_text().replace("BARRIER();", ";", 1))
+    assert "data race" in without.run("turn", environment={**os.environ, **settings}).stderr
