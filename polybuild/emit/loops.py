@@ -127,10 +127,11 @@ class LoopPrinter:
             assert tile is not None  # noqa: S101 - the caller looked
             self._names[mark] = fresh(PREFIX + tile.array.name, self._taken.union(self._names.values()))
             declaration = self._vectors().variables(tile)
-        inner = indent + _INDENT
-        lines = [f"{indent}{{", f"{inner}{declaration}", *self._node(node.mark_get_node(), inner, "")]
-        del self._names[mark]
-        return [*lines, f"{indent}}}"]
+        lines = self._node(node.mark_get_node(), indent + _INDENT, "")
+        name = self._names.pop(mark)
+        if not any(name in line for line in lines):  # isl kept this copy of the code for what is left
+            return [line.removeprefix(_INDENT) for line in lines]
+        return [f"{indent}{{", f"{indent}{_INDENT}{declaration}", *lines, f"{indent}}}"]
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()

@@ -67,6 +67,11 @@ BODIES = {
     "backwards and shifted": """
   for (int i = n - 1; i > 0; i--) for (int j = n - 1; j >= 0; j--) for (int k = n - 1; k >= 0; k--)
     C[i - 1][j] += -A[i][k] / (B[k][j] + 2);""",
+    "two updates in one band": """
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+    for (int k = 0; k <= i; k++) C[i][j] += f * A[i][k] * B[k][j];
+    for (int k = i + 1; k < n; k++) C[i][j] += f * A[k][i] * B[k][j];
+  }""",
     "a band of four loops": """
   for (int r = 0; r < m; r++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
     for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];""",
@@ -119,6 +124,13 @@ def test_the_block_stays_in_registers(compiler, tmp_path):
     assert max(sums) >= 12
     assert max(sums) % 12 == 0
     assert not re.search(r"vmov\w+\s+%ymm\d+, .*\(", best)
+
+
+def test_updates_that_share_a_band_are_both_tiled(tmp_path):
+    text = transform(tmp_path, BODIES["two updates in one band"], fusion="max")[1].read_text()
+    for operands in (r"A\[i\]\[k\]", r"A\[k\]\[i\]"):
+        assert re.search(rf"C\[i\]\[j\] \+= f \* {operands}", text)  # what is left at the edges
+    assert len(set(re.findall(r"for .*k.*\{\n.*\n\s+pb_C_0_0 \+= (.*)", text))) == 2
 
 
 def test_off(tmp_path):

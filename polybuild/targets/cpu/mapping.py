@@ -15,9 +15,9 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
 from polybuild.polyhedral import natural_key, node_kind
-from polybuild.schedule.legality import keeps_values, privatised
+from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.innermost import is_chain
+from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.roles import find_roles
@@ -27,7 +27,7 @@ from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, tile_si
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
-from polybuild.transform.distribute import distribute
+from polybuild.transform.distribute import dependence_groups, distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
 from polybuild.transform.phases import POINTS, TILES
 from polybuild.transform.wavefront import wavefront, wavefront_of_points
@@ -101,6 +101,8 @@ class _Mapper:
                 tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
             )
         innermost = _is_innermost(node)
+        if innermost and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
+            return self.map(apart, in_parallel=in_parallel, tiled=tiled)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
         roles = find_roles(node, accesses) if innermost and not tiled and self._options.registers else None
@@ -202,6 +204,21 @@ class _Mapper:
             tuple(each.array.name for each in private),
         )
         return node.insert_mark(isl.Id(name))
+
+    def _updates_apart(self, node: isl.ScheduleNode, accesses: list[Reference]) -> isl.ScheduleNode | None:
+        """Updates that share a band, each in a band of its own: a register tile takes one statement.
+
+        None if there are not several that could be tiled, or none may go before another.
+        """
+        names = dict.fromkeys(each.statement.name for each in accesses)
+        several = [[each for each in accesses if each.statement.name == name] for name in names]
+        if not self._options.registers or sum(find_roles(node, each) is not None for each in several) < 2:
+            return None
+        groups = dependence_groups(node.get_domain(), active_dependences(node, self._dependences.validity))
+        if len(groups) < 2:
+            return None
+        apart = distribute(node, groups)
+        return apart if is_legal_below(apart, self._dependences) else None
 
     def _map_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Order the loops of an innermost band that stands apart from register tiles."""
