@@ -9,6 +9,7 @@ import islpy as isl
 
 from polybuild.emit.ast import Instance, detached, instance_at
 from polybuild.emit.dynamic import RestoredLoop
+from polybuild.emit.vectors import Tiles
 from polybuild.scop import spaces
 from polybuild.scop.model import Access, Scop
 from polybuild.targets.gpu.copies import Added, outer_loops
@@ -50,7 +51,7 @@ class KernelAst:
 
     The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
     kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``. There are
-    no loops with ``dynamic`` bounds.
+    no loops with ``dynamic`` bounds and no register ``tiles``.
     """
 
     root: isl.AstNode
@@ -59,6 +60,7 @@ class KernelAst:
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, Copy]
     dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
+    tiles: Tiles = field(default_factory=lambda: Tiles(()))
 
 
 def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
