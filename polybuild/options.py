@@ -48,6 +48,13 @@ def _sizes(text: str) -> tuple[int, ...]:
     return sizes
 
 
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(part for part in re.split(r"[,;\s]+", text.strip()) if part)
+    if any(not name.isidentifier() for name in names):
+        raise ValueError("must be names separated by commas")
+    return names
+
+
 def _positive(text: str) -> int:
     try:
         value = int(text)
@@ -120,6 +127,12 @@ class Options:
     )
     vector_size: int = _knob(
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
+    )
+    contract_arrays: bool = _knob(
+        True, _boolean, "keep temporary arrays in small buffers where the order allows it", metavar="on|off"
+    )
+    temporary: tuple[str, ...] = _knob(
+        (), _names, "arrays of which nothing is needed before or after a region", metavar="NAME,..."
     )
     min_work: int = _knob(
         20000,

@@ -32,6 +32,7 @@ from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
+from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.gpu.choice import plan_for_gpu
@@ -222,7 +223,9 @@ def _ladder(options: Options) -> list[Options]:
     steps.append(replace(simple, tile=False))
     if options.fusion not in {"auto", "min"}:  # statements apart are smaller problems
         steps.append(replace(simple, tile=False, fusion="min"))
-    return list(dict.fromkeys([*steps, replace(simple, tile=False, schedule="original")]))
+    return list(
+        dict.fromkeys([*steps, replace(simple, tile=False, schedule="original", contract_arrays=False)])
+    )
 
 
 def _transform(
@@ -230,9 +233,12 @@ def _transform(
 ) -> tuple[RegionText, RegionReport, Details]:
     """Model, order, map and write one region."""
     scop = extract_scop(region)
-    dependences = compute_dependences(scop, live_after(region))
+    live = live_after(region)
+    dependences = compute_dependences(scop, live)
     check_schedule(scop.schedule, dependences, scop.domain)
-    mapping = choose_mapping(scop, dependences, options)
+    on_host = options.backend == "openmp"
+    held = temporaries(scop, dependences, live, options.temporary) if on_host else []
+    mapping = choose_mapping(scop, dependences, options, held)
     check_schedule(mapping.schedule, dependences, scop.domain)
     if options.paranoid:
         parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
@@ -243,6 +249,7 @@ def _transform(
         find_overlaps(scop, region, strict=strict_aliasing),
         trip_counts(scop),
         options.min_work,
+        buffers=mapping.buffers,
         checked=dependences if options.verify else None,
         registers=mapping.registers,
     )

@@ -50,6 +50,11 @@ def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
     return isl.schedule_node_type(node.get_type())
 
 
+def mark_name(node: isl.ScheduleNode) -> str:
+    """The name of a mark, ``""`` if ``node`` is none."""
+    return str(node.mark_get_id().get_name()) if node_kind(node) == isl.schedule_node_type.mark else ""
+
+
 def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     """The children of a schedule node, in order."""
     return [node.child(index) for index in range(node.n_children())]

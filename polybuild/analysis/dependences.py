@@ -69,7 +69,7 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     private_names: set[str] = set()
     live_in_arrays = {each.get_tuple_name() for each in sets_of(live_in.range())}
     for array in scop.arrays:
-        if _may_be_private(array, live_out) and array.name not in live_in_arrays:
+        if may_be_private(array, live_out) and array.name not in live_in_arrays:
             candidate = _private_array(scop, array, hidden)
             if candidate is not None:
                 private.append(candidate)
@@ -118,7 +118,7 @@ def _false(scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: i
     return flow.get_may_dependence()
 
 
-def _may_be_private(array: Array, live_out: frozenset[str]) -> bool:
+def may_be_private(array: Array, live_out: frozenset[str]) -> bool:
     """Whether threads may have copies: automatic storage, unseen from outside, dead afterwards."""
     if array.address_taken or array.by_pointer:
         return False
@@ -132,12 +132,7 @@ def _may_be_private(array: Array, live_out: frozenset[str]) -> bool:
 
 def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArray | None:
     """Live ranges of ``array`` and their order; None if no two instances share an element."""
-    touched = {kind: _only(scop.accesses(kind), array.name) for kind in AccessKind}
-    reads, must, may = (
-        touched[AccessKind.READ],
-        touched[AccessKind.WRITE],
-        touched[AccessKind.MAY_WRITE],
-    )
+    reads, must, may = _accesses_of(scop, array)
     flow, _ = _flow(scop, reads, must, may, hidden)
     writes = must.union(may)
     uses = reads.union(writes)
@@ -148,6 +143,22 @@ def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArr
     if order.is_empty():
         return None
     return PrivateArray(array, flow.coalesce(), order.coalesce())
+
+
+def written_and_flow(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """What each instance may write of ``array``, and its flow dependences."""
+    reads, must, may = _accesses_of(scop, array)
+    hidden = isl.UnionMap.empty(reads.get_space())
+    return must.union(may), _flow(scop, reads, must, may, hidden)[0]
+
+
+def _accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
+    """Reads, writes and may-writes of one array."""
+    reads, must, may = (
+        _only(scop.accesses(kind), array.name)
+        for kind in (AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE)
+    )
+    return reads, must, may
 
 
 def _only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import islpy as isl
 
+from polybuild.emit.buffers import NamedBuffer
 from polybuild.emit.dynamic import RestoredLoop, restored_loop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.polyhedral import maps_of
@@ -49,12 +51,18 @@ class GeneratedAst:
         return {**self.instances, **self.vectors}
 
 
-def build_ast(scop: Scop, schedule: isl.Schedule, registers: Sequence[RegisterTile] = ()) -> GeneratedAst:
+def build_ast(
+    scop: Scop,
+    schedule: isl.Schedule,
+    buffers: Sequence[NamedBuffer] = (),
+    registers: Sequence[RegisterTile] = (),
+) -> GeneratedAst:
     """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``.
 
-    ``registers`` are the register tiles among its marks.
+    What ``buffers`` stand for is accessed there; ``registers`` are the register tiles among its marks.
     """
     statements = {statement.name: statement for statement in scop.statements}
+    held = {each.buffer.array.name: each for each in buffers}
     instances: dict[str, Instance] = {}
     dynamic: dict[str, RestoredLoop] = {}
     vectors: dict[str, Lanes | Move | Packing] = {}
@@ -72,7 +80,7 @@ def build_ast(scop: Scop, schedule: isl.Schedule, registers: Sequence[RegisterTi
             vector = tiles.at(called, within, build)
             if vector is None:
                 name = f"instance{len(instances)}"
-                instances[name] = instance_at(statements[called], build)
+                instances[name] = instance_at(statements[called], build, held)
             else:
                 name = f"vector{len(vectors)}"
                 vectors[name] = vector
@@ -125,8 +133,16 @@ def detached(error: Exception) -> Exception:
     return error.with_traceback(None)
 
 
-def instance_at(statement: Statement, build: isl.AstBuild) -> Instance:
-    """The statement's counters and accesses in terms of the loops that ``build`` has made so far."""
+_NOTHING: Mapping[str, NamedBuffer] = MappingProxyType({})
+
+
+def instance_at(
+    statement: Statement, build: isl.AstBuild, held: Mapping[str, NamedBuffer] = _NOTHING
+) -> Instance:
+    """The statement's counters and accesses in terms of the loops that ``build`` has made so far.
+
+    Accesses of arrays that are ``held`` in buffers go there.
+    """
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse())
     space = statement.domain.get_space()
@@ -139,13 +155,17 @@ def instance_at(statement: Statement, build: isl.AstBuild) -> Instance:
         for dim in range(len(statement.iterators))
     )
     here = schedule.domain()
+
+    def place(access: Access) -> tuple[Access, isl.AstExpr]:
+        buffer = held.get(access.array.name)
+        if buffer is None:
+            element = isl.PwMultiAff.from_map(access.relation)
+        else:
+            access, element = replace(access, array=buffer.array), buffer.element(access.relation)
+        return access, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))
+
     accesses = tuple(
-        (
-            access,
-            build.access_from_pw_multi_aff(
-                isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(to_instance)
-            ),
-        )
+        place(access)
         for access in statement.accesses
         if access.exact
         and access.relation.is_single_valued()

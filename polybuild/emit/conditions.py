@@ -13,6 +13,7 @@ from polybuild.analysis.footprints import Footprint
 from polybuild.emit.bodies import c_text, element
 from polybuild.emit.ends import Ends
 from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.polyhedral import natural_key
 from polybuild.scop.model import Assumption, ProductLimit, Scop
 from polybuild.targets.model import LoopLine
 
@@ -150,17 +151,20 @@ class ConditionPrinter:
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
 
     def loop_line(self, line: LoopLine) -> LoopLine | None:
-        """``line`` with its ``work`` as an ``if`` clause of the directive.
+        """``line`` with the clauses of its directive: its private variables, its ``work`` as a condition.
 
-        Where the work is known, there is no such clause, or no directive at all: then None.
+        Where the work is known, there is no condition, or no directive at all: then None.
         """
-        if not line.work:
-            return line
-        known = _known_instances(line.work)
-        if known is not None:
-            return replace(line, work=()) if known >= line.least_work else None
-        condition = f"{self._instances(line.work, self._printers[0])} >= {line.least_work}"
-        return replace(line, text=f"{line.text.removesuffix(')')} if({condition}))", work=())
+        names = sorted((each.spelling for each in line.private), key=natural_key)
+        clauses = [f"private({', '.join(names)})"] if names else []
+        if line.work:
+            known = _known_instances(line.work)
+            if known is None:
+                clauses.append(f"if({self._instances(line.work, self._printers[0])} >= {line.least_work})")
+            elif known < line.least_work:
+                return None
+        text = " ".join([line.text.removesuffix(")"), *clauses]) + ")" if clauses else line.text
+        return replace(line, text=text, work=())
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -49,7 +50,8 @@ class LoopPrinter:
 
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``loop_lines`` the line to put before the
-    loops under each mark of the schedule tree, ``sizes`` the C text of the inner
+    loops under each mark of the schedule tree, ``scopes`` the declaration before all that is
+    under a mark, ``sizes`` the C text of the inner
     extents of each array that is a view. ``helpers`` collects what the text needs
     from the prologue.
     """
@@ -65,7 +67,9 @@ class LoopPrinter:
         helpers: set[str],
         *,
         sizes: Mapping[str, tuple[str, ...]],
+        scopes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._scopes = scopes
         self._ast = ast
         self._taken = taken
         self._loop_lines = loop_lines
@@ -109,8 +113,14 @@ class LoopPrinter:
             return self._node(below.for_get_body(), indent, "")
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
+        if mark in self._scopes:
+            inner = indent + _INDENT
+            lines = self._node(below, inner, before)
+            return [f"{indent}{{", f"{inner}{self._scopes[mark]}", *lines, f"{indent}}}"]
         line = self._loop_lines.get(mark)
-        if line is None or not keeps_private(below, line.depth, line.private, self._ast.everything):
+        if line is None or not keeps_private(
+            below, line.depth, tuple(each.name for each in line.private), self._ast.everything
+        ):
             mark = before
         return self._node(below, indent, mark)
 

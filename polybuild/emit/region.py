@@ -14,6 +14,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspection import Inspection
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
+from polybuild.emit.buffers import named_buffers
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
@@ -28,6 +29,7 @@ from polybuild.scop.model import FinalValue, Scop
 from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
 from polybuild.source.types import Integer
+from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import LoopLine, RegisterTile
 
 
@@ -36,11 +38,11 @@ class Plan:
     """What to write for a region: the new order and what it needs.
 
     ``loop_lines`` maps the mark names of ``schedule`` to the line printed before
-    the loop under the mark; ``work`` lists, per statement, upper bounds on the
-    trip counts of its loops; the region runs its original loops when the sum of
-    their products is below ``min_work``. ``device`` says what a device may run instead.
-    With ``checked`` the region can check itself when it runs. ``registers`` are the register
-    tiles of ``schedule``.
+    the loop under the mark; ``buffers`` stand for temporary arrays; ``work`` lists, per
+    statement, upper bounds on the trip counts of its loops; the region runs its original
+    loops when the sum of their products is below ``min_work``. ``device`` says what a device
+    may run instead. With ``checked`` the region can check itself when it runs. ``registers``
+    are the register tiles of ``schedule``.
     """
 
     schedule: isl.Schedule
@@ -48,6 +50,7 @@ class Plan:
     overlaps: tuple[Overlap, ...]
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int
+    buffers: tuple[Buffer, ...] = ()
     device: DeviceRequest | None = None
     checked: Dependences | None = None
     registers: tuple[RegisterTile, ...] = ()
@@ -98,15 +101,19 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     taken = used - _only_counters(scop) | frozenset(names.values())
     ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
     printed = ConditionPrinter(scop, names, helpers, ends)
-    ast = build_ast(scop, plan.schedule, plan.registers)
+    buffers = named_buffers(plan.buffers, used | taken)
+    ast = build_ast(scop, plan.schedule, buffers, plan.registers)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
-    writer = LoopPrinter(ast, names, taken, loop_lines, helpers, sizes=printed.sizes)
+    taken |= {each.name for each in buffers}
+    scopes = {each.buffer.name: each.declaration for each in buffers}
+    writer = LoopPrinter(ast, names, taken, loop_lines, helpers, scopes=scopes, sizes=printed.sizes)
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
-    locals_ = [local_declaration(array) for array in scop.arrays if array.local]
+    held = {each.buffer.array.name for each in buffers}
+    locals_ = [local_declaration(array) for array in scop.arrays if array.local and array.name not in held]
     text = InspectorText(scop, names, taken, helpers, printed.sizes, ends, file)
     steps = list(in_stages(plan.overlaps))
     plain = steps.pop(0)[1] if steps and not steps[0][0] else []
@@ -125,7 +132,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         device = device.followed_by(finals)
     check = None
     if plan.checked is not None and used.isdisjoint({CHECK, RUNS}):
-        check, needed = verification(scop, plan.checked, names, printed.sizes)
+        check, needed = verification(scop, plan.checked, names, printed.sizes, held)
         helpers |= needed
     checks = (*check.walk, check.line) if check else ()
     everything = (

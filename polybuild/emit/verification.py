@@ -8,7 +8,7 @@ loops and put the old values back, and to compare (see polybuild_verify.h).
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -63,14 +63,19 @@ def epilogue() -> str:
 
 
 def verification(
-    scop: Scop, dependences: Dependences, names: Mapping[str, str], sizes: Mapping[str, tuple[str, ...]]
+    scop: Scop,
+    dependences: Dependences,
+    names: Mapping[str, str],
+    sizes: Mapping[str, tuple[str, ...]],
+    dead: Collection[str] = (),
 ) -> tuple[Verification | None, frozenset[str]]:
     """The check of a region, and the helpers of the prologue it needs.
 
     None if which elements are written depends on data, so that they cannot be found again.
-    ``names`` gives the C text of each parameter, ``sizes`` the inner extents of views.
+    ``names`` gives the C text of each parameter, ``sizes`` the inner extents of views, ``dead`` the
+    arrays whose elements do not matter after the region.
     """
-    private = {each.array.name for each in dependences.private}
+    private = {each.array.name for each in dependences.private}.union(dead)
     written = [each for each in scop.arrays if not each.local and each.name not in private]
     elements = {each.name: _written(scop, each) for each in written}
     written = [each for each in written if not elements[each.name].is_empty()]

@@ -20,15 +20,15 @@ class LoopLine:
 
     Where that loop has a single iteration, isl leaves it out, and the line goes with it.
     Where ``work`` is given (trip counts, per statement), the directive in ``text`` gets an
-    ``if`` clause: the sum of their products must reach ``least_work``. ``private`` names the
-    arrays of which each iteration has a copy.
+    ``if`` clause: the sum of their products must reach ``least_work``. ``private`` are the
+    arrays of which each iteration has a copy; they get a clause, too.
     """
 
     text: str
     depth: int
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     least_work: int = 0
-    private: tuple[str, ...] = ()
+    private: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

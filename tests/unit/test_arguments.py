@@ -41,6 +41,9 @@ def test_every_option_has_its_argument():
     for knob in dataclasses.fields(Options):
         switch = {True: "on", False: "off"} if isinstance(knob.default, bool) else {(): "1"}
         value = switch.get(knob.default, str(knob.default))
+        if isinstance(knob.default, tuple) and knob.default:
+            value = ",".join(map(str, knob.default))
+        value = {"temporary": "a,b", "nvcc": "/usr/bin/nvcc"}.get(knob.name, value)
         assert parse("in.c", "--" + knob.name.replace("_", "-"), value).settings == {knob.name: value}
 
 
@@ -147,7 +150,10 @@ def test_the_short_way_knows_every_option_and_only_right_values():
     samples = {name: list(values) for name, values in cli._PLAIN_VALUES.items() if name != "--color"}
     samples |= {name: ["1", "20000"] for name in cli._PLAIN_NUMBERS}
     samples["--tile-sizes"].append("32,8")
-    assert set(samples) == {"--" + knob.name.replace("_", "-") for knob in dataclasses.fields(Options)}
+    # paths, names and lists of another kind go the long way
+    assert set(samples) | {"--nvcc", "--cuda-arch", "--temporary"} == {
+        "--" + knob.name.replace("_", "-") for knob in dataclasses.fields(Options)
+    }
     for name, values in samples.items():
         for value in values:
             words = ["in.c", "-o", "out.c", name, value]

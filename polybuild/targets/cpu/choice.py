@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
@@ -10,7 +12,8 @@ from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Array, Scop
+from polybuild.targets.cpu.contracting import contract_arrays
 from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
@@ -24,10 +27,27 @@ _CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
 _GAIN = 1.08
 
 
-def choose_mapping(scop: Scop, dependences: Dependences, options: Options) -> CpuMapping:
-    """The mapping of the best order for the CPU; of a machine not described it is taken to be a usual one."""
+def choose_mapping(
+    scop: Scop, dependences: Dependences, options: Options, temporaries: Sequence[Array] = ()
+) -> CpuMapping:
+    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory.
+
+    A machine that is not described is taken to be a usual one.
+    """
     options = with_machine(options, frozenset(), frozenset())
-    return map_to_cpu(scop, dependences, choose_schedule(scop, dependences, options), options)
+    schedule = choose_schedule(scop, dependences, options)
+    mapping = map_to_cpu(scop, dependences, schedule, options)
+    if not temporaries or not options.contract_arrays:
+        return mapping
+    plain = contract_arrays(scop, mapping, temporaries, options)
+    if options.schedule != "auto" or options.fusion != "auto" or len(plain.buffers) == len(temporaries):
+        return plain
+    # A value that is used soon after it was made needs producer and consumer in one loop.
+    together = map_to_cpu(scop, dependences, _isl(scop, dependences, Fusion.MAX), options, distribute=False)
+    fused = contract_arrays(scop, together, temporaries, options)
+    if len(fused.buffers) <= len(plain.buffers) or (mapping.parallel_loops and not fused.parallel_loops):
+        return plain
+    return fused
 
 
 def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:

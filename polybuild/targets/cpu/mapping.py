@@ -8,15 +8,17 @@ which; ``CpuMapping.loop_lines`` says what to print before it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.polyhedral import natural_key, node_kind
+from polybuild.polyhedral import node_kind
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Array, Scop
+from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.registers import RegisterTiler
@@ -44,13 +46,20 @@ class CpuMapping:
     simd_loops: int
     registers: tuple[RegisterTile, ...] = ()
     remarks: tuple[str, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
 
 
-def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> CpuMapping:
-    """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow."""
+def map_to_cpu(
+    scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options, *, distribute: bool = True
+) -> CpuMapping:
+    """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow.
+
+    Without ``distribute``, statements that share a loop stay together even if that loop cannot
+    be vectorised then.
+    """
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
-    mapper = _Mapper(scop, dependences, options)
+    mapper = _Mapper(scop, dependences, options, distribute=distribute)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(
         root.get_schedule(),
@@ -66,7 +75,8 @@ def map_to_cpu(scop: Scop, dependences: Dependences, schedule: isl.Schedule, opt
 class _Mapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
-    def __init__(self, scop: Scop, dependences: Dependences, options: Options) -> None:
+    def __init__(self, scop: Scop, dependences: Dependences, options: Options, *, distribute: bool) -> None:
+        self._distribute = distribute
         self._scop = scop
         self._dependences = dependences
         self._options = options
@@ -104,6 +114,8 @@ class _Mapper:
         if innermost and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
             return self.map(apart, in_parallel=in_parallel, tiled=tiled)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
+        if vector is not None and vector.groups and not self._distribute:
+            vector = None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
         roles = find_roles(node, accesses) if innermost and not tiled and self._options.registers else None
         if roles and is_worth_tiling(node, accesses, self._options):
@@ -193,15 +205,14 @@ class _Mapper:
             return node.insert_mark(isl.Id("serial"))
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
-        clause = clauses + _private_clause([each.array.spelling for each in private])
         work = self._launches.run_time_work(node)
         least = int(MIN_LAUNCH_WORK)
         self.loop_lines[name] = LoopLine(
-            f"POLYBUILD_OMP(parallel for{clause})",
+            f"POLYBUILD_OMP(parallel for{clauses})",
             node.get_schedule_depth(),
             work,
             least,
-            tuple(each.array.name for each in private),
+            _with((), private),
         )
         return node.insert_mark(isl.Id(name))
 
@@ -256,8 +267,6 @@ class _Mapper:
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return node
-        clause = _private_clause([each.array.spelling for each in private])
-        names = tuple(each.array.name for each in private)
         self.simd_loops += 1
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
@@ -265,14 +274,14 @@ class _Mapper:
             line = self.loop_lines[outer]
             self.loop_lines[outer] = replace(
                 line,
-                text=f"POLYBUILD_OMP(parallel for simd{clause})",
+                text="POLYBUILD_OMP(parallel for simd)",
                 least_work=int(line.least_work * VECTOR_GAIN),
-                private=tuple(dict.fromkeys((*line.private, *names))),
+                private=_with(line.private, private),
             )
             return node
         name = f"simd{self.simd_loops}"
-        text = f"POLYBUILD_OMP(simd{clause})" if clause else "POLYBUILD_SIMD"
-        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth(), private=names)
+        text = "POLYBUILD_OMP(simd)" if private else "POLYBUILD_SIMD"
+        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth(), private=_with((), private))
         return node.insert_mark(isl.Id(name))
 
 
@@ -281,5 +290,7 @@ def _is_innermost(node: isl.ScheduleNode) -> bool:
     return bool(node.child(0).every_descendant(lambda each: not is_band(each)))
 
 
-def _private_clause(names: list[str]) -> str:
-    return f" private({', '.join(sorted(names, key=natural_key))})" if names else ""
+def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:
+    """``arrays`` and those of ``private``, each once."""
+    found = {each.name: each for each in (*arrays, *(other.array for other in private))}
+    return tuple(found.values())

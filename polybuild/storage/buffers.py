@@ -1,0 +1,167 @@
+"""Temporary arrays of a mapped schedule tree, contracted to small buffers.
+
+A buffer belongs to a place of the tree: each iteration of the loops above has one of its
+own. So threads never share one, if the place is below the loop that they share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.dependences import written_and_flow
+from polybuild.polyhedral import mark_name
+from polybuild.scop.model import Array, Scop
+from polybuild.source.types import Floating, Integer
+from polybuild.storage.contraction import along, contract
+from polybuild.storage.liveness import LiveValues, Order, conflicts
+from polybuild.transform.bands import member
+
+_out, _set = isl.dim_type.out, isl.dim_type.set
+
+
+class IllegalStorage(Exception):
+    """A buffer would lose a value that is still needed; a fault of this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A small array that holds what is live of ``array`` below the mark ``name``.
+
+    ``place`` maps ``[date -> cell]`` to the element ``name[...]`` of the buffer; ``dates`` gives the
+    date of each instance in the loops above the mark. ``extents`` are the buffer's sizes.
+    """
+
+    name: str
+    array: Array
+    dates: isl.UnionMap
+    place: isl.MultiAff
+    extents: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        element = self.array.element
+        assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
+        each = element.size if isinstance(element, Floating) else -(-element.width // 8)
+        return each * math.prod(self.extents)
+
+
+def contract_at(node: isl.ScheduleNode, scop: Scop, array: Array, name: str) -> Buffer | None:
+    """The buffer for ``array`` at ``node``, None if it would not have a constant size.
+
+    Everything that touches the array has to be below ``node``, and no value of it may go
+    from one iteration of the loops above to another. Loops below that run their iterations
+    together are those under marks called ``simd<n>``.
+    """
+    written, flow = written_and_flow(scop, array)
+    users = written.domain().union(flow.range())
+    prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
+    same = prefix.apply_range(prefix.reverse())
+    if not users.is_subset(node.get_domain()) or not flow.is_subset(same):
+        return None
+    dated = prefix.range_product(written)
+    conflicting = conflicts(LiveValues(dated, flow), _order_below(node, same))
+    distances = None if conflicting is None else conflicting.factor_range().deltas()
+    mapping = contract(distances, len(array.extents), scop.context)
+    if mapping is None:
+        return None
+    cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(scop.context)
+    found = [_subscript(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
+    places = [each for each in found if each is not None]
+    if len(places) < len(found):
+        return None
+    place = isl.MultiAff.zero(_space_of_places(cells, name, len(places)))
+    for position, (subscript, _) in enumerate(places):
+        place = place.set_aff(position, subscript)
+    if conflicting is not None:
+        _prove(place, conflicting)
+    return Buffer(name, array, prefix, place, tuple(extent for _, extent in places))
+
+
+def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:
+    """Raise IllegalStorage if two cells that are needed at the same time share an element of a buffer."""
+    places = isl.Map.from_multi_aff(place)
+    if not conflicting.is_disjoint(places.apply_range(places.reverse())):
+        raise IllegalStorage(f"the buffer at {place} does not keep apart what is needed at the same time")
+
+
+def _space_of_places(cells: isl.Map, name: str, count: int) -> isl.Space:
+    """``{ [date -> cell] -> name[...] }`` with ``count`` subscripts."""
+    elements = cells.get_space().params().add_unnamed_tuple_ui(count).set_tuple_name(_set, name)
+    return cells.get_space().wrap().map_from_domain_and_range(elements)
+
+
+def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> Order:
+    """The order of the instances below ``node``; ``sharing`` relates those with equal dates above."""
+    dates = _condensed(node.get_subtree_schedule_union_map())
+    together = isl.UnionMap.empty(dates.get_space())
+    bands: list[isl.ScheduleNode] = []
+
+    def visit(each: isl.ScheduleNode) -> bool:
+        if mark_name(each).startswith("simd"):
+            bands.append(each.child(0))
+        return True
+
+    node.foreach_descendant_top_down(visit)
+    for band in bands:
+        outer = band.get_prefix_schedule_union_map()
+        lane = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
+        same_loop = outer.apply_range(outer.reverse())
+        together = together.union(same_loop.subtract(lane.apply_range(lane.reverse())))
+    return Order(dates, sharing, together)
+
+
+def _condensed(dates: isl.UnionMap) -> isl.UnionMap:
+    """``dates`` without the dimensions that add nothing to the order: tiles just around their points."""
+    ran = isl.Set.from_union_set(dates.range())
+    for position in reversed(range(ran.dim(_set) - 1)):
+        count = ran.dim(_set)
+        pair = ran.project_out(_set, position + 2, count - position - 2).project_out(_set, 0, position)
+        if _follows(pair):
+            keep = isl.Map.identity(ran.get_space().map_from_set()).project_out(_out, position, 1)
+            dates = dates.apply_range(isl.UnionMap.from_map(keep))
+            ran = ran.apply(keep)
+    return dates
+
+
+def _follows(pair: isl.Set) -> bool:
+    """Whether, in ``{ [outer, inner] }``, outer is a function of inner that never decreases."""
+    both = isl.Map.identity(pair.get_space().map_from_set()).intersect_domain(pair)
+    outer_of = both.project_out(_out, 0, 1).reverse().apply_range(both.project_out(_out, 1, 1))
+    if not outer_of.is_single_valued():
+        return False
+    space = outer_of.get_space().domain().map_from_set()
+    later = isl.Map.lex_lt(space.domain())
+    moved = outer_of.reverse().apply_range(later).apply_range(outer_of)
+    return bool(moved.is_disjoint(isl.Map.lex_gt(space.domain())))
+
+
+def _subscript(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tuple[isl.Aff, int] | None:
+    """Where a cell goes along one dimension of a buffer, over ``[date -> cell]``, and that one's extent.
+
+    ``cells`` maps dates to the cells that are used then. Where these lie within a window no larger
+    than ``modulus`` (or at all, if there is none), the place is the distance from its start, which
+    costs less than a remainder. None if the number of places is not a constant.
+    """
+    space = cells.get_space()
+    value = along(space.range(), row)
+    position = value.pullback_multi_aff(isl.MultiAff.range_map(space))
+    for start, extent in _windows(cells.apply_range(isl.Map.from_aff(value))):
+        if modulus is None or extent <= modulus:
+            return position.sub(start.pullback_multi_aff(isl.MultiAff.domain_map(space))), extent
+    return None if modulus is None else (position.mod_val(isl.Val(modulus)), modulus)
+
+
+def _windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:
+    """Windows ``[start, start + extent)`` of constant extent in which all ``{ date -> [value] }`` lie."""
+    starts: list[isl.Aff] = []
+    values.lexmin_pw_multi_aff().foreach_piece(lambda _where, least: starts.append(least.get_aff(0)))
+    for start in starts:
+        distances = values.sum(isl.Map.from_aff(start.neg())).range()
+        least, largest = distances.dim_min_val(0), distances.dim_max_val(0)
+        if least.is_nonneg() and largest.is_int():
+            yield start, int(largest.to_python()) + 1

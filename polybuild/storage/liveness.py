@@ -1,0 +1,54 @@
+"""Which cells of an array hold values that are needed at the same time, under a schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+
+
+@dataclass(frozen=True, slots=True)
+class LiveValues:
+    """The values that an array ``A[c]`` holds.
+
+    ``written`` maps each instance that writes the array to the cells it writes;
+    ``uses`` maps it to the instances that read these values.
+    """
+
+    written: isl.UnionMap
+    uses: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """When instances run: ``dates`` maps them to a lexicographically ordered space.
+
+    Only those that ``sharing`` relates use the same copy of the array. ``together`` relates
+    those that may run at the same time, in spite of their dates.
+    """
+
+    dates: isl.UnionMap
+    sharing: isl.UnionMap
+    together: isl.UnionMap
+
+
+def conflicts(values: LiveValues, order: Order) -> isl.Map | None:
+    """The pairs ``c -> c'`` of different cells that must not share memory, None if there are none.
+
+    Two cells conflict if one is written before the last use of a value in the other, and the
+    other way round: their live ranges overlap (Lefebvre and Feautrier 1998, section 3). An
+    instance reads before it writes, so it may write to the cell of a value that it is the last to
+    use. A value that is never used still takes its cell when it is written.
+    """
+    alive = values.uses.union(values.written.domain().identity())
+    last = alive.apply_range(order.dates).lexmax()
+    begun = order.dates.intersect_domain(values.written.domain())
+    outlived = begun.lex_lt_union_map(last).union(order.together.apply_range(alive.reverse()))
+    outlived = outlived.intersect(order.sharing)
+    overlapping = outlived.intersect(outlived.reverse())
+    cells = values.written.reverse().apply_range(overlapping).apply_range(values.written)
+    different = cells.subtract(values.written.range().identity())
+    found = maps_of(different)
+    return found[0] if found else None

@@ -1,0 +1,137 @@
+Temporary arrays between loops that make and use their values.
+
+//# blur: parallel
+double t[n][n];
+#pragma scop tile_sizes(3,4)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j + 2 < n; j++)
+    t[i][j] = X[i][j] + X[i][j + 1] + X[i][j + 2];
+for (int i = 2; i < n; i++)
+  for (int j = 0; j + 2 < n; j++)
+    x[i * n + j] = t[i][j] + t[i - 1][j] + t[i - 2][j];
+#pragma endscop
+
+//# blur_other_way: parallel
+double t[n][n];
+#pragma scop tile_sizes(2,5)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    t[j][i] = X[j][i] * 0.5;
+for (int i = 0; i < n; i++)
+  for (int j = 1; j < n; j++)
+    x[j * n + i] = t[j][i] - t[j - 1][i];
+#pragma endscop
+
+//# two_stages: parallel
+double s[n][n], t[n][n];
+#pragma scop tile_sizes(3,3)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    s[i][j] = X[i][j] + 1.0;
+for (int i = 1; i < n; i++)
+  for (int j = 0; j < n; j++)
+    t[i][j] = s[i][j] * s[i - 1][j];
+for (int i = 2; i < n; i++)
+  for (int j = 0; j < n; j++)
+    x[i * n + j] = t[i][j] - t[i - 1][j];
+#pragma endscop
+
+//# values_kept_long: parallel
+double t[n];
+#pragma scop
+for (int i = 0; i < n; i++)
+  t[i] = x[i] * 3.0;
+for (int i = 0; i < n; i++)
+  y[i] = t[n - 1 - i];
+#pragma endscop
+
+//# pairs_in_line: serial
+double t[n];
+#pragma scop parallel(off)
+for (int i = 0; i < n; i++)
+  t[i] = x[i] * 2.0;
+for (int i = 2; i < n; i++)
+  y[i] = t[i] + t[i - 2];
+#pragma endscop
+
+//# scalar_per_step: parallel
+double t[n];
+#pragma scop
+for (int i = 0; i < n; i++) {
+  t[i] = x[i] * 2.0;
+  y[i] = t[i] + t[i] * z[i];
+}
+#pragma endscop
+
+//# overwritten: parallel
+double t[n][n];
+#pragma scop tile_sizes(3,4)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    t[i][j] = X[i][j];
+    t[i][j] += 1.0;
+    x[i * n + j] = t[i][j];
+    t[i][j] = t[i][j] * 2.0;
+    y[i * n + j] = t[i][j];
+  }
+#pragma endscop
+
+//# convolution_then_clipped: parallel
+double t[n][n];
+#pragma scop
+for (int i = 0; i + 1 < n; i++)
+  for (int j = 0; j + 1 < n; j++) {
+    t[i][j] = 0;
+    for (int k = 0; k < 2; k++)
+      for (int l = 0; l < 2; l++)
+        t[i][j] += X[i + k][j + l] * y[2 * k + l];
+  }
+for (int i = 0; i + 1 < n; i++)
+  for (int j = 0; j + 1 < n; j++)
+    x[i * n + j] = t[i][j] > 0 ? t[i][j] : 0;
+#pragma endscop
+
+//# of_integers: parallel
+short t[n];
+#pragma scop
+for (int i = 0; i < n; i++) {
+  t[i] = (short)(a[i] * 1000);
+  b[i] = t[i] + 1;
+}
+#pragma endscop
+
+//# fibonacci: serial
+if (n < 3) return;
+double f[n];
+#pragma scop
+f[0] = 0;
+f[1] = 1;
+for (int i = 2; i < n; i++)
+  f[i] = f[i - 1] + 0.5 * f[i - 2];
+x[0] = f[n - 1];
+#pragma endscop
+
+//# front_of_a_stencil: parallel
+double t[n][n];
+#pragma scop tile_sizes(3,3)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    t[i][j] = X[i][j];
+    if (i > 0) t[i][j] += t[i - 1][j];
+    if (j > 0) t[i][j] += t[i][j - 1];
+    x[i * n + j] = t[i][j];
+  }
+#pragma endscop
+
+//# read_afterwards: parallel
+double t[n][n];
+#pragma scop tile_sizes(3,4)
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    t[i][j] = X[i][j] + 1;
+for (int i = 1; i < n; i++)
+  for (int j = 0; j < n; j++)
+    x[i * n + j] = t[i][j] * t[i - 1][j];
+#pragma endscop
+for (int i = 0; i < n; i++)
+  y[i] = t[i][0];

@@ -1,0 +1,35 @@
+"""Temporary arrays in small buffers: the same results, and the buffers one expects."""
+
+from __future__ import annotations
+
+import pytest
+from region_programs import cases, check, compare
+
+CASES = cases("temporaries")
+
+# What each array is kept in, where it is not left alone.
+BUFFERS = {
+    "blur": ["'t' is kept in a buffer of 3 x 3 elements"],
+    "blur_other_way": ["'t' is kept in a buffer of 2 x 2 elements"],
+    "two_stages": [
+        "'s' is kept in a buffer of 2 x 3 elements",
+        "'t' is kept in a buffer of 2 x 3 elements",
+    ],
+    "values_kept_long": ["'t' is kept in a variable"],  # one loop runs backwards
+    "pairs_in_line": ["'t' is kept in a buffer of 3 elements"],
+    "scalar_per_step": ["'t' is kept in a variable"],
+    "overwritten": ["'t' is kept in a variable"],
+    "convolution_then_clipped": ["'t' is kept in a variable"],
+    "of_integers": ["'t' is kept in a variable"],
+}
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    return compare(tmp_path_factory.mktemp("temporaries"), CASES, (1, 2, 3, 7, 16, 33))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_temporary_arrays(comparison, name):
+    check(comparison, CASES[name])
+    assert [each for each in comparison.regions[name].remarks if "kept in" in each] == BUFFERS.get(name, [])
