@@ -69,6 +69,15 @@ def test_bits_with_partial_tiles(kernel: str, expected: Expected, tmp_path: Path
     assert_equal(expected, kernel, program, [*CUBES[:-1], *oblongs(kernel)], threads=(1, 3))
 
 
+# imperfect nests, a time loop, descending loops, private scalars, fused components
+@pytest.mark.parametrize("fusion", ["auto", "max"])
+@pytest.mark.parametrize("kernel", ["durbin", "fdtd-2d", "gemver", "gramschmidt", "ludcmp", "nussinov"])
+def test_bits_of_our_scheduler(kernel: str, fusion: str, expected: Expected, tmp_path: Path) -> None:
+    options = Options(min_work=0, schedule="pluto", fusion=fusion, tile_sizes=(4, 4, 4, 4, 4, 4))
+    program = build_transformed(kernel, options, GCC, tmp_path)
+    assert_equal(expected, kernel, program, FEW_CUBES, threads=(2,))
+
+
 @pytest.mark.parametrize("fusion", ["min", "max", "depth"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bits_of_each_fusion_strategy(kernel: str, fusion: str, expected: Expected, tmp_path: Path) -> None:
