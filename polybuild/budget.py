@@ -32,6 +32,22 @@ def operation_budget(most: int) -> Iterator[None]:
 
 
 @contextmanager
+def budget_within(most: int) -> Iterator[None]:
+    """A budget of its own for something that can be done without; the one around it starts afresh after it.
+
+    Raises as ``operation_budget`` does, and leaves isl usable.
+    """
+    context = isl.DEFAULT_CONTEXT
+    around = context.get_max_operations()
+    try:
+        with operation_budget(min(most, around) if around else most):
+            yield
+    finally:
+        context.reset_operations()
+        context.set_max_operations(around)
+
+
+@contextmanager
 def unlimited() -> Iterator[None]:
     """What is done under this does not count; for work that is bounded in another way."""
     context = isl.DEFAULT_CONTEXT

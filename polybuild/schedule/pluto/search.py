@@ -18,6 +18,9 @@ from polybuild.schedule.pluto.problem import Problem
 from polybuild.schedule.pluto.satisfaction import is_carried
 from polybuild.schedule.pluto.state import State
 
+# Edges of one integer program: with more, it may take minutes.
+_MOST_EDGES = 60
+
 
 class NoHyperplane(Exception):
     """The algorithm found no order; the message says for which statements."""
@@ -87,6 +90,8 @@ class _Search:
         return _sequence([self._band(state.within(each)) for each in parts])
 
     def _solve(self, state: State, *, bounded: bool = False) -> Solution | None:
+        if len(state.active) > _MOST_EDGES:
+            return None
         return find_hyperplane(
             state.nodes,
             state.active,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
@@ -25,6 +26,10 @@ _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEED
 _CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
 # How much faster another order must seem: below that the estimate does not tell them apart.
 _GAIN = 1.08
+
+# isl's operations that our scheduler may spend: where it is asked for, and for a trial.
+_MOST_OPERATIONS = 2_000_000
+_TRIAL_OPERATIONS = 400_000
 
 
 def choose_mapping(
@@ -60,7 +65,11 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
     ):
         return scop.schedule
     if options.schedule == "pluto":
-        return _pluto(scop, dependences, _CUTS[options.fusion])
+        for cut in dict.fromkeys((_CUTS[options.fusion], Cut.ALL)):
+            schedule = _pluto(scop, dependences, Strategy(cut), _MOST_OPERATIONS)
+            if schedule is not None:
+                return schedule
+        return _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
     schedule = _isl(scop, dependences, fusion)
     if options.schedule == "auto" and options.fusion == "auto":
@@ -70,12 +79,10 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
 
 def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> isl.Schedule:
     """``schedule``, unless one of our own scheduler's is clearly faster by the estimate."""
-    scheduler = PlutoScheduler.of(scop, dependences)
     least = estimate(scop, dependences, schedule, options) / _GAIN
     for strategy in _CANDIDATES:
-        try:
-            candidate = scheduler.schedule(strategy)
-        except NoHyperplane:
+        candidate = _pluto(scop, dependences, strategy, _TRIAL_OPERATIONS)
+        if candidate is None:
             continue
         time = estimate(scop, dependences, candidate, options)
         if time < least:
@@ -83,15 +90,17 @@ def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options:
     return schedule
 
 
-def _pluto(scop: Scop, dependences: Dependences, cut: Cut) -> isl.Schedule:
-    """The schedule of our own scheduler; isl's where that finds none."""
-    scheduler = PlutoScheduler.of(scop, dependences)
-    for each in dict.fromkeys((cut, Cut.ALL)):
-        try:
-            return scheduler.schedule(Strategy(each))
-        except NoHyperplane:
-            continue
-    return _isl(scop, dependences, Fusion.MIN)
+def _pluto(scop: Scop, dependences: Dependences, strategy: Strategy, most: int) -> isl.Schedule | None:
+    """The schedule of our own scheduler; None if it finds none in ``most`` operations of isl."""
+    try:
+        with budget_within(most):
+            return PlutoScheduler.of(scop, dependences).schedule(strategy)
+    except NoHyperplane:
+        return None
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return None
 
 
 def _isl(scop: Scop, dependences: Dependences, fusion: Fusion) -> isl.Schedule:
