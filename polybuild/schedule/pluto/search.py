@@ -19,7 +19,7 @@ from polybuild.schedule.pluto.satisfaction import is_carried
 from polybuild.schedule.pluto.state import State
 
 # Edges of one integer program: with more, it may take minutes.
-_MOST_EDGES = 60
+_MOST_EDGES = 80
 
 
 class NoHyperplane(Exception):
