@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 MARKED = {
     "autotools": ("autoreconf", "automake", "libtoolize", "make"),
     "ccache": ("ccache",),
+    "clang": ("clang",),
     "cmake": ("cmake",),
+    "cxx": ("c++",),
     "distcc": ("distcc", "distccd"),
     "make": ("make",),
     "oclgrind": ("oclgrind",),
@@ -23,6 +27,8 @@ MARKED = {
     "mpi": ("mpicc", "mpirun", "make"),
 }
 """What a test with this marker needs."""
+
+PYTHON_H = Path(sysconfig.get_path("include")) / "Python.h"
 
 PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
 """What a test needs that gets this compiler, generator or the like as a parameter."""
@@ -38,6 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     missing = sorted({tool for tool in tools_for(item) if shutil.which(tool) is None})
+    if item.get_closest_marker("python_headers") and not PYTHON_H.is_file():
+        missing.append("Python.h")
     if not missing:
         return
     reason = f"needs {', '.join(missing)}"

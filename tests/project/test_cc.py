@@ -237,6 +237,7 @@ def test_debug_information_names_the_source(folder):
     assert str(folder.parent).encode() + b"/cache" not in listing
 
 
+@pytest.mark.cxx
 def test_other_languages_are_left_alone():
     shutil.copy("kernels/fill.c", "kernels/fill.cpp")
     Path("kernels/fill.cpp").write_text(

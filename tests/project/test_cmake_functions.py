@@ -13,7 +13,7 @@ from cmake_project import GENERATORS, ROOT, Project, copy_of, run_or_fail, subdi
 
 from polybuild.options import Options
 
-pytestmark = pytest.mark.cmake
+pytestmark = [pytest.mark.cmake, pytest.mark.cxx]  # the project of all kinds has sources in C++
 
 GENERATOR = "Ninja"
 

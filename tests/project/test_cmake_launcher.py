@@ -87,6 +87,7 @@ def test_the_variable_of_cmake_alone(tmp_path: Path, polybuild_on_path: Path) ->
     assert all("polybuild" in entry["command"] for entry in commands)
 
 
+@pytest.mark.cxx
 def test_every_kind_of_target(tmp_path: Path) -> None:
     kinds = copy_of("kinds", tmp_path, "Ninja", [*subdirectory_settings(), LAUNCHER])
     kinds.build()
@@ -131,6 +132,7 @@ def test_installed_targets(tmp_path: Path, mode: str) -> None:
     assert b"GOMP_parallel" in (prefix / "lib" / "libfill_static.a").read_bytes()
 
 
+@pytest.mark.clang
 def test_toolchain_file_and_preset(tmp_path: Path) -> None:
     app = copy_of("app", tmp_path, "Ninja", subdirectory_settings())
     (app.source / "toolchain.cmake").write_text(

@@ -11,7 +11,7 @@ import pytest
 from cmake_project import PROJECTS, ROOT
 from workplace import Workplace, check_edits, importing, total
 
-pytestmark = [pytest.mark.network, pytest.mark.cmake]
+pytestmark = [pytest.mark.network, pytest.mark.cmake, pytest.mark.python_headers]
 
 OPTION = ("CMakeLists.txt", "PARALLEL on", "PARALLEL off")
 SCRIPT = "import tables; print(tables.total())"

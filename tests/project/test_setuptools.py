@@ -13,7 +13,7 @@ import pytest
 from cmake_project import PROJECTS
 from workplace import Workplace, check_edits, importing, total
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.python_headers]
 
 PLAIN = """\
 [build-system]

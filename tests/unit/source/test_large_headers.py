@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import os
 
 from polybuild.source.model import Region
 from polybuild.source.reader import read_source
 
 HEADERS = "stdio stdlib math string complex stdint pthread omp immintrin"
+
+
+def processor_time() -> float:
+    """Of this process and of the compilers it ran, in seconds."""
+    return sum(os.times()[:4])
 
 
 def test_nine_large_headers_are_read_in_under_a_second(tmp_path):
@@ -19,8 +24,8 @@ def test_nine_large_headers_are_read_in_under_a_second(tmp_path):
     )
     times = []
     for _ in range(3):  # others may use the machine
-        started = time.perf_counter()
+        started = processor_time()
         source = read_source(str(path), ["gcc"], ["-O2"])
-        times.append(time.perf_counter() - started)
+        times.append(processor_time() - started)
         assert isinstance(source.regions[0], Region)
     assert min(times) < 1.0
