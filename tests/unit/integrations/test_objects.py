@@ -6,10 +6,14 @@ import subprocess
 
 import pytest
 
-from polybuild.integrations.objects import any_needs_openmp, needs_openmp, static_library
+from polybuild.integrations.objects import DEVICE, OPENMP, needed_runtimes, static_library
 
 PARALLEL = "void f(int *a) {\n#pragma omp parallel for\n  for (int i = 0; i < 9; i++) a[i] = i;\n}\n"
 SERIAL = 'const char *g(void) { return "GOMP_parallel __kmpc_fork_call"; }\n'
+
+
+def needs_openmp(name):
+    return OPENMP in needed_runtimes([name])
 
 
 def run(folder, *command):
@@ -45,7 +49,7 @@ def test_archives(folder, kind):
     run(folder, "ar", kind, "libserial.a", "serial.o")
     assert needs_openmp(str(folder / "libboth.a"))
     assert not needs_openmp(str(folder / "libserial.a"))
-    assert any_needs_openmp(str(folder / name) for name in ("libserial.a", "libboth.a"))
+    assert needed_runtimes(str(folder / name) for name in ("libserial.a", "libboth.a")) == {OPENMP}
 
 
 def test_a_shared_library_has_its_runtime_with_it(folder):
@@ -79,3 +83,16 @@ def test_libraries_are_looked_for_as_linkers_do(tmp_path):
     assert static_library("c", folders) == f"{two}/libc.a"
     assert static_library(":odd.a", folders) == f"{two}/odd.a"
     assert static_library("none", folders) == ""
+
+
+def test_the_runtime_of_devices_is_told_from_that_of_openmp(tmp_path):
+    """An object that calls it needs it, one that has it does not, and neither needs OpenMP."""
+    (tmp_path / "user.c").write_text(
+        "int polybuild_open(void); int main(void) { return polybuild_open(); }\n"
+    )
+    (tmp_path / "owner.c").write_text("int polybuild_open(void) { return 1; }\n")
+    for name in ("user", "owner"):
+        command = ["gcc", "-c", str(tmp_path / f"{name}.c"), "-o", str(tmp_path / f"{name}.o")]
+        subprocess.run(command, check=True, timeout=60)
+    assert needed_runtimes([str(tmp_path / "user.o")]) == {DEVICE}
+    assert needed_runtimes([str(tmp_path / "owner.o")]) == set()
