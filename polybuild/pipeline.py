@@ -36,7 +36,7 @@ from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.gpu.choice import plan_for_gpu
-from polybuild.targets.gpu.nvcc import build_image, find_nvcc, may_contract
+from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc, may_contract
 
 # A launch takes some microseconds, in which one core runs this many statement instances.
 _LAUNCH_WORK = 10_000
@@ -101,7 +101,13 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
         details.append(found)
-    head = _device_head(replacements, options, flags)
+    try:
+        head = _device_head(replacements, options, flags)
+    except ImageError as error:
+        diagnostics.append(_not_built(source, error))
+        replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
+        reports = [replace(each, backend="openmp" if each.backend else "") for each in reports]
+        head = ""
     text = splice(source, replacements, head) if replacements else text_of(path)
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
@@ -122,6 +128,17 @@ def _available_backend(source: Source, options: Options) -> tuple[Options, list[
         "install the CUDA toolkit, set CUDA_HOME, or name it with --nvcc",
     )
     return replace(options, backend=other if name else "openmp"), [diagnostic]
+
+
+def _not_built(source: Source, error: ImageError) -> Diagnostic:
+    """The warning that the kernels of a file could not be compiled."""
+    return Diagnostic(
+        Severity.WARNING,
+        "kernels-rejected",
+        f"{error}; all regions of the file run on the host",
+        source.regions[0].begin,
+        "please report it; another --backend may do",
+    )
 
 
 def _device_head(replacements: Sequence[Replacement], options: Options, flags: Sequence[str]) -> str:

@@ -55,7 +55,9 @@ class KernelBodyPrinter(BodyPrinter):
 
     def visit(self, node: c_ast.Node) -> str:
         """The text of ``node``; an access that has no text yet is addressed as it is written."""
-        if id(node) in self._arrays and id(node) not in self._accesses:
+        # an access may stand for a whole statement, whose own references are printed then
+        reference = isinstance(node, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
+        if reference and id(node) in self._arrays and id(node) not in self._accesses:
             return self._as_written(node, self._arrays[id(node)])
         return super().visit(node)
 

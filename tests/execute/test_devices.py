@@ -110,6 +110,18 @@ def test_launches_that_do_little_stay_on_the_host(emulator, runtime, tmp_path, m
     assert "runs on the device" not in done.stderr
 
 
+def test_kernels_that_nvcc_does_not_take(tmp_path, monkeypatch):
+    """The file gets its OpenMP version alone, and the warning says why."""
+    refusing = tmp_path / "nvcc"
+    refusing.write_text("#!/bin/sh\necho 'kernels.cu(1): error: no' >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("NVCC", str(refusing))
+    result = compile_source(str(source("gemm")), Options(backend="cuda"), ["gcc"], GCC.command_line)
+    assert [(each.status, each.backend) for each in result.regions] == [("transformed", "openmp")]
+    assert [each.code for each in result.diagnostics] == ["kernels-rejected"]
+    assert "polybuild_device.h" not in result.text
+
+
 def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path, monkeypatch):
     """Full sectors, no threads in one bank, two barriers for each tile of the sequential loop."""
     monkeypatch.setenv("NVCC", emulator.nvcc)
