@@ -33,7 +33,7 @@ def run_all_orders(client: Client, stand_ins: StandIns, *scenarios: str) -> list
     [
         ("BARRIER();", ";", "turn", "reads the byte at"),
         (READ, f"{READ}; if (THREAD(0) < 7) BARRIER()", "turn", "barrier that 57 others do not reach"),
-        (READ, "part[64 - THREAD(0)]", "turn", "which is no memory of the device"),
+        (READ, "part[64 - THREAD(0)]", "turn", "the subscript 64 is beyond its array"),
         (TURN, f"if (THREAD(0)) {TURN}", "turn", "which nobody wrote before"),
         ("t[INDEX(0) - t_first]", "t[THREAD(0) - t_first]", "turn", "of another block wrote"),
         ("b[i - b_first] = 2", "b[i] = 2", "twice", "array of"),
