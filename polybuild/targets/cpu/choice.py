@@ -72,7 +72,7 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
         return _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
     schedule = _isl(scop, dependences, fusion)
-    if options.schedule == "auto" and options.fusion == "auto":
+    if options.schedule == "best":
         return _best(scop, dependences, schedule, options)
     return schedule
 
