@@ -262,7 +262,7 @@ for (i = 0; i != 2 * (n / 2); i += 2)
 #pragma endscop
 a[0] = i;
 
-//# unsigned_char_wraps_around: parallel
+//# unsigned_char_wraps_around: serial
 unsigned char k;
 int seen[256] = {0};
 #pragma scop
