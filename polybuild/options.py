@@ -129,7 +129,7 @@ class Options:
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
     )
     contract_arrays: bool = _knob(
-        True, _boolean, "keep temporary arrays in small buffers where the order allows it", metavar="on|off"
+        False, _boolean, "keep temporary arrays in small buffers where the order allows it", metavar="on|off"
     )
     temporary: tuple[str, ...] = _knob(
         (), _names, "arrays of which nothing is needed before or after a region", metavar="NAME,..."

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.polyhedral import maps_of
+from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Array
 from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer
@@ -54,3 +55,22 @@ def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[Na
         used = {*taken, *(other.name for other in named)}
         named.append(NamedBuffer(each, fresh(PREFIX + each.array.name, used)))
     return tuple(named)
+
+
+def check_scopes(root: isl.AstNode, buffers: Sequence[NamedBuffer]) -> None:
+    """Raise IllegalSchedule unless each buffer's mark stands once in the AST.
+
+    Where statements below a mark share no loop, isl may write the mark before each of them;
+    they would not see the same buffer then.
+    """
+    found: list[str] = []
+
+    def visit(node: isl.AstNode) -> bool:
+        if isl.ast_node_type(node.get_type()) == isl.ast_node_type.mark:
+            found.append(node.mark_get_id().get_name())
+        return True
+
+    root.foreach_descendant_top_down(visit)
+    for each in buffers:
+        if found.count(each.buffer.name) != 1:
+            raise IllegalSchedule(f"the buffer of '{each.buffer.array.name}' is not declared in one place")

@@ -14,7 +14,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspection import Inspection
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
-from polybuild.emit.buffers import named_buffers
+from polybuild.emit.buffers import check_scopes, named_buffers
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
@@ -103,6 +103,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     printed = ConditionPrinter(scop, names, helpers, ends)
     buffers = named_buffers(plan.buffers, used | taken)
     ast = build_ast(scop, plan.schedule, buffers, plan.registers)
+    check_scopes(ast.root, buffers)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}

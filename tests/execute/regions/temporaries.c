@@ -2,7 +2,7 @@ Temporary arrays between loops that make and use their values.
 
 //# blur: parallel
 double t[n][n];
-#pragma scop tile_sizes(3,4)
+#pragma scop contract_arrays(on) tile_sizes(3,4)
 for (int i = 0; i < n; i++)
   for (int j = 0; j + 2 < n; j++)
     t[i][j] = X[i][j] + X[i][j + 1] + X[i][j + 2];
@@ -13,7 +13,7 @@ for (int i = 2; i < n; i++)
 
 //# blur_other_way: parallel
 double t[n][n];
-#pragma scop tile_sizes(2,5)
+#pragma scop contract_arrays(on) tile_sizes(2,5)
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++)
     t[j][i] = X[j][i] * 0.5;
@@ -24,7 +24,7 @@ for (int i = 0; i < n; i++)
 
 //# two_stages: parallel
 double s[n][n], t[n][n];
-#pragma scop tile_sizes(3,3)
+#pragma scop contract_arrays(on) tile_sizes(3,3)
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++)
     s[i][j] = X[i][j] + 1.0;
@@ -38,7 +38,7 @@ for (int i = 2; i < n; i++)
 
 //# values_kept_long: parallel
 double t[n];
-#pragma scop
+#pragma scop contract_arrays(on)
 for (int i = 0; i < n; i++)
   t[i] = x[i] * 3.0;
 for (int i = 0; i < n; i++)
@@ -47,7 +47,7 @@ for (int i = 0; i < n; i++)
 
 //# pairs_in_line: serial
 double t[n];
-#pragma scop parallel(off)
+#pragma scop contract_arrays(on) parallel(off)
 for (int i = 0; i < n; i++)
   t[i] = x[i] * 2.0;
 for (int i = 2; i < n; i++)
@@ -56,7 +56,7 @@ for (int i = 2; i < n; i++)
 
 //# scalar_per_step: parallel
 double t[n];
-#pragma scop
+#pragma scop contract_arrays(on)
 for (int i = 0; i < n; i++) {
   t[i] = x[i] * 2.0;
   y[i] = t[i] + t[i] * z[i];
@@ -65,7 +65,7 @@ for (int i = 0; i < n; i++) {
 
 //# overwritten: parallel
 double t[n][n];
-#pragma scop tile_sizes(3,4)
+#pragma scop contract_arrays(on) tile_sizes(3,4)
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) {
     t[i][j] = X[i][j];
@@ -78,7 +78,7 @@ for (int i = 0; i < n; i++)
 
 //# convolution_then_clipped: parallel
 double t[n][n];
-#pragma scop
+#pragma scop contract_arrays(on)
 for (int i = 0; i + 1 < n; i++)
   for (int j = 0; j + 1 < n; j++) {
     t[i][j] = 0;
@@ -93,7 +93,7 @@ for (int i = 0; i + 1 < n; i++)
 
 //# of_integers: parallel
 short t[n];
-#pragma scop
+#pragma scop contract_arrays(on)
 for (int i = 0; i < n; i++) {
   t[i] = (short)(a[i] * 1000);
   b[i] = t[i] + 1;
@@ -103,7 +103,7 @@ for (int i = 0; i < n; i++) {
 //# fibonacci: serial
 if (n < 3) return;
 double f[n];
-#pragma scop
+#pragma scop contract_arrays(on)
 f[0] = 0;
 f[1] = 1;
 for (int i = 2; i < n; i++)
@@ -113,7 +113,7 @@ x[0] = f[n - 1];
 
 //# front_of_a_stencil: parallel
 double t[n][n];
-#pragma scop tile_sizes(3,3)
+#pragma scop contract_arrays(on) tile_sizes(3,3)
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) {
     t[i][j] = X[i][j];
@@ -125,7 +125,7 @@ for (int i = 0; i < n; i++)
 
 //# read_afterwards: parallel
 double t[n][n];
-#pragma scop tile_sizes(3,4)
+#pragma scop contract_arrays(on) tile_sizes(3,4)
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++)
     t[i][j] = X[i][j] + 1;
