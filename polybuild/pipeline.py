@@ -253,8 +253,8 @@ def _transform(
     live = live_after(region)
     dependences = compute_dependences(scop, live)
     check_schedule(scop.schedule, dependences, scop.domain)
-    on_host = options.backend == "openmp"
-    held = temporaries(scop, dependences, live, options.temporary) if on_host else []
+    wanted = options.contract_arrays and options.backend == "openmp"
+    held = temporaries(scop, dependences, live, options.temporary) if wanted else []
     mapping = choose_mapping(scop, dependences, options, held)
     check_schedule(mapping.schedule, dependences, scop.domain)
     if options.paranoid:

@@ -40,6 +40,11 @@ def parameter_set(text: str, context: isl.Context | None = None) -> isl.Set:
     return isl.Set.read_from_str(context or isl.DEFAULT_CONTEXT, text)
 
 
+def depends_on(schedule: isl.Map, position: int) -> bool:
+    """Whether the values of ``schedule`` depend on dimension ``position`` of its domain."""
+    return bool(schedule.gist_domain(schedule.domain()).involves_dims(isl.dim_type.in_, position, 1))
+
+
 def lexicographically_after(schedule: isl.UnionMap) -> isl.UnionMap:
     """Pairs ``x -> y`` of instances that ``schedule`` runs in this order."""
     return schedule.lex_lt_union_map(schedule)

@@ -12,7 +12,7 @@ import islpy as isl
 from polybuild.emit.buffers import NamedBuffer
 from polybuild.emit.dynamic import RestoredLoop, restored_loop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
-from polybuild.polyhedral import maps_of
+from polybuild.polyhedral import depends_on, maps_of
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import RegisterTile
 
@@ -187,16 +187,12 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
         if statement is None:  # a copy statement
             continue
         outer = each.project_out(isl.dim_type.out, 0, depth - 1)
-        used = [position for position in range(each.dim(isl.dim_type.in_)) if _depends_on(outer, position)]
+        used = [position for position in range(each.dim(isl.dim_type.in_)) if depends_on(outer, position)]
         if len(used) != 1:
             return "c"
         exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
         names.add(statement.iterators[used[0]].name + ("" if exact else "_tile"))
     return names.pop() if len(names) == 1 else "c"
-
-
-def _depends_on(schedule: isl.Map, position: int) -> bool:
-    return bool(schedule.gist_domain(schedule.domain()).involves_dims(isl.dim_type.in_, position, 1))
 
 
 def _is_exact(schedule: isl.Map, position: int) -> bool:

@@ -103,7 +103,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     printed = ConditionPrinter(scop, names, helpers, ends)
     buffers = named_buffers(plan.buffers, used | taken)
     ast = build_ast(scop, plan.schedule, buffers, plan.registers)
-    check_scopes(ast.root, buffers)
+    if buffers:
+        check_scopes(ast.root, buffers)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.polyhedral import children, node_kind
+from polybuild.polyhedral import children, mark_name, node_kind
 from polybuild.scop.model import AccessKind, Scop
 
 _set, _param = isl.dim_type.set, isl.dim_type.param
@@ -215,7 +215,7 @@ class _Node:
         self.chosen: dict[str, list[isl.Set]] = {}  # of a filter, per statement
         self.kind = node_kind(node)
         self.members = node.band_n_member() if self.kind == _Kind.band else 0
-        self.mark = node.mark_get_id().get_name() if self.kind == _Kind.mark else ""
+        self.mark = mark_name(node)
         self.below = [_Node(each) for each in children(node)]
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.analysis.dependences import written_and_flow
 from polybuild.polyhedral import mark_name
-from polybuild.scop.model import Array, Scop
+from polybuild.scop.model import Array
 from polybuild.source.types import Floating, Integer
 from polybuild.storage.contraction import along, contract
 from polybuild.storage.liveness import LiveValues, Order, conflicts
@@ -50,14 +49,16 @@ class Buffer:
         return each * math.prod(self.extents)
 
 
-def contract_at(node: isl.ScheduleNode, scop: Scop, array: Array, name: str) -> Buffer | None:
-    """The buffer for ``array`` at ``node``, None if it would not have a constant size.
+def contract_at(
+    node: isl.ScheduleNode, array: Array, values: LiveValues, context: isl.Set, name: str
+) -> Buffer | None:
+    """The buffer for ``array``, which holds ``values``, at ``node``; None if its size is no constant.
 
     Everything that touches the array has to be below ``node``, and no value of it may go
     from one iteration of the loops above to another. Loops below that run their iterations
     together are those under marks called ``simd<n>``.
     """
-    written, flow = written_and_flow(scop, array)
+    written, flow = values.written, values.uses
     users = written.domain().union(flow.range())
     prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
     same = prefix.apply_range(prefix.reverse())
@@ -66,10 +67,10 @@ def contract_at(node: isl.ScheduleNode, scop: Scop, array: Array, name: str) -> 
     dated = prefix.range_product(written)
     conflicting = conflicts(LiveValues(dated, flow), _order_below(node, same))
     distances = None if conflicting is None else conflicting.factor_range().deltas()
-    mapping = contract(distances, len(array.extents), scop.context)
+    mapping = contract(distances, len(array.extents), context)
     if mapping is None:
         return None
-    cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(scop.context)
+    cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(context)
     found = [_subscript(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
     places = [each for each in found if each is not None]
     if len(places) < len(found):

@@ -9,10 +9,9 @@ becomes, as ``C`` reads what ``B`` was before, two loops, the one over ``C`` fir
 
 from __future__ import annotations
 
-from graphlib import TopologicalSorter
-
 import islpy as isl
 
+from polybuild.components import condensation
 from polybuild.polyhedral import maps_of, natural_key, sets_of
 
 
@@ -24,34 +23,13 @@ def dependence_groups(instances: isl.UnionSet, dependences: isl.UnionMap) -> lis
     """
     domains = {each.get_tuple_name(): each for each in sets_of(instances)}
     names = sorted(domains, key=natural_key)
-    follows = {name: set[str]() for name in names}
-    for each in maps_of(dependences):
-        source, target = each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)
-        if source != target and not each.is_empty():
-            follows[source].add(target)
-    reach = {name: _reachable(name, follows) for name in names}
-    leader = {
-        name: next(
-            other for other in names if other == name or (other in reach[name] and name in reach[other])
-        )
-        for name in names
-    }
-    sorter: TopologicalSorter[str] = TopologicalSorter(
-        {
-            each: sorted(
-                {
-                    leader[name]
-                    for name in names
-                    if leader[name] != each and each in _leaders(reach[name], leader)
-                },
-                key=natural_key,
-            )
-            for each in names
-            if leader[each] == each
-        }
-    )
+    arcs = [
+        (each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out))
+        for each in maps_of(dependences)
+        if not each.is_empty()
+    ]
+    leader, sorter = condensation(names, arcs)
     groups: list[isl.UnionSet] = []
-    sorter.prepare()
     while sorter.is_active():
         for chosen in sorted(sorter.get_ready(), key=natural_key):
             group = isl.UnionSet.empty(instances.get_space())
@@ -69,17 +47,3 @@ def distribute(node: isl.ScheduleNode, groups: list[isl.UnionSet]) -> isl.Schedu
     for group in groups:
         filters = filters.add(group)
     return node.insert_sequence(filters)
-
-
-def _leaders(names: set[str], leader: dict[str, str]) -> set[str]:
-    return {leader[name] for name in names}
-
-
-def _reachable(start: str, follows: dict[str, set[str]]) -> set[str]:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        for name in follows[waiting.pop()] - seen:
-            seen.add(name)
-            waiting.append(name)
-    return seen

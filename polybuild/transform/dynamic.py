@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.polyhedral import depends_on, maps_of
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 from polybuild.transform.bands import is_band, member, negate, permute
 
@@ -91,7 +91,7 @@ def _member(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> _Mem
     outer = backwards = False
     for each in maps_of(schedule):
         dynamic = statements[each.get_tuple_name(_in)].dynamic
-        used = [dim for dim in range(each.dim(_in)) if _depends_on(each, dim)]
+        used = [dim for dim in range(each.dim(_in)) if depends_on(each, dim)]
         outer = outer or any(dim < loop.position for loop in dynamic for dim in used)
         possible: set[DynamicLoop | None] = {loop for loop in dynamic if _steps_through(each, loop)}
         if not possible:
@@ -144,10 +144,6 @@ def _is_inside(node: isl.ScheduleNode, loop: DynamicLoop, statements: Mapping[st
         if not each.project_out(_in, loop.position, depth - loop.position).reverse().is_single_valued():
             return False
     return True
-
-
-def _depends_on(schedule: isl.Map, position: int) -> bool:
-    return bool(schedule.gist_domain(schedule.domain()).involves_dims(_in, position, 1))
 
 
 def _forwards(schedule: isl.Map, statements: Mapping[str, Statement]) -> bool:

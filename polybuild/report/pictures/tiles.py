@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.polyhedral import children, node_kind
+from polybuild.polyhedral import children, mark_name, node_kind
 from polybuild.report.pictures.svg import Drawing
 from polybuild.transform.phases import POINTS
 
@@ -31,7 +31,7 @@ def tile_numbers(schedule: isl.Schedule) -> isl.UnionMap:
 
 
 def _collect(node: isl.ScheduleNode, phase: int, found: list[isl.UnionMap]) -> None:
-    if node_kind(node) == isl.schedule_node_type.mark and node.mark_get_id().get_name() == POINTS:
+    if mark_name(node) == POINTS:
         numbers = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
         found.append(numbers.apply_range(isl.UnionMap(_with_phase(numbers, phase))))
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from polybuild.schedule.pluto.components import components
+from polybuild.components import components
 from polybuild.schedule.pluto.hyperplane import Solution
 from polybuild.schedule.pluto.state import State
 

@@ -42,7 +42,7 @@ def choose_mapping(
     options = with_machine(options, frozenset(), frozenset())
     schedule = choose_schedule(scop, dependences, options)
     mapping = map_to_cpu(scop, dependences, schedule, options)
-    if not temporaries or not options.contract_arrays:
+    if not temporaries:
         return mapping
     plain = contract_arrays(scop, mapping, temporaries, options)
     if options.schedule != "auto" or options.fusion != "auto" or len(plain.buffers) == len(temporaries):

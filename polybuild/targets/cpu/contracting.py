@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.dependences import written_and_flow
 from polybuild.options import Options
 from polybuild.polyhedral import mark_name
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
+from polybuild.storage.liveness import LiveValues
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.transform.bands import is_band
 
@@ -29,8 +31,9 @@ def contract_arrays(
     free = options.l1_size // 2
     root = _split(mapping.schedule.get_root())
     for array in temporaries:
+        values = LiveValues(*written_and_flow(scop, array))
         for node in sorted(_scopes(root), key=lambda each: -each.get_tree_depth()):
-            buffer = contract_at(node, scop, array, f"buffer{len(buffers)}")
+            buffer = contract_at(node, array, values, scop.context, f"buffer{len(buffers)}")
             if buffer is None:
                 continue
             if buffer.size <= free:

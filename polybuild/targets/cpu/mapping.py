@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.polyhedral import node_kind
+from polybuild.polyhedral import mark_name, node_kind
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
@@ -139,9 +139,7 @@ class _Mapper:
         """Map the tiles of a stencil, and what is below them."""
         for index in range(node.n_children()):
             node = self._phases(node.child(index), threads=threads).parent()
-        if node_kind(node) != isl.schedule_node_type.mark:
-            return node
-        name = node.mark_get_id().get_name()
+        name = mark_name(node)
         if name == TILES and threads:
             return self._mark_parallel(node.child(0)).parent()
         if name == POINTS:
@@ -270,7 +268,7 @@ class _Mapper:
         self.simd_loops += 1
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
-            outer = above.mark_get_id().get_name()
+            outer = mark_name(above)
             line = self.loop_lines[outer]
             self.loop_lines[outer] = replace(
                 line,

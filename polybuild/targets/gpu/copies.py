@@ -17,7 +17,6 @@ the loops and the point of the thread.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -28,7 +27,7 @@ from polybuild.polyhedral import maps_of
 from polybuild.scop import spaces
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.gpu.model import POINTS, Axis, Kernel
-from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile
+from polybuild.targets.gpu.placement import RegisterTile, SharedTile, relation_of, union_of
 from polybuild.targets.gpu.transfers import Transfer
 from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
 
@@ -138,8 +137,11 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
     does, the elements that the tile's references touch.
     """
     dates = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix_of(node))}
-    touched = _union(
-        [dates[each.statement.name].reverse().apply_range(_relation(each, scop)) for each in tile.references]
+    touched = union_of(
+        [
+            dates[each.statement.name].reverse().apply_range(relation_of(each, scop))
+            for each in tile.references
+        ]
     )
     flat = touched.set_tuple_name(_out, "x").wrap().flatten()
     if not transfer.goes_in:
@@ -178,17 +180,8 @@ def owned(tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop
     written: list[isl.Map] = []
     for each in tile.references:
         date = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
-        elements = date.reverse().apply_range(_relation(each, scop))
+        elements = date.reverse().apply_range(relation_of(each, scop))
         touched.append(elements)
         if each.access.kind is not AccessKind.READ:
             written.append(elements)
-    return _union(touched), _union(written) if written else isl.Map.empty(touched[0].get_space())
-
-
-def _relation(reference: Reference, scop: Scop) -> isl.Map:
-    relation = reference.access.relation.intersect_domain(reference.statement.domain)
-    return relation.intersect_params(scop.context)
-
-
-def _union(maps: list[isl.Map]) -> isl.Map:
-    return functools.reduce(isl.Map.union, maps).coalesce()
+    return union_of(touched), union_of(written) if written else isl.Map.empty(touched[0].get_space())

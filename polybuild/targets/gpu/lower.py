@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import node_kind, sets_of
+from polybuild.polyhedral import mark_name, sets_of
 from polybuild.scop import spaces
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.copies import (
@@ -196,8 +196,7 @@ def _keep_whole(root: isl.ScheduleNode) -> isl.ScheduleNode:
     """Ask for the host's loops not to be cut in pieces, each of which would have kernels of its own."""
 
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        kind = node_kind(node)
-        if kind == isl.schedule_node_type.mark and node.mark_get_id().get_name().startswith("kernel"):
+        if mark_name(node).startswith("kernel"):
             return node
         if is_band(node):
             for position in range(node.band_n_member()):

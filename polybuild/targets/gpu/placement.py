@@ -201,9 +201,9 @@ class _Placer:
     def _tile(self, array: Array, references: list[Reference]) -> SharedTile | None:
         tiles = []
         for dates in (self._outer, self._inner):
-            touched = _union(
+            touched = union_of(
                 [
-                    dates[each.statement.name].reverse().apply_range(_relation(each, self._scop))
+                    dates[each.statement.name].reverse().apply_range(relation_of(each, self._scop))
                     for each in references
                 ]
             )
@@ -237,11 +237,11 @@ class _Placer:
         self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[Reference]
     ) -> isl.Map:
         """``{ [d0, ..., dn, p0, ...] -> [[d0, ..., dn] -> array[x0, ...]] }`` for the points of a thread."""
-        return _union(
+        return union_of(
             [
                 points[each.statement.name]
                 .reverse()
-                .apply_range(dates[each.statement.name].range_product(_relation(each, self._scop)))
+                .apply_range(dates[each.statement.name].range_product(relation_of(each, self._scop)))
                 for each in references
             ]
         )
@@ -264,7 +264,8 @@ def _is_plain(reference: Reference) -> bool:
     return bool(reference.access.exact and reference.access.relation.is_single_valued())
 
 
-def _relation(reference: Reference, scop: Scop) -> isl.Map:
+def relation_of(reference: Reference, scop: Scop) -> isl.Map:
+    """The access relation of a reference for the instances that run."""
     relation = reference.access.relation.intersect_domain(reference.statement.domain)
     return relation.intersect_params(scop.context)
 
@@ -273,5 +274,6 @@ def _by_statement(union: isl.UnionMap) -> dict[str, isl.Map]:
     return {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(union)}
 
 
-def _union(maps: list[isl.Map]) -> isl.Map:
+def union_of(maps: list[isl.Map]) -> isl.Map:
+    """The union of maps of one space, at least one."""
     return functools.reduce(isl.Map.union, maps).coalesce()

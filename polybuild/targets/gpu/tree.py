@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild.polyhedral import node_kind
+from polybuild.polyhedral import mark_name
 from polybuild.targets.gpu.model import KERNEL, Kernel
 
 
@@ -25,7 +25,7 @@ def find_mark(node: isl.ScheduleNode, name: str) -> isl.ScheduleNode:
 
 def is_mark(node: isl.ScheduleNode, name: str) -> bool:
     """Whether ``node`` is a mark node called ``name``."""
-    return bool(node_kind(node) == isl.schedule_node_type.mark and node.mark_get_id().get_name() == name)
+    return mark_name(node) == name
 
 
 def _find(node: isl.ScheduleNode, wanted: Callable[[isl.ScheduleNode], bool]) -> isl.ScheduleNode | None:

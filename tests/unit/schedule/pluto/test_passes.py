@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.schedule.pluto.components import components
+from polybuild.components import components
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.hyperplane import find_hyperplane
 from polybuild.schedule.pluto.independence import orthogonal_basis, rank
