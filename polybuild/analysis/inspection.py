@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.definitions import Definitions
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.scop.nodes import walk
-from polybuild.scop.structure import has_side_effect
 from polybuild.scop.synthetic import key
 
 _CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
@@ -24,7 +24,7 @@ _CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inspection:
-    """The values of ``expression`` in the instances of ``statement`` that run.
+    """The values of ``expression`` in the instances of ``statement`` that run, over which its ``reads`` are.
 
     ``needs`` are the arrays that say which instances run, and where the expression
     reads: the region must be known to leave them as they are before it is evaluated.
@@ -32,6 +32,7 @@ class Inspection:
 
     statement: Statement
     expression: c_ast.Node
+    reads: tuple[Access, ...]
     needs: frozenset[str]
 
 
@@ -45,6 +46,7 @@ class Inspector:
             for access in statement.accesses
             if access.kind is not AccessKind.READ
         }
+        self._definitions = Definitions(scop)
         self._known: dict[tuple[str, object], Inspection] = {}
 
     def of(self, statement: Statement, access: Access) -> Inspection | None:
@@ -52,28 +54,28 @@ class Inspector:
         subscripts = list(_subscripts(access.node))
         if len(subscripts) != len(access.array.extents) or access.array.flat > 1:
             return None
-        expression = subscripts[-1]
         body = statement.body
         for _ in statement.dynamic:
             body = body.iftrue
-        if has_side_effect(expression) or not _is_certain(body, access.node):
+        value = self._definitions.value(subscripts[-1], statement)
+        if value is None or not _is_certain(body, access.node):
             return None
         bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
-        reads = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
-        around = [reads[id(node)] for bound in bounds for node in walk(bound) if id(node) in reads]
-        inside = [reads[id(node)] for node in walk(expression) if id(node) in reads]
-        if any(each.array.name in self._written or each.array.local for each in (*around, *inside)):
+        own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
+        around = [own[id(node)] for bound in bounds for node in walk(bound) if id(node) in own]
+        if any(each.array.name in self._written for each in around):
             return None
+        reads = {id(each.node): each for each in value.reads}
         deeper = [
             reads[id(node)]
-            for each in inside
+            for each in value.reads
             for subscript in _subscripts(each.node)
             for node in walk(subscript)
             if id(node) in reads
         ]
         needs = frozenset(each.array.name for each in (*around, *deeper))
-        found = Inspection(statement, expression, needs)
-        return self._known.setdefault((statement.name, key(expression)), found)
+        found = Inspection(statement, value.expression, value.reads, needs)
+        return self._known.setdefault((statement.name, key(value.expression)), found)
 
 
 def is_dynamic(access: Access, scop: Scop) -> bool:

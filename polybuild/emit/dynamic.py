@@ -8,14 +8,12 @@ predicates of the statements inside are then not needed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.diagnostics import Unsupported
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import DynamicLoop, Statement
-from polybuild.scop.nodes import location
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
@@ -26,19 +24,22 @@ _IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 class RestoredLoop:
     """A generated loop over the counter of ``loop``, or over its negation where that counts down.
 
-    ``narrowed`` says that it runs through a part of the static range only.
+    ``narrowed`` says that it runs through a part of the static range only. Its bounds may
+    be read where ``place``, a condition on the counters around it, holds; everywhere if that is None.
     """
 
     loop: DynamicLoop
     negated: bool
     narrowed: bool
+    place: isl.AstExpr | None = None
 
 
 def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> RestoredLoop | None:
     """The dynamic loop that the loop being built is, None if it is none."""
     found: RestoredLoop | None = None
     narrowed = True
-    for each in maps_of(build.get_schedule()):
+    schedule = build.get_schedule()
+    for each in maps_of(schedule):
         statement = statements.get(each.get_tuple_name(_in))
         if statement is None:  # a copy for a register tile, whose statement is in no dynamic loop
             return None
@@ -47,7 +48,17 @@ def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> R
             return None
         found = here
         narrowed = narrowed and here.narrowed
-    return None if found is None else RestoredLoop(found.loop, found.negated, narrowed)
+    if found is None:
+        return None
+    return replace(found, narrowed=narrowed, place=_place(schedule, build))
+
+
+def _place(schedule: isl.UnionMap, build: isl.AstBuild) -> isl.AstExpr | None:
+    """Whether the loop being built has any instance, in terms of the counters around it."""
+    dates = isl.Set.from_union_set(schedule.range())
+    last = dates.dim(_set) - 1
+    place = build.expr_from_set(dates.eliminate(_set, last, 1))
+    return None if isl.ast_expr_type(place.get_type()) == isl.ast_expr_type.int else place
 
 
 def _match(schedule: isl.Map, statement: Statement) -> RestoredLoop | None:
@@ -82,21 +93,6 @@ def first_instance(node: isl.AstNode) -> str:
     return str(next(users).get_annotation().get_name())
 
 
-def check_conditions(node: isl.AstNode, loop: DynamicLoop) -> None:
-    """Refuse a condition below the loop ``node`` that its bounds may rely on: it must stand before them."""
-    inner: set[str] = set()
-    for each in _below(node):
-        if _kind(each) == _FOR:
-            inner.add(each.for_get_iterator().id_get_id().get_name())
-        elif _kind(each) == _IF and inner.isdisjoint(_identifiers(each.if_get_cond())):
-            raise Unsupported(
-                "dynamic-bound",
-                "the bounds of this loop would be read where the region may not read them",
-                location(loop.header),
-                "put the condition before the loop",
-            )
-
-
 def _below(node: isl.AstNode) -> Iterator[isl.AstNode]:
     """``node`` and all nodes below it, outer ones first."""
     yield node
@@ -117,12 +113,3 @@ def _below(node: isl.AstNode) -> Iterator[isl.AstNode]:
 
 def _kind(node: isl.AstNode) -> isl.ast_node_type:
     return isl.ast_node_type(node.get_type())
-
-
-def _identifiers(expression: isl.AstExpr) -> Iterator[str]:
-    kind = isl.ast_expr_type(expression.get_type())
-    if kind == isl.ast_expr_type.id:
-        yield expression.id_get_id().get_name()
-    elif kind == isl.ast_expr_type.op:
-        for index in range(expression.op_get_n_arg()):
-            yield from _identifiers(expression.op_get_arg(index))

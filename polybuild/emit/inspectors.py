@@ -71,10 +71,12 @@ def _statement(inspections: Sequence[Inspection], ends: Ends) -> Statement:
     for loop in reversed(inspected.dynamic):
         body = c_ast.If(loop.predicate, body, None)
     mentioned = {id(node) for node in walk(body)}
+    reads = {id(each.node): each for each in inspected.accesses}
+    reads |= {id(each.node): each for inspection in inspections for each in inspection.reads}
     return dataclasses.replace(
         inspected,
         body=body,
-        accesses=tuple(each for each in inspected.accesses if id(each.node) in mentioned),
+        accesses=tuple(each for node, each in reads.items() if node in mentioned),
         locals=(),
     )
 

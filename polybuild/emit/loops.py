@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.emit.bodies import BodyPrinter, element
-from polybuild.emit.dynamic import RestoredLoop, check_conditions, first_instance
+from polybuild.emit.dynamic import RestoredLoop, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.emit.private import keeps_private
@@ -180,7 +180,9 @@ class LoopPrinter:
 
     def _restored(self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: str) -> list[str]:
         """A loop with the dynamic bounds that the user gave it."""
-        check_conditions(node, restored.loop)
+        if restored.place is not None:  # the user's condition may be inside: isl leaves it there
+            lines = self._restored(node, replace(restored, place=None), indent + _INDENT, before)
+            return [f"{indent}if ({self._expression().text(restored.place)}) {{", *lines, f"{indent}}}"]
         loop, instance = restored.loop, self._ast.instances[first_instance(node)]
         identifier = node.for_get_iterator().id_get_id().get_name()
         iterator = instance.statement.iterators[loop.position]

@@ -89,6 +89,26 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
             ((1000, 933, 9000), NEW),
         ],
     ),
+    "gather_by_variables": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = 3 + k * 37 % 64;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = w[i];
+          int d = c - 2;
+          A[i] = B[d + 2] + B[c] + 1;
+        }
+        #pragma endscop""",
+        (100,),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            ((1000, 1096, 9000), OLD),
+            ((1000, 1097, 9000), NEW),
+            ((1000, 934, 9000), OLD),
+            ((1000, 933, 9000), NEW),
+        ],
+    ),
     "scatter": (
         """int w[100];
         for (int k = 0; k < 100; k++) w[k] = 3 + k * 37 % 64;

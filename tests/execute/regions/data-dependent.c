@@ -565,6 +565,26 @@ for (int i = 0; i < n; i++) {
 }
 #pragma endscop
 
+//# dynamic_around_outer_conditions: parallel
+for (int i = 0; i < n; i++)
+  for (int j = r[i]; j < r[i + 1]; j++) {
+    if (i > 2) y[i] += x[j]; else y[i] -= x[j];
+    if (i > 5) z[i] += x[j] * y[i];
+  }
+
+//# dynamic_around_one_outer_condition: parallel
+for (int i = 0; i < n; i++) {
+  for (int j = r[i]; j < r[i + 1]; j++) if (i % 3 == 1) y[i] += x[j];
+  z[i] = y[i];
+}
+
+//# dynamic_where_its_bounds_may_be_read: parallel
+for (int i = 0; i <= n; i++) {
+  if (i < n)
+    for (int j = r[i]; j < r[i + 1]; j++) { if (i > 1) y[i] += x[j]; if (i > 3) y[i] -= 3 * x[j]; }
+  b[i % n] = 2;
+}
+
 //# dynamic_under_data_condition: parallel
 for (int i = 0; i < n; i++)
   if (b[i] > 0) for (int j = 0; j < a[i]; j++) for (int k = 0; k < 3; k++) X[i][j] += k;

@@ -99,6 +99,19 @@ ROWS = "for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) y[i] +
             "int n, double *x, double *y, int *a, int *b",
             {"a[b[i]]": {"b"}},
         ),
+        (
+            "for (int i = 0; i < n; i++) { int c = a[i], d = b[c] + 1; y[i] = x[d - c]; }",
+            "int n, double *x, double *y, int *a, int *b",
+            {"((int) (b[(int) a[i]] + 1)) - ((int) a[i])": {"a"}},
+        ),
+        (
+            (
+                "for (int i = 0; i < n; i++)"
+                " for (int j = r[i]; j < r[i + 1]; j++) { int c = a[j]; y[i] += x[c]; }"
+            ),
+            "int n, double *x, double *y, int *a, int *r",
+            {"(int) a[j]": {"r"}},
+        ),
     ],
 )
 def test_subscripts_are_inspected_where_only_they_tell_what_is_touched(body, parameters, inspected):
@@ -113,6 +126,19 @@ def test_subscripts_are_inspected_where_only_they_tell_what_is_touched(body, par
     [
         # what is changed says itself what is read
         ("for (int i = 0; i < n; i++) { a[i] = i; y[i] = x[a[i]]; }", "int n, double *x, double *y, int *a"),
+        # the variable has another value there
+        (
+            "int c = 0; for (int i = 0; i < n; i++) { y[i] = x[c]; c = a[i]; }",
+            "int n, double *x, double *y, int *a",
+        ),
+        (
+            "for (int i = 0; i < n; i++) { int c = a[i]; if (i > 3) c = 2; y[i] = x[c]; }",
+            "int n, double *x, double *y, int *a",
+        ),
+        (
+            "int c = 0; for (int i = 0; i < n; i++) c = a[i]; for (int i = 0; i < n; i++) y[i] = x[c];",
+            "int n, double *x, double *y, int *a",
+        ),
         # it may not be evaluated
         (
             "for (int i = 0; i < n; i++) y[i] = y[i] > 0 ? x[a[i]] : 0;",

@@ -1,0 +1,119 @@
+"""Variables that one statement defines anew in each iteration: ``int c = idx[i]; ... x[c] ...``.
+
+Where such a variable is read, it stands for the right-hand side of its definition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.polyhedral import lexicographically_after
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.nodes import walk
+from polybuild.scop.structure import has_side_effect
+from polybuild.scop.synthetic import mapped, type_name
+from polybuild.source.types import Integer
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression with definitions in place of variables; ``reads`` are over the reader's instances."""
+
+    expression: c_ast.Node
+    reads: tuple[Access, ...]
+
+
+class Definitions:
+    """The definitions of a region's integer variables."""
+
+    def __init__(self, scop: Scop) -> None:
+        self._order = lexicographically_after(scop.schedule.get_map())
+        self._writers: dict[str, list[Statement]] = {}
+        for statement in scop.statements:
+            for access in statement.accesses:
+                if access.kind is not AccessKind.READ:
+                    self._writers.setdefault(access.array.name, []).append(statement)
+
+    def value(self, expression: c_ast.Node, statement: Statement) -> Value | None:
+        """What ``expression``, a part of ``statement``, is in terms of what the region does not change.
+
+        None if it depends on something that the region writes otherwise.
+        """
+        if has_side_effect(expression):
+            return None
+        return self._value(expression, statement, ())
+
+    def _value(self, expression: c_ast.Node, statement: Statement, around: tuple[str, ...]) -> Value | None:
+        reads = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
+        found: list[Access] = []
+        defined: dict[int, Value] = {}
+        for node in walk(expression):
+            read = reads.get(id(node))
+            if read is None or (read.array.name not in self._writers and not read.array.local):
+                continue
+            value = self._definition(read.array, statement, around)
+            if value is None:
+                return None
+            defined[id(node)] = value
+            found += value.reads
+
+        def visit(node: c_ast.Node) -> c_ast.Node:
+            if id(node) in defined:
+                return defined[id(node)].expression
+            new = mapped(node, visit)
+            if id(node) in reads:
+                found.append(replace(reads[id(node)], node=new))
+            return new
+
+        return Value(visit(expression), tuple(found))
+
+    def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> Value | None:
+        """The value that every instance of ``reader`` finds in the variable ``array``."""
+        writers = self._writers.get(array.name, [])
+        kind = array.element
+        if len(writers) != 1 or not array.is_scalar or not isinstance(kind, Integer) or array.name in around:
+            return None
+        (writer,) = writers
+        body = writer.body
+        for _ in writer.dynamic:
+            body = body.iftrue
+        plain = isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
+        if not plain or has_side_effect(body.rvalue) or not self._is_latest(writer, reader):
+            return None
+        value = self._value(body.rvalue, writer, (*around, array.name))
+        if value is None:
+            return None
+        to_writer = _same_iteration(reader, writer)
+        reads = tuple(replace(each, relation=to_writer.apply_range(each.relation)) for each in value.reads)
+        return Value(c_ast.Cast(type_name(kind), value.expression, body.coord), reads)
+
+    def _is_latest(self, writer: Statement, reader: Statement) -> bool:
+        """Whether ``reader`` always finds what ``writer`` wrote in the same iteration of the loops around."""
+        depth = len(writer.iterators)
+        if writer is reader or writer.iterators != reader.iterators[:depth]:
+            return False
+        if writer.dynamic != reader.dynamic[: len(writer.dynamic)]:
+            return False
+        same = _same_iteration(reader, writer).reverse()
+        if not reader.domain.is_subset(same.range()):
+            return False
+        pairs = isl.UnionMap.from_map(same)
+        if not pairs.is_subset(self._order):
+            return False
+        own = self._order.intersect_domain(isl.UnionSet.from_set(writer.domain))
+        later = own.intersect_range(isl.UnionSet.from_set(writer.domain))
+        before = own.intersect_range(isl.UnionSet.from_set(reader.domain))
+        return bool(later.apply_range(before).intersect(pairs).is_empty())
+
+
+def _same_iteration(reader: Statement, writer: Statement) -> isl.Map:
+    """``{ reader[i, j] -> writer[i] }`` for the instances of both."""
+    both = isl.Map.from_domain_and_range(reader.domain, writer.domain)
+    for dim in range(len(writer.iterators)):
+        both = both.equate(_in, dim, _out, dim)
+    return both
