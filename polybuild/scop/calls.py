@@ -24,10 +24,11 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.model import AccessKind
 from polybuild.scop.names import Names, Variable, resolve
 from polybuild.scop.nodes import location
+from polybuild.scop.normalise import normalise
 from polybuild.scop.opaque import OpaqueReader
 from polybuild.scop.place import Place
 from polybuild.scop.references import pointer_reference
-from polybuild.scop.synthetic import Anything
+from polybuild.scop.synthetic import Anything, EntryValue
 from polybuild.source import types
 from polybuild.source.declarations import decayed
 from polybuild.source.model import Callee, Effects, Region, Storage
@@ -61,7 +62,7 @@ class CallReader:
         self._region = region
         self._arrays = arrays
         self._assumptions = assumptions
-        self._names: dict[str, Names] = {}
+        self._bodies: dict[str, tuple[Region, Names]] = {}
         self._open: list[tuple[str, c_ast.Node]] = []
         self.everything: set[c_ast.Node] = set()
 
@@ -151,25 +152,29 @@ class CallReader:
         if len(site.arguments) != len(callee.parameters):
             raise _refusal(callee.name, "it is called with another number of arguments", site.node)
         facts, place = site.facts, site.place
-        own = self._names_of(callee)
+        body, own = self._body_of(callee, body)
         self._check_counters(callee, own.variables.values(), site)
-        parameters = [own.outer[str(each.name)] for each in callee.parameters]
+        entries = {node.name: each for node, each in own.variables.items() if isinstance(node, EntryValue)}
+        parameters: set[Variable] = set()
         values: dict[Variable, isl.PwAff] = {}
         bound: dict[Variable, c_ast.Node] = {}
-        for variable, argument in zip(parameters, site.arguments, strict=True):
+        for parameter, argument in zip(callee.parameters, site.arguments, strict=True):
+            variable = own.outer[str(parameter.name)]
+            named = {variable, entries.get(str(parameter.name), variable)}
+            parameters |= named
             kind = decayed(variable.type)
             if _is_pointer(kind):
                 self._read_address(argument, site, reader)
-                bound[variable] = argument
+                bound |= dict.fromkeys(named, argument)
             elif isinstance(kind, types.Integer | types.Floating):
                 reader.read(argument, place, certain=site.certain)
                 value = self._value(argument, kind, place, facts)
-                if value is not None and variable not in own.written:
-                    values[variable] = value
+                if value is not None:
+                    values |= dict.fromkeys(named - own.written, value)
             else:
                 raise _refusal(callee.name, "a structure is passed by value", site.node)
         # only the values that arguments give them are known of the parameters
-        own = dataclasses.replace(own, written=own.written.union(set(parameters) - set(bound)))
+        own = dataclasses.replace(own, written=own.written.union(parameters.difference(bound)))
         region = dataclasses.replace(body, enumerators={**facts.region.enumerators, **body.enumerators})
         within = dataclasses.replace(facts, region=region, names=_joined(facts.names, own, bound))
         inner = site.inner.union(parameters)
@@ -188,12 +193,18 @@ class CallReader:
                     callee.name, f"it uses '{variable.name}', which counts a loop of the region", site.node
                 )
 
-    def _names_of(self, callee: Callee) -> Names:
-        """The names of a function's body, its globals being those of the region."""
-        known = self._names.get(callee.name)
-        if known is None and callee.body is not None:
-            known = self._names[callee.name] = _shared(resolve(callee.body), self._arrays.outer, callee)
-        assert known is not None  # noqa: S101 - only functions with a body are asked for
+    def _body_of(self, callee: Callee, body: Region) -> tuple[Region, Names]:
+        """A function's body, and its names, the globals being those of the region.
+
+        In normal form where it walks with pointers: they are followed there.
+        """
+        known = self._bodies.get(callee.name)
+        if known is None:
+            names = resolve(body)
+            if any(_is_pointer(decayed(each.type)) for each in names.written):
+                body = normalise(body)
+                names = resolve(body)
+            known = self._bodies[callee.name] = body, _shared(names, self._arrays.outer, callee)
         return known
 
     def _value(self, argument: c_ast.Node, kind: types.Type, place: Place, facts: Facts) -> isl.PwAff | None:

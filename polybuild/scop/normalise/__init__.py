@@ -32,7 +32,7 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
 
     Variables named in ``excluded`` stay as they are. With ``wrapping``, loops with
     unsigned counters become loops with wide ones that wrap in their uses. The
-    given trees are not changed.
+    given trees are not changed. After the body of a function, no variable of it is read.
     """
     nodes = [each for statement in region.statements for each in walk(statement)]
     labelled = any(isinstance(each, c_ast.Label) for each in nodes)
@@ -44,7 +44,7 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
         return region  # the model says what is wrong
     followed = {each for each in _candidates(names, nodes, wrapping) if each.name not in excluded}
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
-    live = read_after(region.function, region.index)
+    live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
     while followed or points or labelled:
         context = Context(region, names, frozenset(followed), live, wrapping)
         try:

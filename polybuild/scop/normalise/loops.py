@@ -308,8 +308,11 @@ def _once(node: Loop) -> c_ast.Node | None:
 
 
 def _jumps(node: c_ast.Node) -> bool:
-    """Whether a jump may leave or shorten an iteration of a loop with the body ``node``."""
-    if isinstance(node, c_ast.Goto | c_ast.Return | c_ast.Break | c_ast.Continue):
+    """Whether a jump may leave or shorten an iteration of a loop with the body ``node``, and go on behind it.
+
+    After a ``return`` nothing is left to follow.
+    """
+    if isinstance(node, c_ast.Goto | c_ast.Break | c_ast.Continue):
         return True
     nested = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile)
     return any(_jumps(child) for child in node) if not nested else _leaves(node)
@@ -317,6 +320,6 @@ def _jumps(node: c_ast.Node) -> bool:
 
 def _leaves(node: c_ast.Node) -> bool:
     """Whether a jump inside the loop ``node`` may leave more than that loop."""
-    if isinstance(node, c_ast.Goto | c_ast.Return):
+    if isinstance(node, c_ast.Goto):
         return True
     return any(_leaves(child) for child in node)

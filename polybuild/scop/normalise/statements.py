@@ -100,6 +100,8 @@ class Walk:
                 return self.sequence(node.exprs)
             case c_ast.Assignment() | c_ast.UnaryOp():
                 return self._expression(node)
+            case c_ast.Return():
+                return [Evaluator(self.state).evaluate(node)]
             case c_ast.Label():  # nothing jumps to it: see normalise
                 return self.statement(node.stmt)
             case c_ast.Switch() | c_ast.Goto() | c_ast.Case() | c_ast.Default():

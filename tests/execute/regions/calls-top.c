@@ -52,6 +52,33 @@ static double moves(double v) { position += 1; return v; }
 static int factorial(int v) { return v < 2 ? 1 : v * factorial(v - 1); }
 static int chatter(int v) { return printf("%d", v) * 0 + v; }
 static double walk_through(const double *p, int count) { double s = 0; while (count--) s += *p++; return s; }
+static double until_negative(const double *p, int count)
+{
+  double s = 0;
+  while (count-- > 0) { if (*p < 0) return p[-1]; s += *p++; }
+  return s + *--p;
+}
+static void fill(double *to, const double *from, int count)
+{
+  const double *end = from + count;
+  while (from < end) { *to++ = 2 * *from; from++; }
+  to[-1] += 1;
+}
+static int find(const double *row, int count, double wanted, double *out)
+{
+  const double *q = row;
+  int k = 0;
+  if (count < 2) return -1;
+  if (*q++ == wanted) return k;
+  *out = *q + count;
+  return k + 1;
+}
+static double skip_some(const double *p, int count)
+{
+  double s = 0;
+  for (int k = 0; k < count; k++) if (s < 100) s += *p++;
+  return s;
+}
 static double abs_of(number v) { return v.re * v.re + v.im * v.im; }
 static double later(double v);
 __attribute__((const)) double add_one(double v);

@@ -138,8 +138,26 @@ double (*f)(double) = later;
 for (int i = 0; i < n; i++) x[i] = f(y[i]);
 #pragma endscop
 
-//# walking_pointer: call
+//# walking_pointer: parallel
 for (int i = 0; i < n; i++) y[i] = walk_through(X[i], n);
+
+//# walking_pointer_from_inside: parallel
+for (int i = 0; i < n; i++) y[i] = walk_through(X[i] + i, n - i) + walk_through(&X[0][i], 1);
+
+//# walking_with_return: parallel
+for (int i = 0; i < n; i++) y[i] = until_negative(&X[i][1], n - 1);
+
+//# walking_pointers_that_write: parallel
+for (int i = 0; i < n; i++) fill(X[i], y, n);
+
+//# walking_pointers_that_write_elsewhere: serial
+for (int i = 1; i < n; i++) fill(X[i], X[i - 1], n);
+
+//# walking_local_pointer: parallel
+for (int i = 0; i < n; i++) a[i] = find(X[i], n, x[i], &y[i]);
+
+//# walking_as_data_say: call
+for (int i = 0; i < n; i++) y[i] = skip_some(X[i], n);
 
 //# function_sees_counter: call
 for (position = 0; position < n; position++) a[position] = where();
