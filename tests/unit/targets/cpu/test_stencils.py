@@ -20,6 +20,12 @@ HEAT = """
 PLANE = "int n, int steps, double A[restrict n][n], double B[restrict n][n]"
 LINE = "for (int t = 0; t < steps; t++) for (int i = 1; i < n - 1; i++) A[(t + 1) % 2][i] = A[t % 2][i - 1];"
 LINES = "int n, int steps, double A[restrict 2][n]"
+# what travels crosses all of the grid in each step
+MIRROR = """
+  for (int t = 0; t < steps; t++) {
+    for (int i = 0; i < 100000; i++) A[1][i] = A[0][99999 - i];
+    for (int i = 0; i < 100000; i++) A[0][i] = A[1][i];
+  }"""
 
 
 def sizes(found, **options):
@@ -59,6 +65,7 @@ def test_any_sizes_give_legal_tiles(shape, given, model):
         ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[j][i];", PLANE),
         (HEAT.replace("n - 1", "30"), PLANE.replace("[n]", "[32]").replace("restrict n", "restrict 32")),
         ("for (int t = 0; t < steps; t++) for (int i = 1; i < n; i++) A[0][i] = A[0][i - 1];", LINES),
+        (MIRROR, "int steps, double A[restrict 2][100000]"),
     ],
 )
 def test_nests_that_are_left_to_rectangles(body, parameters, model):
