@@ -8,6 +8,7 @@ import os
 import sys
 
 _MARK = b"scop"
+_RESIDENT = (b"polybuild", b"resident")
 
 EMPTY_REPORT = b'{\n  "regions": []\n}\n'
 """The report of a file without regions."""
@@ -19,7 +20,9 @@ Files = tuple[str, str, str]
 
 
 def may_hold_regions(data: bytes) -> bool:
-    """Whether the text ``data`` of a C file has a word that can mark a region; "scope" is none."""
+    """Whether the text ``data`` of a C file has a word that can mark a region or a block; "scope" is none."""
+    if all(word in data for word in _RESIDENT):
+        return True
     position = data.find(_MARK)
     while position >= 0:
         position += len(_MARK)

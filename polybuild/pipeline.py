@@ -14,9 +14,9 @@ from polybuild.analysis.liveness import live_after
 from polybuild.analysis.work import is_small, trip_counts
 from polybuild.budget import operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
-from polybuild.emit.device import DeviceRequest
+from polybuild.emit.device import DeviceRequest, DeviceText, object_name
 from polybuild.emit.dialects import DIALECTS
-from polybuild.emit.module import kernel_source, module_head
+from polybuild.emit.module import RUNTIME_HEADER, Place, host_head, kernel_source, module_head
 from polybuild.emit.names import quoted
 from polybuild.emit.region import Plan, RegionText, write_region
 from polybuild.emit.splice import Replacement, splice
@@ -29,7 +29,7 @@ from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import Scop
 from polybuild.source.autodetect import detect_regions
-from polybuild.source.model import Region, RejectedRegion, Source
+from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.storage.temporaries import temporaries
@@ -107,8 +107,11 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
         diagnostics.append(_not_built(source, error))
         replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
         reports = [replace(each, backend="openmp" if each.backend else "") for each in reports]
-        head = ""
-    text = splice(source, replacements, head) if replacements else text_of(path)
+        head = _device_head(replacements, options, flags)
+    residents = _residents(source, reports, diagnostics) if options.backend != "openmp" else []
+    if residents and not head:
+        head = RUNTIME_HEADER
+    text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
@@ -141,19 +144,52 @@ def _not_built(source: Source, error: ImageError) -> Diagnostic:
     )
 
 
-def _device_head(replacements: Sequence[Replacement], options: Options, flags: Sequence[str]) -> str:
-    """What a file with kernels needs at its top; empty if it has none."""
-    parts = [(each.text.device, each.region.begin) for each in replacements if each.text.device is not None]
-    if not parts:
+def _device_head(replacements: list[Replacement], options: Options, flags: Sequence[str]) -> str:
+    """What a file with kernels needs at its top; empty if no backend for a device is asked for.
+
+    Regions without kernels get the names of their objects.
+    """
+    if options.backend == "openmp" or not replacements:
         return ""
-    devices = [device for device, _ in parts]
+    devices: list[tuple[DeviceText, Place]] = []
+    hosts: list[tuple[str, Place]] = []
+    for position, each in enumerate(replacements):
+        begin = each.region.begin
+        place = (quoted(begin.file), begin.line)
+        if each.text.device is not None:
+            devices.append((each.text.device, place))
+        else:
+            name = object_name(each.region)
+            hosts.append((name, place))
+            replacements[position] = replace(each, text=replace(each.text, host=name))
+    if not devices:
+        return RUNTIME_HEADER + host_head(hosts)
     image = b""
     if options.backend == "cuda":
         nvcc = find_nvcc(options.nvcc)
         assert nvcc is not None  # noqa: S101 - else the backend is another
         contract = may_contract(flags)
-        image = build_image(kernel_source(devices), nvcc, options.cuda_arch, contract=contract).data
-    return module_head(devices, [(quoted(place.file), place.line) for _, place in parts], image)
+        kernels = kernel_source([device for device, _ in devices])
+        image = build_image(kernels, nvcc, options.cuda_arch, contract=contract).data
+    return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
+
+
+def _residents(
+    source: Source, reports: Sequence[RegionReport], diagnostics: list[Diagnostic]
+) -> list[ResidentBlock]:
+    """The blocks of a file whose arrays may stay on a device; says of others why not."""
+    taken = []
+    for block in source.residents:
+        last = block.location.line + source.text.count("\n", block.pragma.start, block.body.end)
+        kept = [
+            each for each in reports if each.status == "kept" and block.location.line <= each.line <= last
+        ]
+        if not kept:
+            taken.append(block)
+            continue
+        message = f"no array stays on the device here: the region in line {kept[0].line} is left as it is"
+        diagnostics.append(Diagnostic(Severity.WARNING, "resident-kept", message, block.location))
+    return taken
 
 
 def _read(

@@ -85,7 +85,7 @@ def write_device(
     kernels = _Kernels(scop, region, request, ast)
     loops = HostPrinter(ast, host, kernels).lines(region.begin.file)
     boxes = BoxPrinter(scop, host.parameters, host.helpers)
-    name = f"polybuild_region_{label_of(region)}"
+    name = object_name(region)
     lines = [
         *(local_declaration(each.array) for each in plan.transfers if each.array.local),
         f"polybuild_session *const pb_session = polybuild_open(&{name},",
@@ -114,6 +114,11 @@ class HostNames:
     parameters: Mapping[str, str]
     taken: frozenset[str]
     helpers: set[str]
+
+
+def object_name(region: Region) -> str:
+    """The name of the object by which the runtime knows a region."""
+    return f"polybuild_region_{label_of(region)}"
 
 
 def label_of(region: Region) -> str:

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from polybuild.emit.device import DeviceText
 from polybuild.targets.gpu.image import module_object
 
+RUNTIME_HEADER = "#include <polybuild_device.h>\n"
+Place = tuple[str, int]
+"""Where a region is: its file as a C string, and its first line."""
+
 
 def kernel_source(devices: Sequence[DeviceText]) -> str:
     """All kernels of a file in the language of their dialect; empty if there are none."""
@@ -15,19 +19,26 @@ def kernel_source(devices: Sequence[DeviceText]) -> str:
     return "\n".join([devices[0].dialect.prologue, *functions]) if functions else ""
 
 
-def module_head(devices: Sequence[DeviceText], places: Sequence[tuple[str, int]], image: bytes) -> str:
-    """C text that defines the module object of a file and the object of each region.
+def module_head(devices: Sequence[tuple[DeviceText, Place]], image: bytes) -> str:
+    """C text that defines the module object of a file and the object of each region with kernels.
 
-    ``places`` has the quoted file and the line of each region, ``image`` the
-    compiled kernels; without it the module holds their source.
+    ``image`` has the compiled kernels; without it the module holds their source.
     """
-    source = kernel_source(devices)
-    kernels = [name for device in devices for name in device.kernels]
+    texts = [device for device, _ in devices]
+    source = kernel_source(texts)
+    kernels = [name for device in texts for name in device.kernels]
     name = f"polybuild_module_{zlib.crc32(source.encode()):08x}"
     numbers = ", ".join(f"{kernel} = {position}" for position, kernel in enumerate(kernels))
-    regions = "".join(
-        f"static polybuild_region {device.name} = {{.module = &{name}, .file = {file}, .line = {line}}};\n"
-        for device, (file, line) in zip(devices, places, strict=True)
-    )
+    regions = "".join(_object(device.name, place, f".module = &{name}, ") for device, place in devices)
     object_text = module_object(name, kernels, fatbin=image, opencl="" if image else source)
-    return f"#include <polybuild_device.h>\n{object_text}enum {{ {numbers} }};\n{regions}"
+    return f"{object_text}enum {{ {numbers} }};\n{regions}"
+
+
+def host_head(regions: Sequence[tuple[str, Place]]) -> str:
+    """C text that defines the objects, of the names given, of regions without kernels."""
+    return "".join(_object(name, place, "") for name, place in regions)
+
+
+def _object(name: str, place: Place, module: str) -> str:
+    file, line = place
+    return f"static polybuild_region {name} = {{{module}.file = {file}, .line = {line}}};\n"

@@ -71,8 +71,9 @@ class RegionText:
 
     ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
     loops need from the prologue; ``outline`` lists the loops and their statements.
-    ``device`` is what a device runs instead, if it can; ``verification`` has the parts
-    of a check at run time. ``stages`` follow the ``conditions``, one after the other.
+    ``device`` is what a device runs instead, if it can; ``host`` names the region's object where
+    it cannot, but other regions of the program may. ``verification`` has the parts of a check
+    at run time. ``stages`` follow the ``conditions``, one after the other.
     """
 
     declarations: tuple[str, ...]
@@ -83,6 +84,7 @@ class RegionText:
     device: DeviceText | None = None
     verification: Verification | None = None
     stages: tuple[Stage, ...] = ()
+    host: str = ""
 
     @property
     def all_conditions(self) -> tuple[Condition, ...]:

@@ -15,10 +15,12 @@ from polybuild.emit.device import DeviceText
 from polybuild.emit.names import quoted
 from polybuild.emit.prologue import prologue
 from polybuild.emit.region import RegionText, Stage
+from polybuild.emit.residents import Insertion, resident_calls
 from polybuild.emit.verification import CHECK, RUNS, Verification
-from polybuild.source.model import Region, Source
+from polybuild.source.model import Region, ResidentBlock, Source
 
 _HOLDS = "pb_holds"
+_VERSION = "pb_version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,18 @@ class Replacement:
     text: RegionText
 
 
-def splice(source: Source, replacements: Sequence[Replacement], head: str = "") -> str:
+def splice(
+    source: Source,
+    replacements: Sequence[Replacement],
+    head: str = "",
+    residents: Sequence[ResidentBlock] = (),
+) -> str:
     """The text of the transformed file; the very text of ``source`` if nothing is replaced.
 
-    ``head`` is C text that the generated code needs at the top of the file.
+    ``head`` is C text that the generated code needs at the top of the file, ``residents``
+    are the blocks that get calls at their ends.
     """
-    if not replacements:
+    if not replacements and not residents:
         return source.text
     name = quoted(source.path)
     newline = "\r\n" if "\r\n" in source.text else "\n"
@@ -45,23 +53,28 @@ def splice(source: Source, replacements: Sequence[Replacement], head: str = "") 
     head += prologue(helpers) + (verification.prologue() if checked else "")
     pieces = [first_line_mark, _lines(f"{head}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
-    for each in sorted(replacements, key=lambda one: one.region.span.start):
-        region = each.region
-        pieces.append(text[position : region.span.start])
-        pieces.append(_lines(_region(each, text, quoted(region.begin.file)), newline))
-        position = region.span.end
+    changes = [Insertion(each.region.span, _replaced(each, text)) for each in replacements]
+    changes += [each for block in residents for each in resident_calls(block, text)]
+    for change in sorted(changes, key=lambda each: (each.span.start, each.span.end)):
+        pieces += [text[position : change.span.start], _lines(change.text, newline)]
+        position = change.span.end
     pieces.append(text[position:])
     if checked:
         pieces.append(_lines(f'\n#line 1 "polybuild_verify.h"\n{verification.epilogue()}', newline))
     return "".join(pieces)
 
 
-def _region(replacement: Replacement, text: str, name: str) -> str:
+def _replaced(replacement: Replacement, text: str) -> str:
+    """The compound statement that a region becomes."""
     region, generated = replacement.region, replacement.text
+    name = quoted(region.begin.file)
     indent = "  "
     original = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
     lead = "" if _starts_line(text, region.span.start) else "\n"
     condition = _all(generated.conditions)
+    begun, ended = _told(generated)
+    if begun:
+        condition = f"{_VERSION} == POLYBUILD_OPENMP\n      && {condition}"
     looked = _looked(condition, generated.stages)
     if looked:
         condition = _HOLDS
@@ -78,14 +91,24 @@ def _region(replacement: Replacement, text: str, name: str) -> str:
         versions = _checked(check, place, condition, versions, (generated.device, other))
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
+        *begun,
         *(f"{indent}{line}" for line in generated.declarations),
         *looked,
         *versions,
+        *ended,
         "}",
         f"#line {_next_line(region, text)} {name}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _told(generated: RegionText) -> tuple[list[str], list[str]]:
+    """What brings the values of resident arrays home before the host looks at them, and tells of its runs."""
+    if generated.host:
+        begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host});"
+        return [begin], [f"  polybuild_host_end(&{generated.host});"]
+    return ["  polybuild_update_host(0);"] if generated.device and generated.stages else [], []
 
 
 def _all(conditions: Sequence[Condition]) -> str:

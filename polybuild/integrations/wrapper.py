@@ -353,7 +353,8 @@ def _renamed(outcome: Outcome, old: str, new: str) -> Outcome:
 
 
 def _has_changed(outcome: Outcome) -> bool:
-    return not outcome.code and any(region.status == "transformed" for region in outcome.regions)
+    regions = any(region.status == "transformed" for region in outcome.regions)
+    return not outcome.code and (regions or _DEVICE_HEADER in outcome.data)
 
 
 def _base_name(name: str) -> str:

@@ -20,7 +20,7 @@ from polybuild.source.lines import LineTable, Place
 from polybuild.source.markers import Layout, Marker
 from polybuild.source.model import Region, Source, Span
 from polybuild.source.preprocess import preprocess
-from polybuild.source.reader import Reading, Regions, regions_in, text_of
+from polybuild.source.reader import Reading, Regions, regions_in, residents_in, text_of
 from polybuild.source.tokens import Token, tokens
 
 Accept = Callable[[Region], Diagnostic | None]
@@ -64,8 +64,10 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
     detector = _Detector(reading, accept)
     taken = detector.run()
     regions, diagnostics = detector.read(taken)
+    residents, problems = residents_in(reading, Layout(text, path), regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    return Detection(Source(path, text, regions, dependencies, diagnostics), tuple(detector.refused))
+    source = Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
+    return Detection(source, tuple(detector.refused))
 
 
 class _Detector:

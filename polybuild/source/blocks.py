@@ -32,7 +32,7 @@ class Placement:
 
 def place_region(function: c_ast.FuncDef, index: int) -> Placement | None:
     """Find region ``index``; None if its pragmas are not items of the same block."""
-    for ancestors, items in _item_lists(function.body, ()):
+    for ancestors, items in item_lists(function.body, ()):
         names = [item.string if isinstance(item, c_ast.Pragma) else None for item in items]
         if begin_pragma(index) in names:
             start = names.index(begin_pragma(index))
@@ -43,7 +43,7 @@ def place_region(function: c_ast.FuncDef, index: int) -> Placement | None:
     return None
 
 
-def _item_lists(
+def item_lists(
     node: c_ast.Node, ancestors: tuple[c_ast.Node, ...]
 ) -> Iterator[tuple[tuple[c_ast.Node, ...], Sequence[c_ast.Node]]]:
     """Each list of block items below ``node``, with the nodes around it."""
@@ -53,7 +53,7 @@ def _item_lists(
     elif isinstance(node, c_ast.Case | c_ast.Default):
         yield inside, node.stmts or ()
     for _, child in node.children():
-        yield from _item_lists(child, inside)
+        yield from item_lists(child, inside)
 
 
 def check_block(placement: Placement, context: Context, end: Context, begin: Location) -> Diagnostic | None:

@@ -20,14 +20,14 @@ _DIRECTIVE_NAME = re.compile(r"(?:\#|%:|\?\?=)[ \t]*(\w*)[ \t]*(.*)", re.DOTALL)
 _GLUE = re.compile(rf"(?P<comment>{_COMMENT})|\\\r?\n|(?P<literal>{_LITERAL})", re.DOTALL)
 _SPACE = rf"(?:\s|{_COMMENT}|\\\r?\n)*"
 _OPERATOR = re.compile(rf'_Pragma{_SPACE}\({_SPACE}(L?"(?:\\.|[^"\\\n])*"){_SPACE}\)', re.DOTALL)
-_MARKER = re.compile(r"(scop|endscop)\b")
+_MARKER = re.compile(r"(scop|endscop)\b|polybuild[ \t]+(resident)\b")
 _MACRO_LINE = re.compile(r"[ \t]*([A-Za-z_$][\w$]*)[ \t]*(?:\([^()\n]*\))?[ \t]*;?[ \t\r]*")
 _LINE_ARGUMENTS = re.compile(r"(\d+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?.*")
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A region marker in the user's text: ``kind`` is ``scop`` or ``endscop``.
+    """A marker in the user's text: ``kind`` is ``scop``, ``endscop`` or ``resident``.
 
     ``span`` is what a splice replaces: whole lines where the marker has its
     lines to itself, else exactly the marker. Lines count from 1.
@@ -144,7 +144,7 @@ class Layout:
         if name == "pragma" and (kind := _MARKER.match(arguments)):
             span = self._widened(start, end, "")
             self.markers.append(
-                Marker(kind[1], span, line, self.line_of(max(start, end - 1)), self._column(start))
+                Marker(kind[1] or kind[2], span, line, self.line_of(max(start, end - 1)), self._column(start))
             )
 
     def _add_operator(self, start: int) -> int | None:
@@ -155,7 +155,7 @@ class Layout:
         if kind := _MARKER.match(content):
             span = self._widened(start, match.end(), ";")
             first, last = self.line_of(start), self.line_of(match.end() - 1)
-            self.markers.append(Marker(kind[1], span, first, last, self._column(start)))
+            self.markers.append(Marker(kind[1] or kind[2], span, first, last, self._column(start)))
         return match.end()
 
     def _widened(self, start: int, end: int, ignored: str) -> Span:

@@ -137,6 +137,27 @@ class RejectedRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class ResidentArray:
+    """An array of a resident block: C expressions of its address and of its size in bytes."""
+
+    address: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentBlock:
+    """A block of statements between whose regions ``arrays`` may stay on a device.
+
+    ``pragma`` covers the marker as that of a region does, ``body`` the block with its braces.
+    """
+
+    pragma: Span
+    body: Span
+    location: Location
+    arrays: tuple[ResidentArray, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One file as the user wrote it.
 
@@ -150,3 +171,4 @@ class Source:
     regions: tuple[Region | RejectedRegion, ...]
     dependencies: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    residents: tuple[ResidentBlock, ...] = ()

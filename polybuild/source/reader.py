@@ -16,14 +16,15 @@ from polybuild.source.declarations import Target
 from polybuild.source.headers import with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Layout
-from polybuild.source.model import Region, RejectedRegion, Source
+from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import Context, contexts
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, Finder
+from polybuild.source.resident import Reader as ResidentReader
 from polybuild.source.symbols import Visible, file_scope, threadprivate_names, visible_at
 
-_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)", re.IGNORECASE)
+_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\bresident\b", re.IGNORECASE)
 
 
 def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, headers: bool = False) -> Source:
@@ -42,9 +43,11 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
     whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
     layout = Layout(text if whole is None else whole, path, expanded=whole is not None)
     text = layout.text
-    regions, diagnostics = regions_in(Reading(text, path, flags, preprocessed.text), layout)
+    reading = Reading(text, path, flags, preprocessed.text)
+    regions, diagnostics = regions_in(reading, layout)
+    residents, problems = residents_in(reading, layout, regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    return Source(path, text, regions, dependencies, diagnostics)
+    return Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,17 @@ def regions_in(reading: Reading, layout: Layout) -> Regions:
     target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
     functions = _Functions(reading.text, reading.path, target, lines, chunks)
     return functions.read(finder.candidates), tuple(finder.diagnostics)
+
+
+def residents_in(
+    reading: Reading, layout: Layout, regions: Sequence[Region | RejectedRegion]
+) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
+    """The blocks of a file whose arrays stay on a device, and what is wrong with others."""
+    if "resident" not in reading.preprocessed:
+        return (), ()
+    lines = LineTable(reading.preprocessed, layout, reading.path)
+    target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
+    return ResidentReader(layout, lines, ChunkIndex(reading.preprocessed), target, regions).read()
 
 
 def text_of(path: str) -> str:

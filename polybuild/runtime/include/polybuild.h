@@ -44,7 +44,8 @@ void polybuild_resident(const void *array, size_t bytes);
 /* Brings the array home if its values are on the device, and frees it there. */
 void polybuild_release(const void *array);
 
-/* Makes the host's copy of the array at `array` current. Values stay on the device as well. */
+/* Makes the host's copy of the array at `array` current; NULL: of all resident arrays. Values stay on the
+ * device as well. */
 void polybuild_update_host(const void *array);
 
 /* Says that host code wrote to the array at `array`: it is copied in again when a region needs it. */

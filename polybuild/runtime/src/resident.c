@@ -168,9 +168,9 @@ void polybuild_release(const void *array) {
 
 void polybuild_update_host(const void *array) {
     pb_lock();
-    struct pb_resident *resident = pb_resident_at((uintptr_t)array, 1, false);
-    if (resident)
-        bring_home(resident, pb_no_region());
+    for (struct pb_resident *each = residents; each; each = each->next)
+        if (!array || (each->low <= (uintptr_t)array && (uintptr_t)array < each->low + each->bytes))
+            bring_home(each, pb_no_region());
     pb_unlock();
 }
 

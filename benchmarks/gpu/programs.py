@@ -1,0 +1,171 @@
+"""Programs with kernels for a device, and the same ones as they were written: built, run, compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.cpu.processes import Failure, Output, run
+from benchmarks.cpu.suites import Kernel, OwnKernels, PolyBench, Suite
+from polybuild.diagnostics import PolybuildError
+from polybuild.options import Options
+from polybuild.pipeline import compile_source
+from tests.emulator.stand_ins import RUNTIME, StandIns
+
+LIMIT = 300.0
+FLAGS = ("-O1", "-ffp-contract=off", "-w", "-I", str(RUNTIME / "include"))
+LIBRARIES = ("-lm", "-ldl", "-lpthread")
+
+
+class OddSizes(OwnKernels):
+    """``tests/kernels`` at sizes that no tile divides."""
+
+    _SIZES = ("21", "13", "18", "11")
+
+    def arguments_for(self, kernel: Kernel) -> list[str]:
+        """As many sizes as the kernel has."""
+        described = kernel.source.read_text(encoding="utf-8").rpartition("const struct kernel kernel")[2]
+        return list(self._SIZES[: len(described.split('"')[3].split())])
+
+
+class ExactDumps(PolyBench):
+    """PolyBench/C with results printed to the last bit; its files are copied to ``folder`` for that."""
+
+    def __init__(self, directory: Path, folder: Path) -> None:
+        super().__init__(directory)
+        self.kernels = [_exact(kernel, folder / kernel.name) for kernel in self.kernels]
+
+    def arguments_for(self, kernel: Kernel) -> list[str]:  # noqa: ARG002
+        """None: all was said to the compiler."""
+        return []
+
+    def results(self, output: Output) -> str:
+        """The dump, without what the runtime says."""
+        return "".join(
+            line for line in output.stderr.splitlines(keepends=True) if not line.startswith("polybuild: ")
+        )
+
+
+def _exact(kernel: Kernel, folder: Path) -> Kernel:
+    shutil.copytree(kernel.source.parent, folder, dirs_exist_ok=True)
+    for file in folder.glob("*.[ch]"):
+        file.write_text(re.sub(r"%0\.2l?f", "%a", file.read_text(encoding="utf-8")), encoding="utf-8")
+    return Kernel(kernel.name, folder / kernel.source.name, kernel.companion)
+
+
+Exact = OddSizes | ExactDumps
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where programs are made: ``folder`` is for what is built, ``runtime`` is polybuild's, compiled."""
+
+    folder: Path
+    stand_ins: StandIns
+    suite: Exact
+
+    def flags(self, kernel: Kernel) -> list[str]:
+        """All flags that the kernel is compiled with."""
+        return [*FLAGS, *self.suite.flags(kernel, "mini", timed=False)]
+
+    def program(self, kernel: Kernel, source: Path, name: str, *more: str) -> Path:
+        """The program made of ``source`` and the kernel's companion; raises Failure."""
+        made = self.folder / f"{kernel.name}-{name}"
+        run(
+            [
+                "gcc",
+                *self.flags(kernel),
+                str(kernel.companion),
+                str(source),
+                *more,
+                *LIBRARIES,
+                "-o",
+                str(made),
+            ],
+            limit=LIMIT,
+        )
+        return made
+
+    def expected(self, kernel: Kernel) -> str:
+        """What the kernel as it was written prints."""
+        made = self.program(kernel, kernel.source, "original")
+        return self.suite.results(run([str(made), *self.suite.arguments_for(kernel)], limit=LIMIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A program for a device: its command, what it must print, and the text of its kernels (CUDA only)."""
+
+    name: str
+    command: Sequence[str]
+    suite: Suite
+    expected: str
+    kernels: str = ""
+    kept: Sequence[str] = field(default=())
+
+    def problem(self, environment: Mapping[str, str]) -> str:
+        """What is wrong with a run in ``environment``; empty if nothing is."""
+        try:
+            done = run(self.command, limit=LIMIT, environment={**environment, "POLYBUILD_VERBOSE": "1"})
+        except Failure as failure:
+            return str(failure)
+        if "runs on the device" not in done.stderr:
+            return "it ran on the host"
+        return "" if self.suite.results(done) == self.expected else "other results than the original's"
+
+
+def make(workshop: Workshop, kernel: Kernel, options: Options, runtime: Path) -> Made:
+    """Transform and build one kernel; raises Failure if a region of it is not for the device."""
+    kept = workshop.folder / f"{kernel.name}.cu"
+    kept.unlink(missing_ok=True)
+    with _variables(NVCC=workshop.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):
+        try:
+            result = compile_source(str(kernel.source), options, ["gcc"], workshop.flags(kernel))
+        except PolybuildError as error:
+            raise Failure(str(error)) from None
+    on_host = [
+        "; ".join([region.message, *region.remarks]) or "no kernels"
+        for region in result.regions
+        if region.backend != options.backend
+    ]
+    if on_host or not result.regions:
+        raise Failure(on_host[0] if on_host else "no region")
+    text = workshop.folder / f"{kernel.name}-{options.backend}.c"
+    text.write_text(result.text, encoding="utf-8", errors="surrogateescape")
+    program = workshop.program(kernel, text, options.backend, str(runtime))
+    return Made(
+        kernel.name,
+        [str(program), *workshop.suite.arguments_for(kernel)],
+        workshop.suite,
+        workshop.expected(kernel),
+        kept.read_text(encoding="utf-8") if kept.exists() else "",
+    )
+
+
+def build_runtime(folder: Path) -> Path:
+    """The runtime as a library."""
+    sources = sorted(map(str, (RUNTIME / "src").glob("*.c")))
+    run(["gcc", "-c", *FLAGS, *sources], limit=LIMIT, directory=folder)
+    library = folder / "libruntime.a"
+    run(["ar", "rcs", str(library), *sorted(map(str, folder.glob("*.o")))], limit=LIMIT)
+    return library
+
+
+@contextmanager
+def _variables(**values: str) -> Iterator[None]:
+    """Set variables of the environment for a while."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,247 @@
+"""Blocks whose arrays stay on the device: ``#pragma polybuild resident(u, v[0:n])`` before a block.
+
+    #pragma polybuild resident(u, v[0:n])
+    {
+        for (int t = 0; t < steps; t++)
+            step(n, u, v);
+    }
+
+An array stands for all of itself; of what a pointer points to, ``v[first:count]`` says how
+many elements there are. Where anything speaks against a block it is left alone, which is
+always right: its regions then copy their arrays each time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.source.blocks import begin_pragma, item_lists
+from polybuild.source.chunks import ChunkIndex
+from polybuild.source.declarations import Target
+from polybuild.source.leaving import jumps
+from polybuild.source.lines import LineTable
+from polybuild.source.markers import Layout, Marker
+from polybuild.source.model import (
+    Region,
+    RejectedRegion,
+    ResidentArray,
+    ResidentBlock,
+    Span,
+    Storage,
+    Symbol,
+)
+from polybuild.source.parse import FunctionSyntaxError, parse_function
+from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
+from polybuild.source.tokens import Token, matching_bracket, tokens
+from polybuild.source.types import Array, Function, Pointer, Record, Type, Unknown, Void
+from polybuild.source.typing import field_of
+
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+resident\b[ \t]*(.*)$", re.MULTILINE)
+_LIST = re.compile(r"\((.*)\)[ \t\r]*")
+_COMMA = re.compile(r",(?![^\[(]*[\])])")
+_ITEM = re.compile(r"\s*(?P<path>[A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*)*)\s*(?P<section>\[.*\])?\s*")
+_SECTION = re.compile(r"\[([^:\[\]]+):([^:\[\]]+)\]")
+_STEP = re.compile(r"(\.|->)\s*(\w+)")
+_NOT_CODE = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\r?\n|[^\n])*"
+_BRACE = re.compile(rf"{_NOT_CODE}|(?P<brace>[{{}}])", re.DOTALL | re.MULTILINE)
+_SYNTAX = "write the arrays as in 'resident(u, v[0:n])'"
+
+
+class _Misuse(Exception):
+    """Why a block is left alone; ``line`` is where, 0 for the line of the pragma."""
+
+    def __init__(self, code: str, message: str, hint: str = "", line: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the resident blocks of a file, whose ``regions`` are known."""
+
+    layout: Layout
+    lines: LineTable
+    chunks: ChunkIndex
+    target: Target
+    regions: Sequence[Region | RejectedRegion]
+
+    def read(self) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
+        """The blocks, and what is wrong with those that are left alone."""
+        blocks: list[ResidentBlock] = []
+        problems: list[Diagnostic] = []
+        for match in _PRAGMA.finditer(self.lines.text):
+            place = self.lines.place(match.start())
+            if not self.lines.is_main(place):
+                continue
+            user = self.lines.user_place(place)
+            try:
+                blocks.append(self._block(match, Location(user.file, user.line)))
+            except _Misuse as misuse:
+                location = Location(user.file, misuse.line or user.line)
+                message = f"no array stays on the device here: {misuse}"
+                problems.append(Diagnostic(Severity.WARNING, misuse.code, message, location, misuse.hint))
+        return tuple(blocks), tuple(problems)
+
+    def _block(self, pragma: re.Match[str], location: Location) -> ResidentBlock:
+        chunk = self.chunks.at(pragma.start())
+        if chunk is None or self.chunks.chunks[chunk].body is None:
+            raise _Misuse("resident-block", "the pragma is not inside a function")
+        following = next(
+            (each for each in tokens(self.lines.text, pragma.end()) if each.text[0] != "#"), None
+        )
+        end = matching_bracket(self.lines.text, following.start) if following else None
+        if following is None or following.text != "{" or end is None:
+            raise _Misuse(
+                "resident-block", "the pragma is not before a '{'", "put braces around the statements"
+            )
+        marker, body = self._place(pragma, Span(following.start, end))
+        items = _items(pragma[1])
+        self._check_regions(marker.span, body)
+        symbols = self._check_block(chunk, pragma.start())
+        for name, _, _ in items:
+            self._check_use(_root(name), Span(following.start, end))
+        arrays = tuple(_array(path, first, count, symbols) for path, first, count in items)
+        return ResidentBlock(marker.span, body, location, arrays)
+
+    def _place(self, pragma: re.Match[str], block: Span) -> tuple[Marker, Span]:
+        """The pragma and the block as the user wrote them."""
+        line = self.lines.physical_line(self.lines.place(pragma.start()))
+        hidden = _Misuse("resident-block", "macros or '#line' directives hide where the block is")
+        if line is None:
+            raise hidden
+        written = [
+            m for m in self.layout.markers if m.kind == "resident" and m.first_line <= line <= m.last_line
+        ]
+        marker = written[0] if written else self.layout.macro_marker("resident", line)
+        if marker is None:
+            raise hidden
+        body = _braces(self.layout.text, marker.span.end)
+        ends = (block.start, block.end - 1)
+        wanted = [self.lines.physical_line(self.lines.place(offset)) for offset in ends]
+        if body is None or wanted != [self.layout.line_of(body.start), self.layout.line_of(body.end - 1)]:
+            raise hidden
+        return marker, body
+
+    def _check_regions(self, pragma: Span, body: Span) -> None:
+        for region in self.regions:
+            apart = region.span.end <= pragma.start or region.span.start >= body.end
+            inside = body.start < region.span.start and region.span.end < body.end
+            if not apart and not inside:
+                raise _Misuse("resident-block", "the block is not outside of all regions")
+
+    def _check_block(self, chunk: int, pragma: int) -> dict[str, Symbol]:
+        """The variables visible at the block, which is left at its end alone."""
+        try:
+            parsed = parse_function(self.chunks, self.lines, chunk, {pragma: (f"#pragma {begin_pragma(0)}",)})
+        except FunctionSyntaxError as error:
+            raise _Misuse("resident-block", f"the function cannot be parsed: {error}") from None
+        for ancestors, items in item_lists(parsed.function.body, ()):
+            names = [each.string if isinstance(each, c_ast.Pragma) else "" for each in items]
+            position = names.index(begin_pragma(0)) if begin_pragma(0) in names else -1
+            if position >= 0:
+                for node, name in jumps(items[position + 1], parsed.function):
+                    line = node.coord.line if node.coord else 0
+                    raise _Misuse("resident-block", f"a '{name}' passes the ends of the block", line=line)
+                file = file_scope(parsed.declarations, self.target, threadprivate_names(self.lines.text))
+                return visible_at(file, parsed, ancestors, 0).symbols
+        raise _Misuse("resident-block", "the pragma does not stand before a statement of a block")
+
+    def _check_use(self, name: str, block: Span) -> None:
+        """Raise _Misuse if statements outside of regions use elements of ``name``, and nobody said when."""
+        code = [each for each in tokens(self.lines.text, block.start, block.end) if each.text[0] != "#"]
+        texts = [each.text for each in code]
+        if "polybuild_update_host" in texts or "polybuild_update_device" in texts:
+            return
+        for position in range(1, len(code) - 1):
+            if texts[position] == name and _touches(texts, position):
+                line = self._outside(code[position])
+                if line:
+                    raise _Misuse(
+                        "resident-use",
+                        f"'{name}' is used by statements of no region",
+                        "call polybuild_update_host before the host reads it, "
+                        "polybuild_update_device after it wrote",
+                        line,
+                    )
+
+    def _outside(self, token: Token) -> int:
+        """The line of ``token`` if it is in no region, else 0."""
+        place = self.lines.place(token.start)
+        line = self.lines.physical_line(place)
+        for region in self.regions:
+            first = self.layout.line_of(region.span.start)
+            if line is None or first <= line <= self.layout.line_of(
+                max(region.span.start, region.span.end - 1)
+            ):
+                return 0
+        return line or self.lines.user_place(place).line
+
+
+def _touches(texts: Sequence[str], position: int) -> bool:
+    """Whether the name at ``position`` stands for its elements, not for where they are."""
+    if texts[position + 1] not in {"[", "->", "."}:
+        return texts[position - 1] == "*"
+    return texts[position - 1] != "&" or texts[position - 2] not in {"(", ",", "="}
+
+
+def _items(text: str) -> list[tuple[str, str, str]]:
+    """The arrays in the list of a pragma: path, first element and count (both empty for all of it)."""
+    whole = _LIST.fullmatch(text)
+    items: list[tuple[str, str, str]] = []
+    for item in _COMMA.split(whole[1]) if whole else []:
+        parts = _ITEM.fullmatch(item)
+        section = _SECTION.fullmatch(parts["section"]) if parts and parts["section"] else None
+        if parts is None or (parts["section"] and section is None):
+            raise _Misuse("resident-syntax", f"'{item.strip()}' is no array", _SYNTAX)
+        first, count = (section[1].strip(), section[2].strip()) if section else ("", "")
+        items.append((parts["path"], first, count))
+    if not items:
+        raise _Misuse("resident-syntax", "there is no list of arrays", _SYNTAX)
+    return items
+
+
+def _root(path: str) -> str:
+    return re.split(r"\W", path, maxsplit=1)[0]
+
+
+def _array(path: str, first: str, count: str, symbols: dict[str, Symbol]) -> ResidentArray:
+    symbol = symbols.get(_root(path))
+    kind: Type = symbol.type if symbol else Unknown(path)
+    for step, member in _STEP.findall(path):
+        record = kind.target if step == "->" and isinstance(kind, Pointer) else kind
+        found = field_of(record, member) if isinstance(record, Record) else None
+        kind = found.type if found else Unknown(path)
+    element = kind.target if isinstance(kind, Pointer) else kind.element if isinstance(kind, Array) else kind
+    if not isinstance(kind, Pointer | Array) or isinstance(element, Void | Function | Unknown):
+        raise _Misuse("resident-array", f"'{path}' is no array and no pointer to elements of known size")
+    if symbol is not None and symbol.volatile:
+        raise _Misuse("resident-array", f"'{path}' is volatile")
+    if count:
+        address = path if first == "0" else f"({path}) + ({first})"
+        return ResidentArray(address, f"({count}) > 0 ? (size_t)({count}) * sizeof *({path}) : 0")
+    is_parameter = path == _root(path) and symbol is not None and symbol.storage is Storage.PARAMETER
+    if isinstance(kind, Pointer) or kind.extent is None or is_parameter:
+        hint = f"write '{path}[0:n]' for n elements"
+        raise _Misuse("resident-array", f"how many elements '{path}' has is not known", hint)
+    return ResidentArray(path, f"sizeof ({path})")
+
+
+def _braces(text: str, start: int) -> Span | None:
+    """The first block in the user's text from ``start`` on."""
+    depth, opening = 0, start
+    for match in _BRACE.finditer(text, start):
+        if match["brace"] == "{":
+            opening = match.start() if depth == 0 else opening
+            depth += 1
+        elif match["brace"] == "}":
+            depth -= 1
+            if depth <= 0:
+                return Span(opening, match.end()) if depth == 0 else None
+    return None
