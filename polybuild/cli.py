@@ -26,7 +26,7 @@ _PLAIN_VALUES = {
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
     "--registers": _ON_OFF,
-    "--contract-arrays": _ON_OFF,
+    "--contract-arrays": ("auto", "on", "off"),
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": _ON_OFF,

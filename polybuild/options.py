@@ -128,8 +128,11 @@ class Options:
     vector_size: int = _knob(
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
     )
-    contract_arrays: bool = _knob(
-        False, _boolean, "keep temporary arrays in small buffers where the order allows it", metavar="on|off"
+    contract_arrays: str = _knob(
+        "auto",
+        _choice("auto", "on", "off"),
+        "keep temporary arrays in small buffers: where it pays, where an order allows it, or never",
+        metavar="auto|on|off",
     )
     temporary: tuple[str, ...] = _knob(
         (), _names, "arrays of which nothing is needed before or after a region", metavar="NAME,..."

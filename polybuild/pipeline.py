@@ -269,16 +269,16 @@ def _ladder(options: Options) -> list[Options]:
 
     The later ones get less of a budget, so that all of them together take no more than a minute.
     """
-    simple = options if options.schedule == "original" else replace(options, schedule="isl")
+    simple = replace(options, contract_arrays="off")
+    if options.schedule != "original":
+        simple = replace(simple, schedule="isl")
     steps = [options]
     if options.tile:
         steps.append(replace(simple, tile_shape="rectangular", registers=False))
     steps.append(replace(simple, tile=False))
     if options.fusion not in {"auto", "min"}:  # statements apart are smaller problems
         steps.append(replace(simple, tile=False, fusion="min"))
-    return list(
-        dict.fromkeys([*steps, replace(simple, tile=False, schedule="original", contract_arrays=False)])
-    )
+    return list(dict.fromkeys([*steps, replace(simple, tile=False, schedule="original")]))
 
 
 def _transform(
@@ -289,7 +289,7 @@ def _transform(
     live = live_after(region)
     dependences = compute_dependences(scop, live)
     check_schedule(scop.schedule, dependences, scop.domain)
-    wanted = options.contract_arrays and options.backend == "openmp"
+    wanted = options.contract_arrays != "off" and options.backend == "openmp"
     held = temporaries(scop, dependences, live, options.temporary) if wanted else []
     mapping = choose_mapping(scop, dependences, options, held)
     check_schedule(mapping.schedule, dependences, scop.domain)

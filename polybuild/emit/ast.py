@@ -23,12 +23,13 @@ class Instance:
 
     ``iterators`` gives the value of each original loop counter, ``accesses`` the
     new form of each access whose subscripts are affine, both over the counters
-    of the generated loops.
+    of the generated loops. ``domain`` are the instances that run there.
     """
 
     statement: Statement
     iterators: tuple[isl.AstExpr, ...]
     accesses: tuple[tuple[Access, isl.AstExpr], ...]
+    domain: isl.Set
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def instance_at(
         # one side of a choice may be impossible at this place
         and not access.relation.domain().is_disjoint(here)
     )
-    return Instance(statement, iterators, accesses)
+    return Instance(statement, iterators, accesses, here)
 
 
 def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -15,6 +15,8 @@ from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer
 
 _in = isl.dim_type.in_
+_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
+_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +59,94 @@ def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[Na
     return tuple(named)
 
 
-def check_scopes(root: isl.AstNode, buffers: Sequence[NamedBuffer]) -> None:
-    """Raise IllegalSchedule unless each buffer's mark stands once in the AST.
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Where buffers are declared in an AST: at its root, and at the start of loops' bodies.
 
-    Where statements below a mark share no loop, isl may write the mark before each of them;
-    they would not see the same buffer then.
+    isl may write what is below a buffer's mark in several pieces, each with a mark of its own:
+    where a loop around has a single iteration, or was split. The pieces in one iteration
+    of the loops share what is declared there.
     """
-    found: list[str] = []
 
-    def visit(node: isl.AstNode) -> bool:
-        if isl.ast_node_type(node.get_type()) == isl.ast_node_type.mark:
-            found.append(node.mark_get_id().get_name())
-        return True
+    buffers: Mapping[str, NamedBuffer]
 
-    root.foreach_descendant_top_down(visit)
-    for each in buffers:
-        if found.count(each.buffer.name) != 1:
-            raise IllegalSchedule(f"the buffer of '{each.buffer.array.name}' is not declared in one place")
+    def declared_in(self, body: isl.AstNode) -> list[NamedBuffer]:
+        """The buffers that ``body``, the root or a loop's body, declares."""
+        if not self.buffers:
+            return []
+        found = dict.fromkeys(mark.mark_get_id().get_name() for mark in _marks_in(body))
+        return [self.buffers[name] for name in found if name in self.buffers]
+
+    def check(self, root: isl.AstNode, domains: Mapping[str, isl.Set]) -> None:
+        """Raise IllegalSchedule if a value would have to go from one declaration of its buffer to another.
+
+        ``domains`` are the instances at each user node, by its annotation. Iterations of the loops
+        around a declaration share no value, as these loops are above the buffer's mark.
+        """
+        empty = isl.UnionMap.empty(isl.Space.params_alloc(root.get_ctx(), 0))
+        within = {each.buffer.name: empty for each in self.buffers.values()}
+        for body in _bodies(root):
+            for name in (each.buffer.name for each in self.declared_in(body)):
+                instances = isl.UnionSet.empty(empty.get_space())
+                for mark in _marks_in(body):
+                    if mark.mark_get_id().get_name() == name:
+                        for user in _users(mark.mark_get_node()):
+                            domain = domains[user.get_annotation().get_name()]
+                            instances = instances.union(isl.UnionSet.from_set(domain))
+                uses = self.buffers[name].buffer.uses
+                both = uses.intersect_domain(instances).intersect_range(instances)
+                within[name] = within[name].union(both)
+        for each in self.buffers.values():
+            if not each.buffer.uses.is_subset(within[each.buffer.name]):
+                raise IllegalSchedule(f"the buffer of '{each.buffer.array.name}' has no one place")
+
+
+def _bodies(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """``node`` and the bodies of the loops in it."""
+    yield node
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if is_loop(each):
+            yield each.for_get_body()
+        pending += _below(each)
+
+
+def _marks_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The marks that are run once each time ``node`` is: all but those in loops below."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if isl.ast_node_type(each.get_type()) == isl.ast_node_type.mark:
+            yield each
+        if not is_loop(each):
+            pending += reversed(_below(each))
+
+
+def _users(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if isl.ast_node_type(each.get_type()) == isl.ast_node_type.user:
+            yield each
+        pending += _below(each)
+
+
+def is_loop(node: isl.AstNode) -> bool:
+    """Whether ``node`` is written as a loop: it may run more than once."""
+    return isl.ast_node_type(node.get_type()) == _FOR and not node.for_is_degenerate()
+
+
+def _below(node: isl.AstNode) -> list[isl.AstNode]:
+    kind = isl.ast_node_type(node.get_type())
+    if kind == _FOR:
+        return [node.for_get_body()]
+    if kind == _IF:
+        below = [node.if_get_then_node()]
+        return [*below, node.if_get_else_node()] if node.if_has_else_node() else below
+    if kind == isl.ast_node_type.mark:
+        return [node.mark_get_node()]
+    if kind == isl.ast_node_type.block:
+        nodes = node.block_get_children()
+        return [nodes.get_at(index) for index in range(nodes.n_ast_node())]
+    return []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.emit.bodies import BodyPrinter, element
+from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
@@ -28,6 +28,7 @@ _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the
 _IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
+_NO_SCOPES = Scopes({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,9 @@ class LoopPrinter:
 
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``loop_lines`` the line to put before the
-    loops under each mark of the schedule tree, ``scopes`` the declaration before all that is
-    under a mark, ``sizes`` the C text of the inner
-    extents of each array that is a view. ``helpers`` collects what the text needs
-    from the prologue.
+    loops under each mark of the schedule tree, ``scopes`` the buffers that loops' bodies
+    declare, ``sizes`` the C text of the inner extents of each array that is a view.
+    ``helpers`` collects what the text needs from the prologue.
     """
 
     counter_type = COUNTER_TYPE
@@ -67,7 +67,7 @@ class LoopPrinter:
         helpers: set[str],
         *,
         sizes: Mapping[str, tuple[str, ...]],
-        scopes: Mapping[str, str] = MappingProxyType({}),
+        scopes: Scopes = _NO_SCOPES,
     ) -> None:
         self._scopes = scopes
         self._ast = ast
@@ -85,7 +85,12 @@ class LoopPrinter:
     def lines(self, file: str) -> list[str]:
         """The generated code; ``file`` is what ``#line`` calls the user's file."""
         self._file = file
-        return self._node(self._ast.root, "", "")
+        return self._block(self._ast.root, "")
+
+    def _block(self, node: isl.AstNode, indent: str) -> list[str]:
+        """Lines of the root, or of a loop's body, with the buffers that belong there."""
+        declared = [f"{indent}{each.declaration}" for each in self._scopes.declared_in(node)]
+        return [*declared, *self._node(node, indent, "")]
 
     def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
@@ -113,10 +118,6 @@ class LoopPrinter:
             return self._node(below.for_get_body(), indent, "")
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
-        if mark in self._scopes:
-            inner = indent + _INDENT
-            lines = self._node(below, inner, before)
-            return [f"{indent}{{", f"{inner}{self._scopes[mark]}", *lines, f"{indent}}}"]
         line = self._loop_lines.get(mark)
         if line is None or not keeps_private(
             below, line.depth, tuple(each.name for each in line.private), self._ast.everything
@@ -161,7 +162,8 @@ class LoopPrinter:
         if not once:
             self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
             self._depth += 1
-        body = self._node(node.for_get_body(), indent + _INDENT, "")
+        inside = node.for_get_body()
+        body = self._node(inside, indent + _INDENT, "") if once else self._block(inside, indent + _INDENT)
         if once:
             head = [f"{indent}{{", f"{indent}{_INDENT}const {self.counter_type} {counter} = {start};"]
             head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
@@ -212,7 +214,7 @@ class LoopPrinter:
         self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
         self._depth += 1
         self._open.add(loop)
-        body = self._node(node.for_get_body(), inner + (_INDENT if restored.narrowed else ""), "")
+        body = self._block(node.for_get_body(), inner + (_INDENT if restored.narrowed else ""))
         self._open.remove(loop)
         self._depth -= 1
         del self._names[identifier]

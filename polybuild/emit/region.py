@@ -14,7 +14,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspection import Inspection
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
-from polybuild.emit.buffers import check_scopes, named_buffers
+from polybuild.emit.buffers import Scopes, named_buffers
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
@@ -105,14 +105,14 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     printed = ConditionPrinter(scop, names, helpers, ends)
     buffers = named_buffers(plan.buffers, used | taken)
     ast = build_ast(scop, plan.schedule, buffers, plan.registers)
+    scopes = Scopes({each.buffer.name: each for each in buffers})
     if buffers:
-        check_scopes(ast.root, buffers)
+        scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
     taken |= {each.name for each in buffers}
-    scopes = {each.buffer.name: each.declaration for each in buffers}
     writer = LoopPrinter(ast, names, taken, loop_lines, helpers, scopes=scopes, sizes=printed.sizes)
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]

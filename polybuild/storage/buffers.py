@@ -32,6 +32,7 @@ class Buffer:
 
     ``place`` maps ``[date -> cell]`` to the element ``name[...]`` of the buffer; ``dates`` gives the
     date of each instance in the loops above the mark. ``extents`` are the buffer's sizes.
+    ``uses`` relates the instances that write a value to those that read it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Buffer:
     dates: isl.UnionMap
     place: isl.MultiAff
     extents: tuple[int, ...]
+    uses: isl.UnionMap
 
     @property
     def size(self) -> int:
@@ -80,7 +82,7 @@ def contract_at(
         place = place.set_aff(position, subscript)
     if conflicting is not None:
         _prove(place, conflicting)
-    return Buffer(name, array, prefix, place, tuple(extent for _, extent in places))
+    return Buffer(name, array, prefix, place, tuple(extent for _, extent in places), flow)
 
 
 def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:

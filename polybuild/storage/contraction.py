@@ -54,7 +54,8 @@ def contract(distances: isl.Set | None, dimensions: int, context: isl.Set) -> St
     """
     if distances is None:
         return StorageMapping((), ())
-    distances = distances.intersect_params(context).coalesce()
+    # Without what only integer divisions say, as of tiles, there may be a few more, found much faster.
+    distances = distances.intersect_params(context).remove_divs().coalesce()
     found = [
         mapping for rows in _bases(dimensions) if (mapping := _successive_moduli(distances, rows, context))
     ]
@@ -85,7 +86,8 @@ def _successive_moduli(
         if not values.dim_has_any_upper_bound(_set, 0):
             return None
         largest = values.dim_max(0)
-        modulus = largest.add_constant_val(isl.Val(1)).coalesce().gist_params(context)
+        # for the parameters that are left it is an integer: isl forgets that where it simplifies
+        modulus = largest.add_constant_val(isl.Val(1)).coalesce().gist_params(context).floor()
         used.append(row)
         moduli.append(modulus)
         distances = distances.intersect(isl.Set.from_basic_set(distance.zero_basic_set())).coalesce()

@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER]
+       [--found FOLDER] [--chains]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from .chains import chain
 from .generate import generate
 from .harness import (
     BACKWARDS,
@@ -60,7 +61,15 @@ def main() -> int:
             else:
                 size = min(BATCH, last - first)
                 batch = Path(folder) / str(first)
-                job = pool.submit(run_batch, batch, arguments.seed, first, size, ways=arguments.ways)
+                job = pool.submit(
+                    run_batch,
+                    batch,
+                    arguments.seed,
+                    first,
+                    size,
+                    ways=arguments.ways,
+                    chains=arguments.chains,
+                )
                 waiting[job] = first
         for done in concurrent.futures.as_completed(waiting):
             outcome = done.result()
@@ -74,19 +83,22 @@ def main() -> int:
     return 1 if total.failures else 0
 
 
-def run_batch(folder: Path, seed: int, first: int, size: int, *, ways: int = 2, fault: str = "") -> Outcome:
+def run_batch(
+    folder: Path, seed: int, first: int, size: int, *, ways: int = 2, fault: str = "", chains: bool = False
+) -> Outcome:
     """Check programs ``first`` to ``first + size`` of a stream under ``ways`` sets of options.
 
-    Which sets, and which builds, depends on ``first`` and the compilers that are here.
+    With ``chains`` they are loops that fill temporary arrays for others. Which sets, and which
+    builds, depends on ``first`` and the compilers that are here.
     """
-    programs = [generate(seed, first + index) for index in range(size)]
+    programs = [(chain if chains else generate)(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
     harness = Harness(folder, fault=fault)
     builds: list[Build] = [THREADS, BACKWARDS]
     if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
         builds.append(other)
     outcome = harness.check(programs, rng.sample(SETTINGS, ways), builds)
-    if rng.random() < 0.15 and not fault:
+    if rng.random() < 0.15 and not fault and not chains:
         outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:
         outcome.failures += harness.invalid(programs)
@@ -188,6 +200,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--log", default="", help="file of finished batches, to go on with a run")
     parser.add_argument("--found", default="found", help="folder for failing programs")
+    parser.add_argument("--chains", action="store_true", help="programs of loops with temporary arrays")
     parser.add_argument("--no-reduce", action="store_true", help="write failing programs as they are")
     return parser.parse_args()
 

@@ -79,6 +79,8 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "tile-sizes": "4", "parallel": "off"},
     {"min-work": "0", "tile-sizes": "3,7", "simd": "off", "fusion": "min"},
     {"min-work": "0", "tile-sizes": "4,3", "verify": "on"},
+    {"min-work": "0", "tile-sizes": "3,2", "contract-arrays": "on"},
+    {"min-work": "0", "contract-arrays": "on", "parallel": "off"},
     {},
 )
 

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from .__main__ import run_batch, summary
+from .chains import chain
 from .generate import generate
 from .harness import BACKWARDS, THREADS, Harness
 from .program import Array as Variable
@@ -35,6 +36,14 @@ def test_random_programs(first, tmp_path):
     outcome = run_batch(tmp_path / "batch", 2026, first, 12)
     assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
     assert outcome.transformed > outcome.regions // 3, summary(outcome, 0)
+
+
+def test_random_chains_of_temporaries(tmp_path):
+    programs = [chain(2026, index) for index in range(8)]
+    settings = [{"min-work": "0"}, {"min-work": "0", "contract-arrays": "on", "tile-sizes": "3,2"}]
+    outcome = Harness(tmp_path / "chains").check(programs, settings, [BACKWARDS])
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed == outcome.regions
 
 
 def test_programs_are_free_of_undefined_behaviour(tmp_path):

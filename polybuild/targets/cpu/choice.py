@@ -9,6 +9,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
+from polybuild.polyhedral import mark_name, sets_of, tuple_name
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import NoHyperplane, Strategy
@@ -27,9 +28,10 @@ _CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
 # How much faster another order must seem: below that the estimate does not tell them apart.
 _GAIN = 1.08
 
-# isl's operations that our scheduler may spend: where it is asked for, and for a trial.
+# isl's operations that our scheduler may spend: where it is asked for, and for a trial; and buffers.
 _MOST_OPERATIONS = 2_000_000
 _TRIAL_OPERATIONS = 400_000
+_CONTRACTION_OPERATIONS = 1_000_000
 
 
 def choose_mapping(
@@ -44,6 +46,19 @@ def choose_mapping(
     mapping = map_to_cpu(scop, dependences, schedule, options)
     if not temporaries:
         return mapping
+    try:
+        with budget_within(_CONTRACTION_OPERATIONS):
+            return _contracted(scop, dependences, mapping, temporaries, options)
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return mapping
+
+
+def _contracted(
+    scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+) -> CpuMapping:
+    """``mapping`` with ``temporaries`` in buffers, or one of fused loops where more of them are."""
     plain = contract_arrays(scop, mapping, temporaries, options)
     if options.schedule != "auto" or options.fusion != "auto" or len(plain.buffers) == len(temporaries):
         return plain
@@ -52,7 +67,28 @@ def choose_mapping(
     fused = contract_arrays(scop, together, temporaries, options)
     if len(fused.buffers) <= len(plain.buffers) or (mapping.parallel_loops and not fused.parallel_loops):
         return plain
-    return fused
+    return fused if options.contract_arrays == "on" or _costs_nothing(mapping, fused) else plain
+
+
+def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:
+    """Whether ``fused`` keeps what makes ``mapping`` fast: register tiles, tiles, vector loops."""
+    if mapping.registers or len(fused.tile_sizes) < bool(mapping.tile_sizes):
+        return False
+    return _in_vector_loops(mapping) <= _in_vector_loops(fused)
+
+
+def _in_vector_loops(mapping: CpuMapping) -> set[str]:
+    """The statements that run in loops for the vector unit."""
+    found: set[str] = set()
+
+    def visit(node: isl.ScheduleNode) -> bool:
+        line = mapping.loop_lines.get(mark_name(node))
+        if line is not None and "simd" in line.text.lower():
+            found.update(tuple_name(each) for each in sets_of(node.get_domain()))
+        return True
+
+    mapping.schedule.get_root().foreach_descendant_top_down(visit)
+    return found
 
 
 def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:
