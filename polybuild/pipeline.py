@@ -235,7 +235,7 @@ def _compile_region(
     for attempt in ladder:
         try:
             with operation_budget(most if attempt is ladder[0] else most // 3):
-                return _transform(region, attempt, strict_aliasing=strict_aliasing)
+                return _transform(region, attempt, options, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
         except IllegalSchedule as illegal:
@@ -282,9 +282,12 @@ def _ladder(options: Options) -> list[Options]:
 
 
 def _transform(
-    region: Region, options: Options, *, strict_aliasing: bool
+    region: Region, options: Options, asked: Options, *, strict_aliasing: bool
 ) -> tuple[RegionText, RegionReport, Details]:
-    """Model, order, map and write one region."""
+    """Model, order, map and write one region.
+
+    ``options`` are a step of the ladder; kernels have an order of their own, made as ``asked``.
+    """
     scop = extract_scop(region)
     live = live_after(region)
     dependences = compute_dependences(scop, live)
@@ -306,7 +309,7 @@ def _transform(
         checked=dependences if options.verify else None,
         registers=mapping.registers,
     )
-    text, device_remarks = _write(scop, region, plan, dependences, options)
+    text, device_remarks = _write(scop, region, plan, dependences, asked)
     remarks = [*mapping.remarks, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
@@ -335,8 +338,9 @@ def _write(
     try:
         with operation_budget(_MOST_OPERATIONS):
             for_device = plan_for_gpu(scop, dependences, options)
-            least = _LAUNCH_WORK if options.min_work else 0
-            request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
+        least = _LAUNCH_WORK if options.min_work else 0
+        request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
+        with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             return write_region(scop, region, replace(plan, device=request), region.begin.file), ()
     except (Unsupported, IllegalSchedule) as refusal:
         return text, (f"runs on the host: {refusal}",)

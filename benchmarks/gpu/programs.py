@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.cpu.processes import Failure, Output, run
@@ -45,10 +45,9 @@ class ExactDumps(PolyBench):
         return []
 
     def results(self, output: Output) -> str:
-        """The dump, without what the runtime says."""
-        return "".join(
-            line for line in output.stderr.splitlines(keepends=True) if not line.startswith("polybuild: ")
-        )
+        """The dump, without what the runtime and the OpenCL compiler say before and after it."""
+        dump = re.search(r"==BEGIN DUMP_ARRAYS==.*==END +DUMP_ARRAYS==", output.stderr, re.DOTALL)
+        return dump[0] if dump else "no results"
 
 
 def _exact(kernel: Kernel, folder: Path) -> Kernel:
@@ -106,7 +105,6 @@ class Made:
     suite: Suite
     expected: str
     kernels: str = ""
-    kept: Sequence[str] = field(default=())
 
     def problem(self, environment: Mapping[str, str]) -> str:
         """What is wrong with a run in ``environment``; empty if nothing is."""

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Protocol
 
 import islpy as isl
 
@@ -50,6 +51,40 @@ class GeneratedAst:
     def everything(self) -> dict[str, Instance | Lanes | Move | Packing]:
         """What stands at each user node."""
         return {**self.instances, **self.vectors}
+
+
+class PrintedAst(Protocol):
+    """What a printer of loops asks of an AST, whoever made it; as in GeneratedAst."""
+
+    @property
+    def root(self) -> isl.AstNode:
+        """The node that all others are below."""
+        ...
+
+    @property
+    def instances(self) -> Mapping[str, Instance]:
+        """The statement instances, by the annotation of their node."""
+        ...
+
+    @property
+    def dynamic(self) -> Mapping[str, RestoredLoop]:
+        """The loops whose bounds are data, by the annotation of their node."""
+        ...
+
+    @property
+    def vectors(self) -> Mapping[str, Lanes | Move | Packing]:
+        """What stands at the nodes of register tiles."""
+        ...
+
+    @property
+    def tiles(self) -> Tiles:
+        """The register tiles among the marks."""
+        ...
+
+    @property
+    def everything(self) -> Mapping[str, Instance | Lanes | Move | Packing]:
+        """What stands at each user node."""
+        ...
 
 
 def build_ast(

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import islpy as isl
 
-from polybuild.emit.ast import GeneratedAst
 from polybuild.emit.boxes import BoxPrinter
 from polybuild.emit.conditions import ConditionPrinter
 from polybuild.emit.dialects import Dialect
@@ -165,9 +163,7 @@ class HostPrinter(LoopPrinter):
     """Prints the host's loops around the kernels, with a launch for each kernel."""
 
     def __init__(self, ast: KernelAst, names: HostNames, kernels: _Kernels) -> None:
-        super().__init__(
-            cast("GeneratedAst", ast), names.parameters, names.taken, {}, names.helpers, sizes={}
-        )
+        super().__init__(ast, names.parameters, names.taken, {}, names.helpers, sizes={})
         self._launches = ast.launches
         self._kernels = kernels
 

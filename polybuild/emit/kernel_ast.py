@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.emit.ast import Instance, detached, instance_at
 from polybuild.emit.dynamic import RestoredLoop
-from polybuild.emit.vectors import Tiles
+from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.scop import spaces
 from polybuild.scop.model import Access, Scop
 from polybuild.targets.gpu.copies import Added, outer_loops
@@ -50,8 +50,8 @@ class KernelAst:
     """The AST of host and kernels.
 
     The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
-    kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``. There are
-    no loops with ``dynamic`` bounds and no register ``tiles``.
+    kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``. Kernels have
+    no loops with ``dynamic`` bounds and no ``vectors``.
     """
 
     root: isl.AstNode
@@ -60,7 +60,13 @@ class KernelAst:
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, Copy]
     dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
+    vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
     tiles: Tiles = field(default_factory=lambda: Tiles(()))
+
+    @property
+    def everything(self) -> Mapping[str, Instance]:
+        """What stands at each user node but for ``copies``."""
+        return self.instances
 
 
 def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import islpy as isl
 
-from polybuild.emit.ast import GeneratedAst, Instance
+from polybuild.emit.ast import Instance
 from polybuild.emit.bodies import c_text
 from polybuild.emit.dialects import Dialect
 from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
@@ -101,7 +100,7 @@ class KernelPrinter(LoopPrinter):
     def __init__(
         self, source: KernelSource, dialect: Dialect, names: Mapping[str, str], *, counter_type: str
     ) -> None:
-        super().__init__(cast("GeneratedAst", source.ast), names, frozenset(), {}, set(), sizes={})
+        super().__init__(source.ast, names, frozenset(), {}, set(), sizes={})
         self.counter_type = counter_type
         self._scop = source.scop
         self._region = source.region

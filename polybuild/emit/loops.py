@@ -20,7 +20,7 @@ from polybuild.source.types import Integer
 from polybuild.targets.model import LANES_MARK, LoopLine
 
 if TYPE_CHECKING:
-    from polybuild.emit.ast import GeneratedAst, Instance
+    from polybuild.emit.ast import Instance, PrintedAst
     from polybuild.scop.model import DynamicLoop, Statement
 
 _INDENT = "  "
@@ -60,7 +60,7 @@ class LoopPrinter:
 
     def __init__(
         self,
-        ast: GeneratedAst,
+        ast: PrintedAst,
         names: Mapping[str, str],
         taken: frozenset[str],
         loop_lines: Mapping[str, LoopLine],

@@ -49,9 +49,9 @@ class StandIns:
         }
         return {**os.environ, **{name: value for name, value in settings.items() if value}}
 
-    def report(self, command: list[str], **how: Any) -> dict[str, Any]:
-        """What the driver counted while ``command`` ran; it must succeed."""
-        file = self.folder / f"report-{os.getpid()}.json"
+    def report(self, command: list[str], *, file: Path | None = None, **how: Any) -> dict[str, Any]:
+        """What the driver counted while ``command`` ran, by way of ``file``; it must succeed."""
+        file = file or self.folder / f"report-{os.getpid()}.json"
         environment = self.environment(POLYBUILD_EMULATOR_REPORT=str(file), **how)
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=120)
         counted: dict[str, Any] = json.loads(file.read_text())

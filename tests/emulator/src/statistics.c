@@ -13,7 +13,7 @@
 enum { SECTOR = 32, BANKS = 32, BANK_WIDTH = 4, MOST_KERNELS = 256, MOST_PLACES = 4096 };
 
 struct use { /* of one space, for reads or writes */
-    uint64_t requests, units, ideal; /* units: sectors or wavefronts; ideal: as few as could be */
+    uint64_t accesses, requests, units, ideal; /* units: sectors or wavefronts; ideal: as few as could be */
 };
 
 struct kernel_counts {
@@ -133,6 +133,7 @@ static void add_wavefronts(struct use *use, const struct event *event, unsigned 
 static void add_request(const struct event *event, unsigned count) {
     uintptr_t sectors[WARP * 2];
     struct use *use = &counts_of(running.kernel)->uses[event->space][event->writes];
+    use->accesses += count;
     if (count > WARP || event->bytes > 16)
         return; /* not one instruction */
     use->requests++;
@@ -192,9 +193,10 @@ void statistics_write(unsigned long long calls) {
         for (int space = 0; space < 2; space++)
             for (int writes = 0; writes < 2; writes++) {
                 const struct use *use = &each->uses[space][writes];
-                fprintf(file, ",\n   \"%s\": {\"requests\": %llu, \"%s\": %llu, \"ideal\": %llu}", names[space][writes],
-                        (unsigned long long)use->requests, space == SHARED ? "wavefronts" : "sectors",
-                        (unsigned long long)use->units, (unsigned long long)use->ideal);
+                fprintf(file, ",\n   \"%s\": {\"accesses\": %llu, \"requests\": %llu, \"%s\": %llu, \"ideal\": %llu}",
+                        names[space][writes], (unsigned long long)use->accesses, (unsigned long long)use->requests,
+                        space == SHARED ? "wavefronts" : "sectors", (unsigned long long)use->units,
+                        (unsigned long long)use->ideal);
             }
         fprintf(file, "}");
     }

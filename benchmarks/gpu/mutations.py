@@ -1,0 +1,139 @@
+"""Whether mistakes in kernels would be seen: ``python -m benchmarks.gpu.mutations``.
+
+Into each kernel mistakes are put, one at a time: every barrier is deleted, every bound shifted
+outwards by one, every transfer dropped. The checks of the emulator, or the results, must show it. A mistake
+that does not show is one of two kinds: with it the kernels access memory exactly as often as
+before, as another condition hides it; or they do more, and nothing comes of it, such as copying an
+element to shared memory that nobody needs. The latter are listed. A deleted barrier or a dropped
+transfer that does not show makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cpu.processes import Failure
+from benchmarks.gpu.check import SMALL
+from benchmarks.gpu.programs import ExactDumps, Made, OddSizes, Workshop, build_runtime, make
+from polybuild.options import Options
+from polybuild.targets.gpu.nvcc import ImageError, build_image
+from tests.emulator.nvcc import mutated, places
+from tests.emulator.stand_ins import ORDERS, build
+
+KINDS = ("barrier", "bound", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one mistake: ``seen``, ``same`` (nothing changed) or ``unseen``."""
+
+    mistake: str
+    outcome: str
+
+
+class Mutator:
+    """Puts mistakes into one program and looks whether they show."""
+
+    def __init__(self, workshop: Workshop, made: Made) -> None:
+        self._stand_ins = workshop.stand_ins
+        self._made = made
+        self._folder = workshop.folder
+        self._counts = self._report("right", {})
+
+    def mistakes(self, most: int) -> Iterator[str]:
+        """At most ``most`` mistakes of each kind, spread evenly; 0: all there are."""
+        copies = self._counts["copies"]
+        for kind in KINDS:
+            count = copies["in"][0] + copies["out"][0] if kind == "drop" else places(self._made.kernels, kind)
+            step = -(-count // most) if most else 1
+            yield from (f"{kind}:{number}" for number in range(1, count + 1, step))
+
+    def outcome(self, mistake: str) -> Outcome:
+        """Run the program with ``mistake``."""
+        kind, _, number = mistake.partition(":")
+        more = {}
+        if kind != "drop":
+            image = self._folder / f"{self._made.name}-{mistake}.image"
+            try:
+                text = mutated(self._made.kernels, mistake)
+                image.write_bytes(build_image(text, self._stand_ins.nvcc, (80,), contract=False).data)
+            except ImageError:
+                return Outcome(mistake, "seen")
+            more["POLYBUILD_EMULATOR_IMAGE"] = str(image)
+        drop = int(number) if kind == "drop" else 0
+        orders = ORDERS if kind == "barrier" else ORDERS[:1]
+        environments = (self._stand_ins.environment(order=order, drop=drop, **more) for order in orders)
+        if any(self._made.problem(each) for each in environments):
+            return Outcome(mistake, "seen")
+        same = kind == "bound" and _accesses(self._report(mistake, more)) == _accesses(self._counts)
+        return Outcome(mistake, "same" if same else "unseen")
+
+    def _report(self, name: str, more: dict[str, str]) -> dict[str, Any]:
+        file = self._folder / f"{self._made.name}-{name}.json"
+        return self._stand_ins.report(list(self._made.command), file=file, **more)
+
+
+def _accesses(report: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """How often each kernel read and wrote each kind of memory."""
+    return {
+        (name, use): counts["accesses"]
+        for name, kernel in report["kernels"].items()
+        for use, counts in kernel.items()
+        if isinstance(counts, dict)
+    }
+
+
+def main() -> int:
+    """Print what was seen for each kernel; the exit code."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.gpu.mutations", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("kernels", nargs="*", help="only these")
+    parser.add_argument("--polybench", type=Path, metavar="DIR", help="PolyBench/C, instead of tests/kernels")
+    parser.add_argument(
+        "--most", type=int, default=0, metavar="N", help="of each kind, for each kernel (all)"
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many at a time (1)")
+    request = parser.parse_args()
+    options = Options().with_settings({**SMALL, "backend": "cuda"})
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="polybuild-mutations-") as name:
+        folder = Path(name)
+        suite = ExactDumps(request.polybench, folder) if request.polybench else OddSizes()
+        workshop = Workshop(folder, build(folder / "stand-ins"), suite)
+        runtime = build_runtime(folder)
+        for kernel in suite.kernels:
+            if request.kernels and kernel.name not in request.kernels:
+                continue
+            try:
+                mutator = Mutator(workshop, make(workshop, kernel, options, runtime))
+            except Failure as failure:
+                print(f"{kernel.name:16} {failure}", flush=True)
+                failed += 1
+                continue
+            with ThreadPoolExecutor(request.jobs) as pool:
+                failed += _print(kernel.name, list(pool.map(mutator.outcome, mutator.mistakes(request.most))))
+    return 1 if failed else 0
+
+
+def _print(name: str, outcomes: Sequence[Outcome]) -> bool:
+    """One line for a kernel; whether a barrier or a transfer can be left out unseen."""
+    parts = []
+    for kind in KINDS:
+        found = [each.outcome for each in outcomes if each.mistake.startswith(kind)]
+        hidden = f" ({found.count('same')} change nothing)" if "same" in found else ""
+        parts.append(f"{kind} {found.count('seen')}/{len(found)}{hidden}")
+    unseen = [each.mistake for each in outcomes if each.outcome == "unseen"]
+    print(f"{name:16} {', '.join(parts)}" + (f"; unseen: {' '.join(unseen)}" if unseen else ""), flush=True)
+    return any(not each.startswith("bound") for each in unseen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""The commands that look at kernels without a GPU: what is right, and mistakes that they see."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.gpu.check import RIGHT, SMALL, Checks
+from benchmarks.gpu.mutations import Mutator
+from benchmarks.gpu.programs import ExactDumps, OddSizes, Workshop, build_runtime, make
+from polybuild.options import Options
+from polybuild.targets.gpu.nvcc import find_nvcc
+from tests.emulator import stand_ins
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory) -> Workshop:
+    folder = tmp_path_factory.mktemp("workshop")
+    return Workshop(folder, stand_ins.build(folder / "stand-ins"), OddSizes())
+
+
+@pytest.fixture(scope="module")
+def runtime(workshop):
+    return build_runtime(workshop.folder)
+
+
+def test_a_row_of_the_table(workshop, runtime):
+    kernel = next(each for each in workshop.suite.kernels if each.name == "mvt")
+    checks = Checks(workshop, runtime, {}, find_nvcc() or "", opencl=False)
+    compiled, emulated, opencl = checks.row(kernel)
+    assert emulated == RIGHT
+    assert opencl == "-"
+    assert compiled == "-" or compiled.endswith("registers, 0 spilled")
+
+
+def test_mistakes_are_seen(workshop, runtime):
+    """The first barrier, bound and transfer of a matrix product; a bound that others hide changes nothing."""
+    kernel = next(each for each in workshop.suite.kernels if each.name == "gemm")
+    options = Options().with_settings({**SMALL, "backend": "cuda"})
+    mutator = Mutator(workshop, make(workshop, kernel, options, runtime))
+    mistakes = list(mutator.mistakes(1))
+    assert mistakes == ["barrier:1", "bound:1", "drop:1"]
+    found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3"]}
+    assert found == {"barrier:1": "seen", "bound:1": "same", "drop:1": "seen", "bound:3": "seen"}
+
+
+def test_dumps_are_read_between_their_ends(tmp_path):
+    suite = tmp_path / "suite"
+    (suite / "utilities").mkdir(parents=True)
+    (suite / "linear" / "one").mkdir(parents=True)
+    (suite / "utilities" / "benchmark_list").write_text("linear/one/one.c\n")
+    (suite / "linear" / "one" / "one.c").write_text('#define FORMAT "%0.2lf "\n')
+    found = ExactDumps(suite, tmp_path / "copies")
+    assert found.kernels[0].source.read_text() == '#define FORMAT "%a "\n'
