@@ -293,7 +293,8 @@ def _transform(
     dependences = compute_dependences(scop, live)
     check_schedule(scop.schedule, dependences, scop.domain)
     wanted = options.contract_arrays != "off" and options.backend == "openmp"
-    held = temporaries(scop, dependences, live, options.temporary) if wanted else []
+    named = (*options.temporary, *region.temporaries)
+    held = temporaries(scop, dependences, live, named) if wanted else []
     mapping = choose_mapping(scop, dependences, options, held)
     check_schedule(mapping.schedule, dependences, scop.domain)
     if options.paranoid:
@@ -302,7 +303,9 @@ def _transform(
     plan = Plan(
         mapping.schedule,
         mapping.loop_lines,
-        find_overlaps(scop, region, strict=strict_aliasing),
+        find_overlaps(
+            scop, region, strict=strict_aliasing, untouched={each.array.name for each in mapping.buffers}
+        ),
         trip_counts(scop),
         options.min_work,
         buffers=mapping.buffers,

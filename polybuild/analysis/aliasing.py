@@ -14,7 +14,7 @@ where a footprint is not known are their types relied on, as compilers do.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -46,13 +46,20 @@ class Overlap:
         return frozenset(each for each in both if each is not None)
 
 
-def find_overlaps(scop: Scop, region: Region, *, strict: bool = True) -> tuple[Overlap, ...]:
+def find_overlaps(
+    scop: Scop, region: Region, *, strict: bool = True, untouched: Collection[str] = ()
+) -> tuple[Overlap, ...]:
     """The pairs to check; empty where the types and qualifiers settle the question.
 
+    The new loops leave the arrays called ``untouched`` alone.
     ``strict`` says that accesses follow C's rules of effective types. Raises
     Unsupported if a check needs a footprint that is not known.
     """
-    arrays = [_touched(scop, array) for array in scop.arrays if not array.local and _is_touched(scop, array)]
+    arrays = [
+        _touched(scop, array)
+        for array in scop.arrays
+        if not array.local and array.name not in untouched and _is_touched(scop, array)
+    ]
     values = [
         Footprint(_read_object(parameter, scop), (), (), written=False)
         for parameter in scop.parameters

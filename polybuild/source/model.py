@@ -106,7 +106,8 @@ class Region:
     ``span`` starts and ends inside a line where a marker (``_Pragma``) shares its
     line with code. Code that cannot be represented (statement expressions,
     inline assembly) appears as a call of ``neutral.OPAQUE``. ``detected`` is true
-    for a region that nobody marked; ``span`` and ``body`` are then the same.
+    for a region that nobody marked; ``span`` and ``body`` are then the same. ``temporaries`` are
+    arrays of which nothing is needed before or after the region, as the user says.
     """
 
     index: int
@@ -123,6 +124,7 @@ class Region:
     scope: Scope = field(default_factory=Scope)
     callees: Mapping[str, Callee] = field(default_factory=dict)
     detected: bool = False
+    temporaries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

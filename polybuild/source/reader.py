@@ -23,6 +23,7 @@ from polybuild.source.preprocess import preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, Finder
 from polybuild.source.resident import Reader as ResidentReader
 from polybuild.source.symbols import Visible, file_scope, threadprivate_names, visible_at
+from polybuild.source.temporary import with_temporaries
 
 _MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\bresident\b", re.IGNORECASE)
 
@@ -72,7 +73,8 @@ def regions_in(reading: Reading, layout: Layout) -> Regions:
     finder.find()
     target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
     functions = _Functions(reading.text, reading.path, target, lines, chunks)
-    return functions.read(finder.candidates), tuple(finder.diagnostics)
+    regions, problems = with_temporaries(functions.read(finder.candidates), finder.candidates, lines, chunks)
+    return regions, (*finder.diagnostics, *problems)
 
 
 def residents_in(

@@ -135,3 +135,15 @@ for (int i = 1; i < n; i++)
 #pragma endscop
 for (int i = 0; i < n; i++)
   y[i] = t[i][0];
+
+//# named_by_pragma: serial
+double *t = z;
+#pragma polybuild temporary(t)
+#pragma scop contract_arrays(on) parallel(off)
+for (int i = 0; i < n; i++)
+  t[i] = x[i] * 2.0;
+for (int i = 1; i < n; i++)
+  y[i] = t[i] + t[i - 1];
+#pragma endscop
+for (int i = 0; i < n; i++)
+  z[i] = 0;
