@@ -42,7 +42,7 @@ from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc, may_c
 _LAUNCH_WORK = 10_000
 
 # isl's budget for each so many lines of a region, at most about twenty seconds' work
-_MOST_OPERATIONS = 5_000_000
+_MOST_OPERATIONS = 10_000_000
 _LINES = 100
 
 

@@ -58,12 +58,14 @@ def generators(distances: isl.Set) -> tuple[Generator, ...]:
     return tuple(each for each in found if each.corner or each.time or each.space)
 
 
-def least_slope(dependences: Sequence[Distances], dim: int, sign: int) -> Fraction | None:
+def least_slope(
+    dependences: Sequence[Distances], dim: int, sign: int, most: int | None = None
+) -> Fraction | None:
     """The least ``slope`` for which ``slope * t + sign * s`` can go ahead along all ``dependences``.
 
     Each statement may add an offset of its own, so what counts is circles of
     dependences: the one that moves farthest per step decides. None if some circle moves
-    without advancing in time.
+    without advancing in time, or if the slope would be more than ``most``.
     """
     slope = Fraction(0)
     for each in dependences:
@@ -74,6 +76,8 @@ def least_slope(dependences: Sequence[Distances], dim: int, sign: int) -> Fracti
                 if one.time > 0:
                     slope = max(slope, -sign * one.space / one.time)
     for _ in range(_MOST_ROUNDS):
+        if most is not None and slope > most:
+            return None
         circle = _bad_circle(dependences, dim, sign, slope)
         if circle is None:
             return slope
@@ -88,19 +92,25 @@ def _bad_circle(
     dependences: Sequence[Distances], dim: int, sign: int, slope: Fraction
 ) -> list[Generator] | None:
     """A circle of dependences along which ``slope * t + sign * s`` goes back (Bellman-Ford)."""
-    names = sorted({name for each in dependences for name in (each.source, each.target)})
+    arcs: dict[tuple[str, str], tuple[Fraction, Generator]] = {}  # the one that goes back most
+    for each in dependences:
+        ends = each.source, each.target
+        for one in each.space[dim]:
+            ahead = slope * one.time + sign * one.space
+            if one.corner and (ends not in arcs or ahead < arcs[ends][0]):
+                arcs[ends] = ahead, one
+    names = sorted({name for ends in arcs for name in ends})
     height = dict.fromkeys(names, Fraction(0))
     came: dict[str, tuple[str, Generator]] = {}
     last: str | None = None
     for _ in range(len(names) + 1):
         last = None
-        for each in dependences:
-            for one in each.space[dim]:
-                reached = height[each.source] - (slope * one.time + sign * one.space)
-                if one.corner and reached > height[each.target]:
-                    height[each.target] = reached
-                    came[each.target] = (each.source, one)
-                    last = each.target
+        for (source, target), (ahead, one) in arcs.items():
+            reached = height[source] - ahead
+            if reached > height[target]:
+                height[target] = reached
+                came[target] = (source, one)
+                last = target
         if last is None:
             return None
     at = last or ""

@@ -34,6 +34,8 @@ from polybuild.transform.slopes import Distances, generators, least_slope, offse
 # What time and space are multiplied by to have integers between those of the counters.
 _SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
 _MOST_ALIGNMENTS = 8
+# What goes farther per iteration of the loop over time is bounded by the grid alone, not by a stencil.
+_FARTHEST = 32
 
 # Per statement, its own counters: that of the loop over time, then those of the loops over space.
 Counters = Mapping[str, Sequence[isl.PwAff]]
@@ -118,10 +120,7 @@ def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.Uni
 def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     """The stencil with the smallest slopes, None if the offsets for them do not exist."""
     dependences = _distances(counters, relations)
-    slopes = [
-        (least_slope(dependences, dim, -1), least_slope(dependences, dim, 1))
-        for dim in range(_depth(counters))
-    ]
+    slopes = _slopes(dependences, _depth(counters))
     if not any(None not in each for each in slopes):
         return None
     for scales in _SCALES:
@@ -143,12 +142,20 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     dependences = [Distances("", "", each.space) for each in _distances(folded, relations)]
     if any(one.time <= 0 for each in dependences for side in each.space for one in side if one.corner):
         return None
-    slopes = [(least_slope(dependences, dim, -1), least_slope(dependences, dim, 1)) for dim in range(depth)]
+    slopes = _slopes(dependences, depth)
     if not any(None not in each for each in slopes):
         return None
     return _stencil(
         folded, dict.fromkeys(counters, (0,) * (1 + depth)), slopes, (1, 1), steps=scale, original=counters
     )
+
+
+def _slopes(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
+    """How fast what travels falls and rises in each dimension of space, None where no stencil bounds it."""
+    return [
+        (least_slope(dependences, dim, -1, _FARTHEST), least_slope(dependences, dim, 1, _FARTHEST))
+        for dim in range(depth)
+    ]
 
 
 def _depth(counters: Counters) -> int:

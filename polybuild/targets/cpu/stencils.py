@@ -73,7 +73,7 @@ def tile_stencil(
         return None
     active = active_dependences(node, dependences.validity)
     stencil = find_stencil(node, active)
-    if stencil is None or not stencil.cones[0].closed or _is_narrow(stencil, active):
+    if stencil is None or not stencil.cones[0].closed:
         return None
     shape = "diamond" if options.tile_shape == "auto" else options.tile_shape
     sizes = _sizes(stencil, accesses, options)
@@ -82,18 +82,6 @@ def tile_stencil(
         return StencilTiles(_tile(node, stencil, shape, sizes, active), sizes, shape)
     except ValueError:
         return None
-
-
-def _is_narrow(stencil: Stencil, dependences: isl.UnionMap) -> bool:
-    """Whether what travels crosses half of the grid in one step: no two tiles could start together."""
-    instances = dependences.domain().union(dependences.range())
-    places = isl.Set.from_union_set(instances.apply(isl.UnionMap.from_union_pw_aff(stencil.space[0])))
-    places = places.project_out(isl.dim_type.param, 0, places.dim(isl.dim_type.param))
-    ends = [places.dim_min_val(0), places.dim_max_val(0)]
-    if not all(end.is_int() for end in ends):
-        return False
-    least, most = (end.to_python() for end in ends)
-    return bool(2 * stencil.cones[0].spread * stencil.steps > most - least)
 
 
 def _tile(
