@@ -234,7 +234,7 @@ def _compile_region(
     most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
     for attempt in ladder:
         try:
-            with operation_budget(most if attempt is ladder[0] else most // 3):
+            with operation_budget(most if attempt in {ladder[0], ladder[-1]} else most // 3):
                 return _transform(region, attempt, options, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
@@ -267,7 +267,7 @@ def _compile_region(
 def _ladder(options: Options) -> list[Options]:
     """What to try for a region, each step simpler than the one before.
 
-    The later ones get less of a budget, so that all of them together take no more than a minute.
+    Those between the first and the last get less of a budget, so that all take no more than a minute.
     """
     simple = replace(options, contract_arrays="off")
     if options.schedule != "original":

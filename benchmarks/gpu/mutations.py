@@ -52,7 +52,7 @@ class Mutator:
         copies = self._counts["copies"]
         for kind in KINDS:
             count = copies["in"][0] + copies["out"][0] if kind == "drop" else places(self._made.kernels, kind)
-            step = -(-count // most) if most else 1
+            step = max(1, -(-count // most)) if most else 1
             yield from (f"{kind}:{number}" for number in range(1, count + 1, step))
 
     def outcome(self, mistake: str) -> Outcome:

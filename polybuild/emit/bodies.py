@@ -118,6 +118,22 @@ def element(array: Array, subscripts: Sequence[str], sizes: Sequence[str] = ()) 
     )
 
 
+def steps_in_bytes(array: Array, sizes: Sequence[str]) -> list[str]:
+    """How far apart in memory the elements of an array of structures are, along each dimension, as C text.
+
+    ``sizes`` are the inner extents of its view, as operands of a product.
+    """
+    text = c_text(array.expression)
+    steps: list[str] = []
+    for position in range(array.flat - 1, len(array.extents)):
+        text += "[0]"
+        steps.append(f"sizeof({text})")
+        text += array.suffixes[position]
+    for size in reversed(sizes):
+        steps.insert(0, f"{size} * {steps[0]}")
+    return steps
+
+
 def _flat_subscript(subscripts: Sequence[str], sizes: Sequence[str]) -> str:
     """The row-major position of an element: ``(i * m + j) * p + k`` for the sizes ``m`` and ``p``."""
     flat, *rest = subscripts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.emit.bodies import element
+from polybuild.emit.bodies import element, steps_in_bytes
 from polybuild.emit.expressions import MULTIPLICATIVE, ExpressionPrinter
-from polybuild.emit.kernels import buffer_name, first_name
+from polybuild.emit.kernels import buffer_name, first_name, step_names
 from polybuild.scop.model import Array, Scop
 from polybuild.source.types import Floating, Integer
 from polybuild.targets.gpu.transfers import Transfer
@@ -47,8 +47,9 @@ class BoxPrinter:
             f"{_INDENT}.planes = (size_t)({planes}), .plane_pitch = (size_t)({plane_pitch}),",
             "};",
             f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, &{base}, &{box},",
-            f"{_INDENT * 2}{_unit(array)}, {_MODES[transfer.goes_in, transfer.comes_out]});",
+            f"{_INDENT * 2}{unit_of(array)}, {_MODES[transfer.goes_in, transfer.comes_out]});",
             f"const long {first_name(array)} = polybuild_first({buffer_name(array)});",
+            *self._steps(array),
         ]
 
     def bytes(self, transfers: Sequence[Transfer]) -> str:
@@ -71,11 +72,13 @@ class BoxPrinter:
     def _shape(self, transfer: Transfer) -> tuple[str, str, str, str, str]:
         """The width of a run, the rows and their pitch, the planes and theirs, all lengths in bytes."""
         array = transfer.array
-        unit = _unit(array)
+        unit = unit_of(array)
         counts = [
             f"({self._text(high.sub(low).add_constant_val(isl.Val(1)).coalesce())})"
             for low, high in zip(transfer.lowest, transfer.highest, strict=True)
         ]
+        if any(array.suffixes):
+            return self._strided(array, counts)
         if len(counts) > 3:
             last, first = (
                 self._element(array, [self._text(each) for each in corner])
@@ -93,18 +96,51 @@ class BoxPrinter:
         plane_pitch = " * ".join([*sizes, unit]) if len(counts) > 2 else "0"
         return width, rows, pitch, planes, plane_pitch
 
+    def _strided(self, array: Array, counts: list[str]) -> tuple[str, str, str, str, str]:
+        """The shape of a box of members of structures: only these are copied."""
+        steps = steps_in_bytes(array, self._sizes(array))
+        width = unit_of(array)
+        if not array.suffixes[-1]:
+            width = f"{counts.pop()} * {width}"
+            steps.pop()
+        rows, planes = ([*counts[::-1], "1", "1"])[:2]
+        pitch, plane_pitch = ([*steps[::-1], "0", "0"])[:2]
+        return width, rows, pitch, planes, plane_pitch
+
+    def _steps(self, array: Array) -> list[str]:
+        """Lines that say how far apart the elements of an array of structures are, in units of a member."""
+        if not any(array.suffixes):
+            return []
+        steps = zip(step_names(array), steps_in_bytes(array, self._sizes(array)), strict=True)
+        return [f"const long {name} = (long)({step} / {unit_of(array)});" for name, step in steps]
+
     def _element(self, array: Array, subscripts: Sequence[str]) -> str:
-        sizes = [
+        return element(array, subscripts, self._sizes(array))
+
+    def _sizes(self, array: Array) -> list[str]:
+        """The inner extents of the view that ``array`` is."""
+        return [
             self._text(each.project_domain_on_params(), MULTIPLICATIVE + 1)
             for each in array.extents[1 : array.flat]
             if each is not None
         ]
-        return element(array, subscripts, sizes)
 
     def _text(self, value: isl.PwAff, binding: int = 0) -> str:
         return self._printer.text(self._build.expr_from_pw_aff(value), binding)
 
 
-def _unit(array: Array) -> str:
+def regular(arrays: Iterable[Array]) -> list[str]:
+    """Conditions, constant in C, under which members of structures lie whole units of their type apart."""
+    conditions = [
+        f"{step} % {unit_of(array)} == 0"
+        for array in arrays
+        if any(array.suffixes)
+        for step in steps_in_bytes(array, [])
+    ]
+    return list(dict.fromkeys(conditions))
+
+
+def unit_of(array: Array) -> str:
+    """The size of an element, as C text."""
     kind = array.element
     return f"sizeof({kind.name})" if isinstance(kind, Integer | Floating) else "1"

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.emit.boxes import BoxPrinter
+from polybuild.emit.boxes import BoxPrinter, regular
 from polybuild.emit.conditions import ConditionPrinter
+from polybuild.emit.device_functions import DeviceFunctions
 from polybuild.emit.dialects import Dialect
 from polybuild.emit.kernel_ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.emit.kernels import DeviceArrays, KernelPrinter, KernelSource, KernelText, device_arrays
@@ -30,7 +31,8 @@ _INDENT = "  "
 class DeviceText:
     """The device's part of a region.
 
-    ``kernels`` maps the name of each kernel to its text. ``condition`` is a C
+    ``kernels`` maps the name of each kernel to its text, ``functions`` that of each function
+    of the user's that they call, those it calls before it. ``condition`` is a C
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran. ``name`` is that of the region's static object.
     """
@@ -38,6 +40,7 @@ class DeviceText:
     dialect: Dialect
     name: str
     kernels: Mapping[str, str]
+    functions: Mapping[str, str]
     condition: str
     lines: tuple[str, ...]
 
@@ -97,12 +100,13 @@ def write_device(
     ]
     parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
     limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
+    limits += regular(each.array for each in plan.transfers)
     if request.least_work:
         launches = conditions.instances(plan.launches)
         limits.append(f"{conditions.instances(request.work)} >= {request.least_work}.0 * ({launches})")
     condition = " && ".join(limits)
     texts = {called: text.function(called, request.dialect) for called, text in kernels.found.items()}
-    return DeviceText(request.dialect, name, texts, condition, tuple(lines))
+    return DeviceText(request.dialect, name, texts, kernels.functions.texts, condition, tuple(lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +138,13 @@ class _Kernels:
         self._ast = ast
         self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect)
         self._kernels = {each.name: each for each in request.plan.kernels}
+        self.functions = DeviceFunctions(region, request.dialect)
         self.found: dict[str, KernelText] = {}
 
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
         printer = KernelPrinter(
-            KernelSource(self._scop, self._region, self._ast, self._arrays),
+            KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions),
             self._request.dialect,
             names,
             counter_type="int" if self._request.plan.limit else COUNTER_TYPE,

@@ -36,6 +36,7 @@ ARGUMENTS: Mapping[str, int] = {
 class Dialect:
     """How one language spells what a kernel needs.
 
+    ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
     ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
     ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a
     function of floats ends with.
@@ -44,6 +45,7 @@ class Dialect:
     name: str
     prologue: str
     kernel: str
+    function: str
     pointer: str
     restrict: str
     shared: str
@@ -79,6 +81,7 @@ CUDA = Dialect(
     name="cuda",
     prologue=_MACROS,
     kernel='extern "C" __global__ void',
+    function="static __device__ ",
     pointer="",
     restrict="__restrict__",
     shared="__shared__",
@@ -111,6 +114,7 @@ OPENCL = Dialect(
 """
     + _MACROS,
     kernel="__kernel void",
+    function="",
     pointer="__global ",
     restrict="restrict",
     shared="__local",

@@ -7,15 +7,16 @@ as both dialects choose between overloaded functions; arrays are addressed flat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pycparser import c_ast
 
 from polybuild.diagnostics import Unsupported
 from polybuild.emit.bodies import BodyPrinter
 from polybuild.emit.dialects import ARGUMENTS, Dialect
-from polybuild.scop.model import Array, Statement
+from polybuild.scop.model import Access, Array
 from polybuild.scop.nodes import location
 from polybuild.source import types
 from polybuild.source.model import Region
@@ -30,28 +31,49 @@ _ABSOLUTE = {
 Element = Callable[[Array, Sequence[str]], str]
 
 
+class Functions(Protocol):
+    """The user's functions on the device."""
+
+    def name(self, called: str, node: c_ast.Node) -> str | None:
+        """What the function ``called`` is called there, None if it is none of the user's."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class BodyTexts:
     """What stands for parts of a body: ``accesses`` and ``iterator`` as in BodyPrinter.
 
     ``element`` gives the text of an element of an array from its subscripts, for
     accesses that have no affine form: their subscripts are printed as written.
+    ``functions`` are those that may be called.
     """
 
     accesses: Mapping[int, str]
     iterator: Callable[[str], str | None]
     element: Element
+    functions: Functions
 
 
 class KernelBodyPrinter(BodyPrinter):
     """Prints the body of a statement for a device; raises Unsupported for what it cannot say."""
 
-    def __init__(self, statement: Statement, region: Region, dialect: Dialect, texts: BodyTexts) -> None:
+    def __init__(
+        self,
+        accesses: Iterable[Access],
+        region: Region,
+        dialect: Dialect,
+        texts: BodyTexts,
+        *,
+        own: frozenset[str] = frozenset(),
+    ) -> None:
+        """``accesses`` are those of the statement, ``own`` the names of its variables."""
         super().__init__(texts.accesses, texts.iterator)
         self._region = region
         self._dialect = dialect
         self._element = texts.element
-        self._arrays = {id(access.node): access.array for access in statement.accesses}
+        self._functions = texts.functions
+        self._arrays = {id(access.node): access.array for access in accesses}
+        self._hidden = own
 
     def visit(self, node: c_ast.Node) -> str:
         """The text of ``node``; an access that has no text yet is addressed as it is written."""
@@ -63,11 +85,13 @@ class KernelBodyPrinter(BodyPrinter):
 
     def _as_written(self, node: c_ast.Node, array: Array) -> str:
         subscripts: list[str] = []
+        wanted = max(0, len(array.extents) - array.flat + 1)
         base = node
-        while isinstance(base, c_ast.ArrayRef):
-            subscripts.insert(0, self.visit(base.subscript))
+        while len(subscripts) < wanted and isinstance(base, c_ast.ArrayRef | c_ast.StructRef):
+            if isinstance(base, c_ast.ArrayRef):
+                subscripts.insert(0, self.visit(base.subscript))
             base = base.name
-        if len(subscripts) != max(0, len(array.extents) - array.flat + 1) or any(array.suffixes):
+        if len(subscripts) != wanted or isinstance(base, c_ast.ArrayRef):
             raise _refusal(node, f"this access to '{array.name}'")
         return self._element(array, subscripts)
 
@@ -85,9 +109,12 @@ class KernelBodyPrinter(BodyPrinter):
         raise _refusal(node, f"the value of '{node.name}' on entry")
 
     def visit_FuncCall(self, node: c_ast.FuncCall) -> str:  # noqa: N802
-        """A call of a mathematical function."""
+        """A call of a function of the user's, or of a mathematical one."""
         name = node.name.name.removeprefix("__builtin_") if isinstance(node.name, c_ast.ID) else ""
         arguments = node.args.exprs if node.args is not None else []
+        own = self._functions.name(name, node)
+        if own is not None:
+            return f"{own}({', '.join(map(self.visit, arguments))})"
         if name in _ABSOLUTE and len(arguments) == 1:
             kind = self._dialect.type_name(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
@@ -112,12 +139,16 @@ class KernelBodyPrinter(BodyPrinter):
         return f"({self.visit(node)})"
 
     def visit_Decl(self, node: c_ast.Decl, no_type: bool = False) -> str:  # noqa: N802, ARG002
-        """A scalar that the statement declares for itself."""
-        if not isinstance(node.type, c_ast.TypeDecl):
+        """A variable that the statement declares for itself: a scalar, or an array of constant extents."""
+        extents, kind = "", node.type
+        while isinstance(kind, c_ast.ArrayDecl) and kind.dim is not None:
+            extents += f"[{self.visit(kind.dim)}]"
+            kind = kind.type
+        if not isinstance(kind, c_ast.TypeDecl) or {"static", "extern"}.intersection(node.storage):
             raise _refusal(node, "this declaration")
         self._hidden |= {node.name}
-        initial = f" = {self.visit(node.init)}" if node.init is not None else ""
-        return f"{self._type(node.type)} {node.name}{initial}"
+        initial = f" = {self._visit_expr(node.init)}" if node.init is not None else ""
+        return f"{self._type(kind)} {node.name}{extents}{initial}"
 
     def visit_Constant(self, node: c_ast.Constant) -> str:  # noqa: N802
         """A number; what is ``long long`` on the host is as long on the device."""
@@ -135,8 +166,13 @@ class KernelBodyPrinter(BodyPrinter):
         return str(super().visit_UnaryOp(node))
 
     def visit_ArrayRef(self, node: c_ast.ArrayRef) -> str:  # noqa: N802
-        """What is no known access."""
-        raise _refusal(node, "this access")
+        """An element of a variable that the statement declares itself."""
+        base = node
+        while isinstance(base, c_ast.ArrayRef):
+            base = base.name
+        if isinstance(base, c_ast.ID) and base.name in self._hidden:
+            return f"{self.visit(node.name)}[{self.visit(node.subscript)}]"
+        raise _refusal(node, f"'{base.name}'" if isinstance(base, c_ast.ID) else "this access")
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """What is no known access."""

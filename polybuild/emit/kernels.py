@@ -13,7 +13,7 @@ from polybuild.emit.bodies import c_text
 from polybuild.emit.dialects import Dialect
 from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
 from polybuild.emit.kernel_ast import Copy, KernelAst, Placed
-from polybuild.emit.kernel_bodies import BodyTexts, KernelBodyPrinter
+from polybuild.emit.kernel_bodies import BodyTexts, Functions, KernelBodyPrinter
 from polybuild.emit.loops import LoopPrinter
 from polybuild.emit.names import fresh
 from polybuild.scop import spaces
@@ -81,12 +81,13 @@ def device_arrays(scop: Scop, private: Sequence[Array], dialect: Dialect) -> Dev
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
-    """What kernels are printed from: the region, its AST, and how its arrays are passed."""
+    """What kernels are printed from: the region, its AST, how its arrays are passed, and its functions."""
 
     scop: Scop
     region: Region
     ast: KernelAst
     arrays: DeviceArrays
+    functions: Functions
 
 
 class KernelPrinter(LoopPrinter):
@@ -105,6 +106,7 @@ class KernelPrinter(LoopPrinter):
         self._scop = source.scop
         self._region = source.region
         self._arrays = source.arrays
+        self._functions = source.functions
         self._dialect = dialect
         self._outer = dict(names)
         self._ast_of_kernels = source.ast
@@ -154,6 +156,7 @@ class KernelPrinter(LoopPrinter):
         return [
             *(self._pointer(each) for each in buffers),
             *(self._first(each) for each in buffers),
+            *(step for each in buffers for step in self._steps(each)),
             *(
                 _by_value(
                     self._type(each.element), self._own(each), each.element.name, c_text(each.expression)
@@ -178,6 +181,15 @@ class KernelPrinter(LoopPrinter):
     def _first(self, array: Array) -> Argument:
         name = first_name(array)
         return Argument(f"long {self._own(array)}_first", f"{{.value = &{name}, .size = sizeof {name}}}")
+
+    def _steps(self, array: Array) -> list[Argument]:
+        names = step_names(array) if any(array.suffixes) else []
+        return [
+            Argument(
+                f"long {self._own(array)}_step{position}", f"{{.value = &{name}, .size = sizeof {name}}}"
+            )
+            for position, name in enumerate(names)
+        ]
 
     def _counter_type_there(self) -> str:
         return "int" if self.counter_type == "int" else self._dialect.long_long
@@ -231,8 +243,9 @@ class KernelPrinter(LoopPrinter):
             iterator.name: f"({self._type(iterator.type)}){expressions.text(value, UNARY + 1)}"
             for iterator, value in zip(statement.iterators, instance.iterators, strict=True)
         }
-        texts = BodyTexts(accesses, values.get, self._element)
-        return KernelBodyPrinter(statement, self._region, self._dialect, texts).statement(statement.body)
+        texts = BodyTexts(accesses, values.get, self._element, self._functions)
+        printer = KernelBodyPrinter(statement.accesses, self._region, self._dialect, texts)
+        return printer.statement(statement.body)
 
     def _own(self, array: Array) -> str:
         return self._arrays.names[array.name]
@@ -242,6 +255,10 @@ class KernelPrinter(LoopPrinter):
         name = self._own(array)
         if array.name in self._arrays.private | self._arrays.values:
             return name + "".join(f"[{each}]" for each in subscripts)
+        if any(array.suffixes):
+            first = len(array.extents) - len(subscripts)
+            terms = [f"{_operand(each)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
+            return f"{name}[{' + '.join(terms)} - {name}_first]"
         flat = _operand(subscripts[0]) if subscripts else "0"
         sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
         for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
@@ -267,6 +284,11 @@ def buffer_name(array: Array) -> str:
 def first_name(array: Array) -> str:
     """The variable of the host that holds what kernels subtract from subscripts of ``array``."""
     return f"pb_{array.name}_first"
+
+
+def step_names(array: Array) -> list[str]:
+    """The variables of the host that say how far apart the elements of an array of structures are."""
+    return [f"pb_{array.name}_step{position}" for position in range(len(array.extents))]
 
 
 def _by_value(kind: str, name: str, host_kind: str, value: str) -> Argument:

@@ -14,9 +14,10 @@ Place = tuple[str, int]
 
 
 def kernel_source(devices: Sequence[DeviceText]) -> str:
-    """All kernels of a file in the language of their dialect; empty if there are none."""
-    functions = [text for device in devices for text in device.kernels.values()]
-    return "\n".join([devices[0].dialect.prologue, *functions]) if functions else ""
+    """All kernels of a file in the language of their dialect, and what they call; empty if there are none."""
+    called = {name: text for device in devices for name, text in device.functions.items()}
+    kernels = [text for device in devices for text in device.kernels.values()]
+    return "\n".join([devices[0].dialect.prologue, *called.values(), *kernels]) if kernels else ""
 
 
 def module_head(devices: Sequence[tuple[DeviceText, Place]], image: bytes) -> str:

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from device_programs import build_runtime
 from kernel_programs import SERIAL, Sizes, build, run, source
+
+from tests.emulator import stand_ins
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +24,15 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sizes],
         return run(program, tuple(map(str, sizes)))
 
     return output
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> stand_ins.StandIns:
+    """Stand-ins for nvcc and CUDA's driver."""
+    return stand_ins.build(tmp_path_factory.mktemp("stand-ins"))
+
+
+@pytest.fixture(scope="session")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runtime as one object."""
+    return build_runtime(tmp_path_factory.mktemp("runtime"))

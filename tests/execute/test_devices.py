@@ -20,22 +20,6 @@ SIZES = (29, 17, 13, 11)
 FLAGS = ("-I", str(stand_ins.RUNTIME / "include"))
 
 
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory) -> stand_ins.StandIns:
-    return stand_ins.build(tmp_path_factory.mktemp("stand-ins"))
-
-
-@pytest.fixture(scope="module")
-def runtime(tmp_path_factory) -> Path:
-    """The runtime as a library."""
-    folder = tmp_path_factory.mktemp("runtime")
-    sources = sorted(map(str, (stand_ins.RUNTIME / "src").glob("*.c")))
-    subprocess.run(["gcc", "-O1", "-c", *FLAGS, *sources], cwd=folder, check=True, timeout=120)
-    library = folder / "libruntime.a"
-    subprocess.run(["ar", "rcs", library, *folder.glob("*.o")], check=True, timeout=60)
-    return library
-
-
 def program(kernel: str, options: Options, runtime: Path, directory: Path) -> Path:
     """The kernel for a device; all of it must have become kernels, and no warning may come."""
     flags = (*GCC.command_line, *FLAGS)

@@ -120,12 +120,19 @@ def _schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Sch
     return scop.schedule
 
 
+def levels(array: Array) -> int:
+    """How many loops a copy of a box of ``array`` takes, the run of bytes among them."""
+    return len(array.extents) + bool(array.suffixes and array.suffixes[-1])
+
+
 def _require_plain_arrays(scop: Scop) -> None:
     for array in scop.arrays:
         kind = array.element
         plain = isinstance(kind, Integer) and kind.width in {8, 16, 32, 64}
         plain = plain or (isinstance(kind, Floating) and kind.name in {"float", "double"})
-        if not plain or any(array.suffixes):
+        # copies are of runs, rows and planes
+        plain = plain and (not any(array.suffixes) or (not array.local and levels(array) <= 3))
+        if not plain:
             raise Unsupported(
                 "device", f"elements like those of '{array.name}' stay on the host", array.location, ""
             )

@@ -1,0 +1,53 @@
+"""Programs of one file, built for a device and run there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from polybuild.options import Options
+from polybuild.pipeline import Result, compile_source
+from tests.emulator import stand_ins
+
+INCLUDE = ("-I", str(stand_ins.RUNTIME / "include"))
+FLAGS = ("-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-ffp-contract=off", *INCLUDE)
+HAS_OPENCL = Path("/etc/OpenCL/vendors").is_dir()
+
+
+def build_runtime(folder: Path) -> Path:
+    """The runtime as one object."""
+    made = folder / "runtime.o"
+    sources = sorted(map(str, (stand_ins.RUNTIME / "src").glob("*.c")))
+    subprocess.run(["gcc", "-O1", "-r", *INCLUDE, *sources, "-o", made], check=True, timeout=120)
+    return made
+
+
+def transform(text: str, backend: str, folder: Path, **options: object) -> Result:
+    """What ``text`` becomes for a backend."""
+    source = folder / "program.c"
+    source.write_text(text, encoding="utf-8")
+    wanted = Options(backend=backend, min_work=0, **options)  # type: ignore[arg-type]
+    return compile_source(str(source), wanted, ["gcc"], FLAGS)
+
+
+def build(result: Result, name: str, runtime: Path, folder: Path) -> Path:
+    """The program; a warning of the compiler fails the test."""
+    file, made = folder / f"{name}.c", folder / name
+    file.write_text(result.text, encoding="utf-8")
+    command = ["gcc", *FLAGS, file, runtime, "-lm", "-ldl", "-lpthread", "-o", made]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def run(made: Path, *arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A run, which must succeed."""
+    return subprocess.run(
+        [made, *arguments], env=environment, check=True, capture_output=True, text=True, timeout=120
+    )
+
+
+def on(backend: str) -> dict[str, str]:
+    """The environment in which a program runs on a backend of this machine."""
+    return {**os.environ, "POLYBUILD_BACKEND": backend}
