@@ -28,7 +28,7 @@ from polybuild.options import Options
 from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
 from tests.emulator.stand_ins import ORDERS, build
 
-SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "block_sizes": "4,4", "grid_sizes": "3,2"}
+SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "block_sizes": "4,4", "grid_sizes": "2,1"}
 USUAL = {"min_work": "0"}
 RIGHT = "right"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.gpu.check import RIGHT, SMALL, Checks
+from benchmarks.gpu.failures import drivers, failures
 from benchmarks.gpu.mutations import Mutator
 from benchmarks.gpu.programs import ExactDumps, OddSizes, Workshop, build_runtime, make
 from polybuild.options import Options
@@ -41,6 +42,17 @@ def test_mistakes_are_seen(workshop, runtime):
     assert mistakes == ["barrier:1", "bound:1", "drop:1"]
     found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3"]}
     assert found == {"barrier:1": "seen", "bound:1": "same", "drop:1": "seen", "bound:3": "seen"}
+
+
+def test_results_are_right_when_drivers_fail(workshop, runtime):
+    """A few of the calls of either driver; ``python -m benchmarks.gpu.failures`` lets each fail."""
+    kernel = next(each for each in workshop.suite.kernels if each.name == "gemm")
+    for driver in drivers(workshop):
+        options = Options().with_settings({**SMALL, "backend": driver.name})
+        made = make(workshop, kernel, options, runtime)
+        found = failures(made, driver, first=2, step=driver.calls(list(made.command)) // 5)
+        assert not found.wrong
+        assert 1 < found.taken_over <= found.tried
 
 
 def test_dumps_are_read_between_their_ends(tmp_path):
