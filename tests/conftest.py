@@ -33,6 +33,9 @@ PYTHON_H = Path(sysconfig.get_path("include")) / "Python.h"
 PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
 """What a test needs that gets this compiler, generator or the like as a parameter."""
 
+FIXTURES = dict.fromkeys(("emulator", "stand_ins", "workshop"), "c++")
+"""What a test needs that uses this fixture: emulated kernels are compiled as C++."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -55,9 +58,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def tools_for(item: pytest.Item) -> Iterator[str]:
-    """The optional tools that ``item`` needs, by its markers and its parameters."""
+    """The optional tools that ``item`` needs, by its markers, its fixtures and its parameters."""
     for marker in item.iter_markers():
         yield from MARKED.get(marker.name, ())
+    for fixture in getattr(item, "fixturenames", ()):
+        if fixture in FIXTURES:
+            yield FIXTURES[fixture]
     if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
         for value in item.callspec.params.values():
             name = getattr(value, "compiler", value)

@@ -112,6 +112,7 @@ def test_the_compiler_wrapper_links_the_runtime_where_it_is_needed(
     assert run(tmp_path / "plain", stand_ins.environment()) == "6.875"
 
 
+@pytest.mark.python_headers
 def test_an_extension_built_by_setuptools(
     tmp_path: Path, stand_ins: StandIns, build_tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
