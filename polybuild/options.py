@@ -128,6 +128,12 @@ class Options:
     vector_size: int = _knob(
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
     )
+    allow_reassociation: bool = _knob(
+        False,
+        _boolean,
+        "sums, products, minima and maxima of floating-point numbers may be computed in any order",
+        metavar="on|off",
+    )
     contract_arrays: str = _knob(
         "auto",
         _choice("auto", "on", "off"),

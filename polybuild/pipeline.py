@@ -11,6 +11,7 @@ import islpy as isl
 from polybuild.analysis.aliasing import find_overlaps
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
+from polybuild.analysis.reductions import find_reductions
 from polybuild.analysis.work import is_small, trip_counts
 from polybuild.budget import operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
@@ -33,8 +34,8 @@ from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.storage.temporaries import temporaries
-from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.machine import with_machine
+from polybuild.targets.cpu.relaxing import choose_with_reductions
 from polybuild.targets.gpu.choice import plan_for_gpu
 from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc, may_contract
 
@@ -211,7 +212,9 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
             if is_small(scop):
                 reason = "this loop does too little"
             else:
-                mapping = choose_mapping(scop, compute_dependences(scop, live_after(region)), options)
+                dependences = compute_dependences(scop, live_after(region))
+                reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
+                mapping, _ = choose_with_reductions(scop, dependences, reductions, options)
                 if mapping.parallel_loops or mapping.tile_sizes:
                     return None
     except Unsupported as refusal:
@@ -295,11 +298,12 @@ def _transform(
     wanted = options.contract_arrays != "off" and options.backend == "openmp"
     named = (*options.temporary, *region.temporaries)
     held = temporaries(scop, dependences, live, named) if wanted else []
-    mapping = choose_mapping(scop, dependences, options, held)
-    check_schedule(mapping.schedule, dependences, scop.domain)
+    reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
+    mapping, respected = choose_with_reductions(scop, dependences, reductions, options, held)
+    check_schedule(mapping.schedule, respected, scop.domain)
     if options.paranoid:
         parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
-        check_by_running(scop, mapping.schedule, dependences, parallel)
+        check_by_running(scop, mapping.schedule, respected, parallel)
     plan = Plan(
         mapping.schedule,
         mapping.loop_lines,
@@ -311,6 +315,7 @@ def _transform(
         buffers=mapping.buffers,
         checked=dependences if options.verify else None,
         registers=mapping.registers,
+        accumulators=mapping.accumulators,
     )
     text, device_remarks = _write(scop, region, plan, dependences, asked)
     remarks = [*mapping.remarks, *device_remarks]

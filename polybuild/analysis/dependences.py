@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.iterations import covered_reads, hidden_sources
+from polybuild.analysis.reductions import Reduction
 from polybuild.polyhedral import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Storage
@@ -35,23 +36,42 @@ class PrivateArray:
 
 
 @dataclass(frozen=True, slots=True)
+class RelaxedOrder:
+    """Reductions that may be combined in any order; ``order`` has their pairs on one element, as written."""
+
+    reductions: tuple[Reduction, ...]
+    order: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True)
 class Dependences:
     """What an order of the instances must respect.
 
     ``flow`` holds the flow dependences of all arrays; ``false`` the anti and
     output dependences of those that are not private; ``live_in`` relates
-    instances to the elements they read from before the region.
+    instances to the elements they read from before the region. ``relaxed`` are the pairs of
+    instances of each group of reductions that may run in any order, though not at the same time
+    on one element; the others know nothing of them.
     """
 
     flow: isl.UnionMap
     false: isl.UnionMap
     private: tuple[PrivateArray, ...]
     live_in: isl.UnionMap
+    relaxed: tuple[RelaxedOrder, ...] = ()
 
     @property
     def validity(self) -> isl.UnionMap:
         """Dependences that hold whatever is private: all flow, and the others' false ones."""
         return self.flow.union(self.false).coalesce()
+
+    @property
+    def carried(self) -> isl.UnionMap:
+        """What no loop may carry whose iterations run side by side: ``validity`` and what is relaxed."""
+        union = self.validity
+        for each in self.relaxed:
+            union = union.union(each.order)
+        return union
 
 
 def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
@@ -61,9 +81,9 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     may_writes = scop.accesses(AccessKind.MAY_WRITE)
     writes = must_writes.union(may_writes)
     hidden, covered = hidden_sources(scop), covered_reads(scop)
-    flow, live_in = _flow(scop, reads, must_writes, may_writes, hidden)
+    flow, live_in = flow_dependences(scop, reads, must_writes, may_writes, hidden)
     live_in = live_in.subtract(covered)
-    false = _false(scop, reads, must_writes, writes)
+    false = false_dependences(scop, reads, must_writes, writes)
 
     private: list[PrivateArray] = []
     private_names: set[str] = set()
@@ -76,13 +96,13 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
                 private_names.add(array.name)
     if private:
         shared_reads, shared_must, shared_all = (
-            _without(accesses, private_names) for accesses in (reads, must_writes, writes)
+            without(accesses, private_names) for accesses in (reads, must_writes, writes)
         )
-        false = _false(scop, shared_reads, shared_must, shared_all)
+        false = false_dependences(scop, shared_reads, shared_must, shared_all)
     return Dependences(flow.coalesce(), false.coalesce(), tuple(private), live_in)
 
 
-def _flow(
+def flow_dependences(
     scop: Scop,
     reads: isl.UnionMap,
     must_writes: isl.UnionMap,
@@ -106,7 +126,9 @@ def _flow(
     return visible.range_factor_domain(), flow.get_may_no_source()
 
 
-def _false(scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap) -> isl.UnionMap:
+def false_dependences(
+    scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap
+) -> isl.UnionMap:
     """Anti and output dependences; an access hidden by a later certain write is left to that write."""
     flow = (
         isl.UnionAccessInfo.from_sink(writes)
@@ -132,8 +154,8 @@ def may_be_private(array: Array, live_out: frozenset[str]) -> bool:
 
 def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArray | None:
     """Live ranges of ``array`` and their order; None if no two instances share an element."""
-    reads, must, may = _accesses_of(scop, array)
-    flow, _ = _flow(scop, reads, must, may, hidden)
+    reads, must, may = accesses_of(scop, array)
+    flow, _ = flow_dependences(scop, reads, must, may, hidden)
     writes = must.union(may)
     uses = reads.union(writes)
     same_element = uses.apply_range(writes.reverse())
@@ -147,12 +169,12 @@ def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArr
 
 def written_and_flow(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap]:
     """What each instance may write of ``array``, and its flow dependences."""
-    reads, must, may = _accesses_of(scop, array)
+    reads, must, may = accesses_of(scop, array)
     hidden = isl.UnionMap.empty(reads.get_space())
-    return must.union(may), _flow(scop, reads, must, may, hidden)[0]
+    return must.union(may), flow_dependences(scop, reads, must, may, hidden)[0]
 
 
-def _accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
+def accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
     """Reads, writes and may-writes of one array."""
     reads, must, may = (
         _only(scop.accesses(kind), array.name)
@@ -169,7 +191,8 @@ def _only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:
     return kept
 
 
-def _without(accesses: isl.UnionMap, names: set[str]) -> isl.UnionMap:
+def without(accesses: isl.UnionMap, names: set[str]) -> isl.UnionMap:
+    """``accesses`` of all arrays but those with ``names``."""
     kept = isl.UnionMap.empty(accesses.get_space())
     for each in maps_of(accesses):
         if each.get_tuple_name(isl.dim_type.out) not in names:

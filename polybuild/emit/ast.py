@@ -10,12 +10,13 @@ from typing import Protocol
 
 import islpy as isl
 
+from polybuild.emit.accumulators import AccumulatorPlaces
 from polybuild.emit.buffers import NamedBuffer
 from polybuild.emit.dynamic import RestoredLoop, restored_loop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.polyhedral import depends_on, maps_of
 from polybuild.scop.model import Access, Scop, Statement
-from polybuild.targets.model import RegisterTile
+from polybuild.targets.model import Accumulator, RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class GeneratedAst:
     """An AST; the annotation of each user node is the name of its entry in ``instances``.
 
     The annotation of each ``for`` node is a name for its counter, or that of its entry
-    in ``dynamic``.
+    in ``dynamic``, ``accumulators`` annotates marks.
     """
 
     root: isl.AstNode
@@ -46,6 +47,7 @@ class GeneratedAst:
     dynamic: dict[str, RestoredLoop]
     vectors: dict[str, Lanes | Move | Packing]
     tiles: Tiles
+    accumulators: AccumulatorPlaces
 
     @property
     def everything(self) -> dict[str, Instance | Lanes | Move | Packing]:
@@ -92,10 +94,12 @@ def build_ast(
     schedule: isl.Schedule,
     buffers: Sequence[NamedBuffer] = (),
     registers: Sequence[RegisterTile] = (),
+    accumulators: Sequence[Accumulator] = (),
 ) -> GeneratedAst:
     """Generate the AST that visits the instances of ``scop`` in the order of ``schedule``.
 
-    What ``buffers`` stand for is accessed there; ``registers`` are the register tiles among its marks.
+    What ``buffers`` stand for is accessed there; ``registers`` and ``accumulators`` are those among
+    its marks.
     """
     statements = {statement.name: statement for statement in scop.statements}
     held = {each.buffer.array.name: each for each in buffers}
@@ -104,6 +108,7 @@ def build_ast(
     vectors: dict[str, Lanes | Move | Packing] = {}
     tiles = Tiles(registers)
     within: list[RegisterTile] = []
+    places = AccumulatorPlaces(accumulators)
     failures: list[Exception] = []
 
     # An exception must not leave a callback: isl would go on with a tree that has holes. Nor can
@@ -130,21 +135,22 @@ def build_ast(
             restored = restored_loop(build, statements)
             if restored is None:
                 return isl.Id(_counter_name(build, statements))
-            name = f"dynamic{len(dynamic)}"
-            dynamic[name] = restored
+            dynamic[name := f"dynamic{len(dynamic)}"] = restored
             return isl.Id(name)
         except Exception as error:  # noqa: BLE001 -- likewise
             failures.append(detached(error))
             return unnamed
 
-    def before_mark(mark: isl.Id, _build: isl.AstBuild) -> None:
-        if mark.get_name() in tiles.registers:
-            within.append(tiles.registers[mark.get_name()])
+    def before_mark(mark: isl.Id, build: isl.AstBuild) -> None:
+        try:
+            within.extend(tiles.entered(mark.get_name()))
+            places.enter(mark.get_name(), build)
+        except Exception as error:  # noqa: BLE001 -- likewise
+            failures.append(detached(error))
 
     def after_mark(node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
-        if node.mark_get_id().get_name() in tiles.registers:
-            within.pop()
-        return node
+        del within[len(within) - len(tiles.entered(node.mark_get_id().get_name())) :]
+        return places.leave(node)
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
@@ -159,7 +165,7 @@ def build_ast(
     # isl keeps no reference to the callbacks: they had to live until here
     if failures:
         raise failures[0]
-    return GeneratedAst(root, instances, dynamic, vectors, tiles)
+    return GeneratedAst(root, instances, dynamic, vectors, tiles, places)
 
 
 def detached(error: Exception) -> Exception:

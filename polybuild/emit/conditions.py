@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
+from polybuild.emit.accumulators import reduction_clause
 from polybuild.emit.bodies import c_text, element
 from polybuild.emit.ends import Ends
 from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
@@ -150,13 +151,15 @@ class ConditionPrinter:
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
 
-    def loop_line(self, line: LoopLine) -> LoopLine | None:
+    def loop_line(self, line: LoopLine, variables: Mapping[str, str]) -> LoopLine | None:
         """``line`` with the clauses of its directive: its private variables, its ``work`` as a condition.
 
+        ``variables`` has the names of accumulators.
         Where the work is known, there is no condition, or no directive at all: then None.
         """
         names = sorted((each.spelling for each in line.private), key=natural_key)
         clauses = [f"private({', '.join(names)})"] if names else []
+        clauses += [reduction_clause(each, variables[each.name]) for each in line.accumulators]
         if line.work:
             known = _known_instances(line.work)
             if known is None:

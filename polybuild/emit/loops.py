@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -12,16 +13,16 @@ from pycparser import c_ast
 from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
-from polybuild.emit.expressions import ADDITIVE, AND, UNARY, ExpressionPrinter
+from polybuild.emit.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.emit.private import keeps_private
 from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
-from polybuild.source.types import Integer
+from polybuild.source.types import Floating, Integer
 from polybuild.targets.model import LANES_MARK, LoopLine
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import Instance, PrintedAst
-    from polybuild.scop.model import DynamicLoop, Statement
+    from polybuild.scop.model import Array, DynamicLoop, Statement
 
 _INDENT = "  "
 _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
@@ -52,8 +53,9 @@ class LoopPrinter:
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``loop_lines`` the line to put before the
     loops under each mark of the schedule tree, ``scopes`` the buffers that loops' bodies
-    declare, ``sizes`` the C text of the inner extents of each array that is a view.
-    ``helpers`` collects what the text needs from the prologue.
+    declare, ``variables`` the names of the accumulators, ``sizes`` the C text of the inner
+    extents of each array that is a view. ``helpers`` collects what the text needs from the
+    prologue.
     """
 
     counter_type = COUNTER_TYPE
@@ -68,7 +70,11 @@ class LoopPrinter:
         *,
         sizes: Mapping[str, tuple[str, ...]],
         scopes: Scopes = _NO_SCOPES,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._accumulators = variables
+        # per statement, the nodes of its body that an accumulator around the code at hand stands for
+        self._accumulating: dict[str, dict[int, str]] = {}
         self._scopes = scopes
         self._ast = ast
         self._taken = taken
@@ -118,6 +124,8 @@ class LoopPrinter:
             return self._node(below.for_get_body(), indent, "")
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
+        if mark in self._accumulators:
+            return self._accumulate(node, indent, before)
         line = self._loop_lines.get(mark)
         if line is None or not keeps_private(
             below, line.depth, tuple(each.name for each in line.private), self._ast.everything
@@ -143,6 +151,29 @@ class LoopPrinter:
         if not any(name in line for line in lines):  # isl kept this copy of the code for what is left
             return [line.removeprefix(_INDENT) for line in lines]
         return [f"{indent}{{", f"{indent}{_INDENT}{declaration}", *lines, f"{indent}}}"]
+
+    def _accumulate(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        """A block around what accumulates in a variable."""
+        below, place = node.mark_get_node(), self._ast.accumulators.at(node)
+        if place is None:
+            return self._node(below, indent, before)
+        accumulator, inner = place.accumulator, indent + _INDENT
+        array, variable = accumulator.array, self._accumulators[accumulator.name]
+        subscripts = self._expression().subscripts(place.element)
+        text = element(array, subscripts, self._sizes.get(array.name, ()))
+        runs = "1" if place.runs is None else self._expression().text(place.runs, TERNARY + 1)
+        value, back = f"({accumulator.type.name}){text}", f"{text} = ({_name_of(array)}){variable};"
+        if accumulator.type == array.element:
+            value, back = text, f"{text} = {variable};"
+        if runs != "1":
+            value, back = f"{runs} ? {value} : 0", f"if ({runs}) {back}"
+        saved = self._accumulating
+        own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
+        self._accumulating = {**saved, **own}
+        lines = self._node(below, inner, before)
+        self._accumulating = saved
+        head = f"{inner}{accumulator.type.name} {variable} = {value};"
+        return [f"{indent}{{", head, *lines, f"{inner}{back}", f"{indent}}}"]
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -292,6 +323,7 @@ class LoopPrinter:
             for access, subscript in instance.accesses
         }
         statement = instance.statement
+        accesses |= self._accumulating.get(statement.name, {})
         values = {
             iterator.name: f"({_type_name(statement, position)}){expressions.text(value, UNARY + 1)}"
             for position, (iterator, value) in enumerate(
@@ -311,6 +343,12 @@ def _advance(counter: str, step: int) -> str:
     if abs(step) == 1:
         return f"{counter}++" if step > 0 else f"{counter}--"
     return f"{counter} += {step}" if step > 0 else f"{counter} -= {-step}"
+
+
+def _name_of(array: Array) -> str:
+    """The type of the elements of an array that something accumulates in."""
+    assert isinstance(array.element, Integer | Floating)  # noqa: S101 - reductions are of numbers
+    return array.element.name
 
 
 def _type_name(statement: Statement, position: int) -> str:

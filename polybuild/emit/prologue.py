@@ -14,12 +14,30 @@ _FUNCTIONS = {
 
 _SIZES = {"float": 4, "double": 8}
 
+# Minima and maxima of floating-point numbers: each part starts from the value that there is, and
+# a value that is not a number stays out exactly where the loop itself leaves it out.
+_COMBINATIONS = {
+    "polybuild_lower": "omp_in < omp_out ? omp_in : omp_out",
+    "polybuild_upper": "omp_in > omp_out ? omp_in : omp_out",
+    "polybuild_fmin": "omp_in < omp_out || omp_out != omp_out ? omp_in : omp_out",
+    "polybuild_fmax": "omp_in > omp_out || omp_out != omp_out ? omp_in : omp_out",
+}
+
 _OMP = """\
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #else
 #define POLYBUILD_OMP(...)
+#endif
+"""
+
+# clang has no vectors for minima and maxima of our own, and warns that it has none
+_SELECT = """\
+#if defined _OPENMP && !defined __clang__
+#define POLYBUILD_OMP_SELECT(...) POLYBUILD_OMP(__VA_ARGS__)
+#else
+#define POLYBUILD_OMP_SELECT(...)
 #endif
 """
 
@@ -49,9 +67,20 @@ def prologue(helpers: AbstractSet[str]) -> str:
             parts.append(_vector_type(name, match[1], int(match[2])))
     if "POLYBUILD_OMP" in helpers:
         parts.append(_OMP)
+    parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
+    if "POLYBUILD_OMP_SELECT" in helpers:
+        parts.append(_SELECT)
     if "POLYBUILD_SIMD" in helpers:
         parts.append(_SIMD)
     return "".join(parts)
+
+
+def _combination(name: str, text: str) -> str:
+    return (
+        f"#ifndef {name.upper()}\n#define {name.upper()}\n"
+        f"POLYBUILD_OMP(declare reduction({name} : float, double, long double : omp_out = {text})"
+        " initializer(omp_priv = omp_orig))\n#endif\n"
+    )
 
 
 def _vector_type(name: str, element: str, lanes: int) -> str:

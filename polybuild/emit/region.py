@@ -12,6 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspection import Inspection
+from polybuild.emit.accumulators import accumulator_names, combination
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.buffers import Scopes, named_buffers
@@ -30,7 +31,7 @@ from polybuild.scop.nodes import walk
 from polybuild.source.model import Region
 from polybuild.source.types import Integer
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.model import LoopLine, RegisterTile
+from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Plan:
     statement, upper bounds on the trip counts of its loops; the region runs its original
     loops when the sum of their products is below ``min_work``. ``device`` says what a device
     may run instead. With ``checked`` the region can check itself when it runs. ``registers``
-    are the register tiles of ``schedule``.
+    are the register tiles of ``schedule``, ``accumulators`` the variables its reductions need.
     """
 
     schedule: isl.Schedule
@@ -54,6 +55,7 @@ class Plan:
     device: DeviceRequest | None = None
     checked: Dependences | None = None
     registers: tuple[RegisterTile, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +106,20 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
     printed = ConditionPrinter(scop, names, helpers, ends)
     buffers = named_buffers(plan.buffers, used | taken)
-    ast = build_ast(scop, plan.schedule, buffers, plan.registers)
+    variables = accumulator_names(plan.accumulators, {*used, *taken, *(each.name for each in buffers)})
+    ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
     scopes = Scopes({each.buffer.name: each for each in buffers})
     if buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
-    told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
+    told = {mark: printed.loop_line(line, variables) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
-    taken |= {each.name for each in buffers}
-    writer = LoopPrinter(ast, names, taken, loop_lines, helpers, scopes=scopes, sizes=printed.sizes)
+    taken |= {each.name for each in buffers}.union(variables.values())
+    helpers.update(filter(None, map(combination, plan.accumulators)))
+    writer = LoopPrinter(
+        ast, names, taken, loop_lines, helpers, scopes=scopes, sizes=printed.sizes, variables=variables
+    )
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     held = {each.buffer.array.name for each in buffers}
@@ -126,7 +132,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     looking = [line for stage in stages for line in (*stage.declarations, *stage.lines)]
     helpers.update(
         each
-        for each in ("POLYBUILD_OMP", "POLYBUILD_SIMD")
+        for each in ("POLYBUILD_OMP", "POLYBUILD_OMP_SELECT", "POLYBUILD_SIMD")
         if any(each in line for line in (*loops, *looking))
     )
     lines = (*locals_, *loops, *finals)
@@ -136,7 +142,9 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         device = device.followed_by(finals)
     check = None
     if plan.checked is not None and used.isdisjoint({CHECK, RUNS}):
-        check, needed = verification(scop, plan.checked, names, printed.sizes, held)
+        check, needed = verification(
+            scop, plan.checked, names, printed.sizes, held, accumulators=plan.accumulators
+        )
         helpers |= needed
     checks = (*check.walk, check.line) if check else ()
     everything = (

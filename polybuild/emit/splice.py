@@ -205,7 +205,7 @@ def _checked(
     report = f"if (polybuild_verify_differs({CHECK})) polybuild_verify_report({CHECK}, {check.line});"
     return [
         f"  const int {RUNS} = {condition};",
-        f"  void *{CHECK} = {RUNS} ? polybuild_verify_begin({place}) : 0;",
+        f"  void *{CHECK} = {RUNS} ? polybuild_verify_begin({place}, {check.tolerance}) : 0;",
         *before,
         *walk(give_up),
         *versions,

@@ -76,6 +76,10 @@ class Tiles:
             tile.store: (tile, True) for tile in tiles
         }
 
+    def entered(self, mark: str) -> tuple[RegisterTile, ...]:
+        """The register tile that begins at ``mark``, if one does."""
+        return (self.registers[mark],) if mark in self.registers else ()
+
     def at(
         self, name: str, within: Sequence[RegisterTile], build: isl.AstBuild
     ) -> Lanes | Move | Packing | None:

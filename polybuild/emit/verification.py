@@ -8,7 +8,7 @@ loops and put the old values back, and to compare (see polybuild_verify.h).
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from polybuild.emit.names import PREFIX, quoted
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.source.types import Floating, Integer, Type
+from polybuild.targets.model import Accumulator
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -38,17 +39,19 @@ class Verification:
     """The parts of the check of one region.
 
     ``walk`` are lines of C that go through all the elements it writes; ``line`` is a C
-    expression of the source line that wrote the first element that differs.
+    expression of the source line that wrote the first element that differs. ``tolerance`` is the
+    relative difference that the new order of floating-point operations may make, as C.
     """
 
     walk: tuple[str, ...]
     line: str
+    tolerance: str = "0.0"
 
 
 def prologue() -> str:
     """What code with checks needs before it."""
     return """\
-static void *polybuild_verify_begin(const char *, int);
+static void *polybuild_verify_begin(const char *, int, double);
 static void polybuild_verify_element(
   void *, int, int, const char *, volatile void *, unsigned long, int, ...);
 static int polybuild_verify_next(void *), polybuild_verify_differs(void *), polybuild_verify_object(void *);
@@ -68,12 +71,14 @@ def verification(
     names: Mapping[str, str],
     sizes: Mapping[str, tuple[str, ...]],
     dead: Collection[str] = (),
+    *,
+    accumulators: Sequence[Accumulator] = (),
 ) -> tuple[Verification | None, frozenset[str]]:
     """The check of a region, and the helpers of the prologue it needs.
 
     None if which elements are written depends on data, so that they cannot be found again.
     ``names`` gives the C text of each parameter, ``sizes`` the inner extents of views, ``dead`` the
-    arrays whose elements do not matter after the region.
+    arrays whose elements do not matter after the region; ``accumulators`` may change the last bits.
     """
     private = {each.array.name for each in dependences.private}.union(dead)
     written = [each for each in scop.arrays if not each.local and each.name not in private]
@@ -95,7 +100,14 @@ def verification(
         line = (
             f"polybuild_verify_object({CHECK}) == {target.number} ? {_line(scop, target, printer)} : {line}"
         )
-    return Verification((*finals, *walk), line), frozenset(helpers)
+    return Verification((*finals, *walk), line, _tolerance(accumulators)), frozenset(helpers)
+
+
+def _tolerance(accumulators: Sequence[Accumulator]) -> str:
+    inexact = [each for each in accumulators if not all(reduction.exact for reduction in each.reductions)]
+    if not inexact:
+        return "0.0"
+    return "1e-4" if any(each.type == Floating("float", 4) for each in inexact) else "1e-9"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.polyhedral import node_kind
+from polybuild.polyhedral import children, node_kind
 
 
 class IllegalSchedule(Exception):
@@ -60,6 +60,33 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
         for each in dependences.private
     )
     _check(schedule.get_root(), dependences.validity, ranges)
+    for each in dependences.relaxed:
+        _check_relaxed(schedule.get_root(), each.order)
+
+
+def _check_relaxed(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
+    """No coincident member separates a pair of ``active``: reductions on one element, in any order.
+
+    They may not run side by side. Loops that combine what each thread accumulates are not coincident.
+    """
+    if active.is_empty():
+        return
+    if node_kind(node) == isl.schedule_node_type.band and node.band_n_member() > 0:
+        partial = node.band_get_partial_schedule()
+        for position in range(node.band_n_member()):
+            if node.band_member_get_coincident(position):
+                member = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))
+                _expect_empty(
+                    active.subtract(active.eq_at_multi_union_pw_aff(member)),
+                    f"member {position} of a band is marked coincident and carries a reduction",
+                )
+        active = active.eq_at_multi_union_pw_aff(partial)
+    for each in children(node):
+        inside = active
+        if node_kind(each) == isl.schedule_node_type.filter:
+            chosen = each.filter_get_filter()
+            inside = active.intersect_domain(chosen).intersect_range(chosen)
+        _check_relaxed(each, inside)
 
 
 def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:

@@ -60,7 +60,7 @@ def first_difference(
         for statement in scop.statements
         for point in points(fixed_near(statement.domain, parameters, near))
     ]
-    accesses = _accesses(scop, parameters)
+    accesses = _accesses(scop, parameters, _accumulators(dependences))
     original = sorted(instances, key=_Dates(scop.schedule, parameters, ()).of)
     transformed = sorted(instances, key=_Dates(schedule, parameters, frozenset(backwards)).of)
     expected, last = _execute(original, accesses)
@@ -103,11 +103,30 @@ def fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
     return domain.project_out_all_params()
 
 
-# per instance: (number of the access, kind, cells)
-_Accesses = dict[Instance, list[tuple[int, AccessKind, list[Cell]]]]
+@dataclass(frozen=True, slots=True)
+class _Accumulated:
+    """What reductions of ``group`` made of ``start``, in whatever order: the instances count."""
+
+    group: int
+    start: object
+    instances: frozenset[Instance]
 
 
-def _accesses(scop: Scop, parameters: Mapping[str, int]) -> _Accesses:
+def _accumulators(dependences: Dependences) -> dict[int, int]:
+    """The group of each node of a body that accumulates, where the order of the group is relaxed."""
+    return {
+        node: number
+        for number, relaxed in enumerate(dependences.relaxed)
+        for reduction in relaxed.reductions
+        for node in reduction.own
+    }
+
+
+# per instance: (number of the access, kind, cells, group of reductions)
+_Accesses = dict[Instance, list[tuple[int, AccessKind, list[Cell], int | None]]]
+
+
+def _accesses(scop: Scop, parameters: Mapping[str, int], groups: Mapping[int, int]) -> _Accesses:
     found: _Accesses = {}
     for statement in scop.statements:
         depth = len(statement.iterators)
@@ -118,7 +137,7 @@ def _accesses(scop: Scop, parameters: Mapping[str, int]) -> _Accesses:
             for point in points(fixed(pairs.reset_tuple_id(), parameters)):
                 entry = found.setdefault((statement.name, point[:depth]), [])
                 if not entry or entry[-1][0] != number:
-                    entry.append((number, access.kind, []))
+                    entry.append((number, access.kind, [], groups.get(id(access.node))))
                 entry[-1][2].append((access.array.name, point[depth:]))
     return found
 
@@ -129,18 +148,30 @@ _Reads = dict[tuple[Instance, int, Cell], object]
 def _execute(order: list[Instance], accesses: _Accesses) -> tuple[_Reads, dict[Cell, object]]:
     """Who wrote what each read sees, and the last writer of each element.
 
-    A write that may not happen leaves a mixture of itself and what was there.
+    A write that may not happen leaves a mixture of itself and what was there. Reductions that may
+    run in any order leave all that they were fed with.
     """
     memory: dict[Cell, object] = {}
     reads: _Reads = {}
     for instance in order:
-        for number, kind, cells in accesses.get(instance, ()):
+        for number, kind, cells, group in accesses.get(instance, ()):
             for cell in cells:
+                if group is not None:
+                    if kind is not AccessKind.READ:
+                        memory[cell] = _fed(memory.get(cell), group, instance)
+                    continue
                 if kind is not AccessKind.WRITE:
                     reads[instance, number, cell] = memory.get(cell)
                 if kind is not AccessKind.READ:
                     memory[cell] = (instance, number)
     return reads, memory
+
+
+def _fed(value: object, group: int, instance: Instance) -> _Accumulated:
+    """``value`` after ``instance`` was combined with it."""
+    if isinstance(value, _Accumulated) and value.group == group:
+        return _Accumulated(group, value.start, value.instances | {instance})
+    return _Accumulated(group, value, frozenset({instance}))
 
 
 class _Dates:

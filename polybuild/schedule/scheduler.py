@@ -36,8 +36,8 @@ def compute_schedule(
         isl.ScheduleConstraints.on_domain(scop.domain)
         .set_context(scop.context)
         .set_validity(dependences.validity)
-        .set_coincidence(dependences.validity)
-        .set_proximity(dependences.validity)
+        .set_coincidence(dependences.carried)
+        .set_proximity(dependences.carried)
         .set_conditional_validity(condition, order)
     )
     with _strategy(scop.context.get_ctx(), fusion, outer_coincidence=outer_coincidence):

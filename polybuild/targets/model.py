@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.reductions import Reduction
 from polybuild.scop.model import Access, Array, Statement
-from polybuild.source.types import Floating
+from polybuild.source.types import Floating, Integer
 
 # The mark above the loop over the lanes of a vector in a register tile.
 LANES_MARK = "lanes"
@@ -21,7 +22,8 @@ class LoopLine:
     Where that loop has a single iteration, isl leaves it out, and the line goes with it.
     Where ``work`` is given (trip counts, per statement), the directive in ``text`` gets an
     ``if`` clause: the sum of their products must reach ``least_work``. ``private`` are the
-    arrays of which each iteration has a copy; they get a clause, too.
+    arrays of which each iteration has a copy; they get a clause, too, and so do the
+    ``accumulators`` that the iterations share.
     """
 
     text: str
@@ -29,6 +31,40 @@ class LoopLine:
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     least_work: int = 0
     private: tuple[Array, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """A variable that stands for the one element that ``reductions`` accumulate in below the mark ``name``.
+
+    It gets the element's value there and gives it back after all that is below. The reductions
+    are of one group.
+    """
+
+    name: str
+    reductions: tuple[Reduction, ...]
+
+    @property
+    def array(self) -> Array:
+        """The array, or scalar, that the element is of."""
+        return self.reductions[0].array
+
+    @property
+    def operator(self) -> str:
+        """What combines two accumulated values, as ``Reduction`` calls it."""
+        return self.reductions[0].operator
+
+    @property
+    def selects(self) -> bool:
+        """Whether it is a minimum or maximum of floating-point numbers, which OpenMP's own do not suit."""
+        return self.operator.endswith(("min", "max")) and isinstance(self.type, Floating)
+
+    @property
+    def type(self) -> Integer | Floating:
+        """The widest of the types that the reductions need."""
+        kinds = [each.type for each in self.reductions]
+        return max(kinds, key=lambda each: each.width if isinstance(each, Integer) else each.size)
 
 
 @dataclass(frozen=True, slots=True)

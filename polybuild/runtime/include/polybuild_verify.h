@@ -6,7 +6,7 @@
 
    The environment: POLYBUILD_VERIFY=1 turns it on; POLYBUILD_VERIFY_TOLERANCE is the
    largest relative difference of floating-point values that counts as none (default 0: the
-   same bits); POLYBUILD_VERIFY_EXIT is the code to end the program with at a difference
+   same bits; more where the region may change the order of sums); POLYBUILD_VERIFY_EXIT is the code to end the program with at a difference
    (default 0: it goes on, with the values of the original).
 
    A region calls, in this order: begin; element for all it writes (their values are kept);
@@ -46,7 +46,7 @@ struct polybuild_verify {
   struct polybuild_verify_value got, wanted;
 };
 
-static void *polybuild_verify_begin(const char *file, int line)
+static void *polybuild_verify_begin(const char *file, int line, double usual)
 {
   const char *asked = getenv("POLYBUILD_VERIFY"), *tolerance = getenv("POLYBUILD_VERIFY_TOLERANCE");
   struct polybuild_verify *v;
@@ -59,7 +59,7 @@ static void *polybuild_verify_begin(const char *file, int line)
   }
   v->file = file;
   v->line = line;
-  v->tolerance = tolerance ? strtod(tolerance, 0) : 0.0;
+  v->tolerance = tolerance ? strtod(tolerance, 0) : usual;
   return v;
 }
 

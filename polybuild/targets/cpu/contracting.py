@@ -30,7 +30,8 @@ def contract_arrays(
     buffers: list[Buffer] = []
     free = options.l1_size // 2
     root = _split(mapping.schedule.get_root())
-    for array in temporaries:
+    accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
+    for array in (each for each in temporaries if each.name not in accumulated):
         values = LiveValues(*written_and_flow(scop, array))
         for node in sorted(_scopes(root), key=lambda each: -each.get_tree_depth()):
             buffer = contract_at(node, array, values, scop.context, f"buffer{len(buffers)}")

@@ -22,10 +22,24 @@ def with_machine(options: Options, macros: AbstractSet[str], flags: AbstractSet[
     caches = _caches(_CACHES) if flags & {"-march=native", "-mcpu=native"} else {}
     return replace(
         options,
+        allow_reassociation=options.allow_reassociation or _reassociates(macros, flags),
         vector_size=options.vector_size or _vector_size(macros, flags),
         l1_size=options.l1_size if options.l1_size != USUAL_L1 else caches.get(1, USUAL_L1),
         l2_size=options.l2_size if options.l2_size != USUAL_L2 else caches.get(2, USUAL_L2),
     )
+
+
+def _reassociates(macros: AbstractSet[str], flags: AbstractSet[str]) -> bool:
+    """Whether the compiler itself may change the order of floating-point operations.
+
+    gcc says so in a macro, and needs signed zeros and traps out of the way for it. clang only
+    tells that everything is allowed; it has the same rule.
+    """
+    if "__FAST_MATH__" in macros or "__ASSOCIATIVE_MATH__" in macros:
+        # what fast means may have been taken back in part
+        return "__ASSOCIATIVE_MATH__" in macros or "-fno-associative-math" not in flags
+    wanted = {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"}
+    return "__clang__" in macros and wanted <= flags
 
 
 def _vector_size(macros: AbstractSet[str], flags: AbstractSet[str]) -> int:

@@ -21,18 +21,24 @@ from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.roles import find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
-from polybuild.targets.model import LoopLine, RegisterTile
+from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
+from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribute import dependence_groups, distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
 from polybuild.transform.phases import POINTS, TILES
+from polybuild.transform.registers import insert_tiles
 from polybuild.transform.wavefront import wavefront, wavefront_of_points
+
+# Iterations of a vector loop that a thread accumulates at a time.
+_CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,7 @@ class CpuMapping:
     registers: tuple[RegisterTile, ...] = ()
     remarks: tuple[str, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
 
 
 def map_to_cpu(
@@ -59,6 +66,8 @@ def map_to_cpu(
     """
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
+    for each in dependences.relaxed:
+        schedule = without_carried(schedule, each.order)
     mapper = _Mapper(scop, dependences, options, distribute=distribute)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(
@@ -69,6 +78,7 @@ def map_to_cpu(
         mapper.simd_loops,
         tuple(mapper.registers.tiles),
         tuple(mapper.remarks),
+        accumulators=mapper.accumulators.all,
     )
 
 
@@ -89,6 +99,7 @@ class _Mapper:
         self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
         self.remarks: list[str] = []
+        self.accumulators = Accumulators(scop, dependences)
 
     def map(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
         """Map everything below ``node``."""
@@ -123,11 +134,16 @@ class _Mapper:
             if built is not None:
                 self.tile_sizes.append(built[1])
                 return built[0]
-        if not tiled and is_worth_tiling(node, accesses, self._options):
+        reduced = reduced_members(node, accesses, self._dependences)
+        moved = without_accumulators(node, reduced, accesses, self._dependences)
+        if not tiled and is_worth_tiling(node, moved, self._options, len(reduced)):
             node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
         elif threads and (coincident := coincident_members(node)):
             node, vector = self._parallelise_plain(node, coincident, vector, split=innermost)
+            in_parallel = True
+        elif threads and reduced:
+            node, vector = self._parallelise_plain(node, reduced, vector, split=innermost)
             in_parallel = True
         if innermost:
             node = self._points(node, vector, tiled=tiled)
@@ -157,7 +173,8 @@ class _Mapper:
         """Tile a band and give its tiles to the threads; returns the band over the points of a tile."""
         members = node.band_n_member()
         depth = node.get_schedule_depth() + members
-        pipelined = threads and not coincident_members(node)
+        coincident = coincident_members(node) or reduced_members(node, accesses, self._dependences)
+        pipelined = threads and not coincident
         sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options)
         if pipelined and not self._options.tile_sizes:
             sizes = even_front(sizes)
@@ -166,7 +183,7 @@ class _Mapper:
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self._mark_parallel(wavefront(node).child(0))
         elif threads and not pipelined:
-            node = self._mark_parallel(put_first(node, coincident_members(node)[0]))
+            node = self._mark_parallel(put_first(node, coincident[0]))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
@@ -174,15 +191,19 @@ class _Mapper:
     def _parallelise_plain(
         self, node: isl.ScheduleNode, coincident: list[int], vector: VectorLoop | None, *, split: bool
     ) -> tuple[isl.ScheduleNode, VectorLoop | None]:
-        """Give one member of an untiled band to the threads, not the vector loop if there is another.
+        """Give one of some members of an untiled band to the threads, preferably not the vector loop.
 
-        Returns the band of the other members if ``split`` and there are others,
-        with ``vector`` as a member of it.
+        They are ``coincident``, or carry reductions. Returns the band of the other members if ``split``
+        and there are others, with ``vector`` as a member of it.
         """
         members = node.band_n_member()
         position = next((each for each in coincident if vector and each != vector.member), coincident[0])
         if position and not node.band_get_permutable():
             return node, vector
+        if vector is not None and vector.member == position and not node.band_member_get_coincident(position):
+            # a part for each thread, and within it one for each lane: compilers want two loops for that
+            chunks = insert_tiles(node, [(position, _CHUNK)])
+            return self._mark_parallel(chunks).child(0).child(0), vector
         node = self._mark_parallel(put_first(node, position)).child(0)
         if not (split and members > 1):
             return node, vector
@@ -201,6 +222,7 @@ class _Mapper:
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return node.insert_mark(isl.Id("serial"))
+        node, accumulators = self.accumulators.above(node)
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
         work = self._launches.run_time_work(node)
@@ -211,6 +233,7 @@ class _Mapper:
             work,
             least,
             _with((), private),
+            accumulators,
         )
         return node.insert_mark(isl.Id(name))
 
@@ -277,9 +300,14 @@ class _Mapper:
                 private=_with(line.private, private),
             )
             return node
+        node, accumulators = self.accumulators.above(node)
         name = f"simd{self.simd_loops}"
-        text = "POLYBUILD_OMP(simd)" if private else "POLYBUILD_SIMD"
-        self.loop_lines[name] = LoopLine(text, node.get_schedule_depth(), private=_with((), private))
+        text = "POLYBUILD_OMP(simd)" if private or accumulators else "POLYBUILD_SIMD"
+        if any(each.selects for each in accumulators):
+            text = "POLYBUILD_OMP_SELECT(simd)"
+        self.loop_lines[name] = LoopLine(
+            text, node.get_schedule_depth(), private=_with((), private), accumulators=accumulators
+        )
         return node.insert_mark(isl.Id(name))
 
 

@@ -21,14 +21,19 @@ _STREAM_SIZES = (2048, 1024, 512, 256)
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
 
 
-def is_worth_tiling(node: isl.ScheduleNode, accesses: list[Reference], options: Options) -> bool:
-    """Whether a tile of a band would find data in the cache that the plain loops would not."""
+def is_worth_tiling(
+    node: isl.ScheduleNode, accesses: list[Reference], options: Options, reducing: int = 0
+) -> bool:
+    """Whether a tile of a band would find data in the cache that the plain loops would not.
+
+    ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``.
+    """
     members = node.band_n_member()
     if members < 2 or not node.band_get_permutable():
         return False
     if not options.tile_sizes and is_resident(accesses, options.l2_size // 4):
         return False
-    carries = len(coincident_members(node)) < members  # values flow from one iteration to another
+    carries = len(coincident_members(node)) + reducing < members  # values flow from one iteration to another
     return carries or any(each.matrix and is_reused(each) for each in accesses)
 
 

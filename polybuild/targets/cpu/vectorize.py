@@ -14,6 +14,7 @@ from polybuild.targets.cpu.innermost import (
     fixed_around,
     vector_candidates,
 )
+from polybuild.targets.cpu.reductions import carried_reductions
 from polybuild.targets.cpu.strides import Reference
 from polybuild.transform.bands import split_last
 from polybuild.transform.distribute import dependence_groups, distribute
@@ -21,7 +22,7 @@ from polybuild.transform.distribute import dependence_groups, distribute
 
 @dataclass(frozen=True, slots=True)
 class VectorLoop:
-    """Member ``member`` of a band, run innermost, carries no dependence.
+    """Member ``member`` of a band, run innermost, carries no dependence, or nothing but reductions.
 
     Where ``groups`` is not empty, that is so once the loop is distributed over
     these sets of instances, in this order.
@@ -35,7 +36,7 @@ def find_vector_loop(
     band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
 ) -> VectorLoop | None:
     """The best loop for the vector unit among the members of an innermost band, None if there is none."""
-    active = active_dependences(band, dependences.validity)
+    active = active_dependences(band, dependences.carried)
     partial = band.band_get_partial_schedule()
     for member in vector_candidates(accesses, band.band_n_member()):
         innermost = fixed_around(partial, member, active)
@@ -49,4 +50,6 @@ def find_vector_loop(
             distributed = distribute(split_last(band, member), groups)
             if is_legal_below(distributed, dependences):
                 return VectorLoop(member, tuple(groups))
+        if dependences.relaxed and carried_reductions(split_last(band, member), 0, accesses, dependences):
+            return VectorLoop(member)
     return None

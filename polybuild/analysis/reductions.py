@@ -1,0 +1,282 @@
+"""Statements that accumulate: which may run in any order, and by which argument.
+
+A reduction is a statement that combines one element, its accumulator, with a value that does
+not depend on it: ``s += e``, ``s = s * e``, ``if (e > m) m = e``. The combination is
+associative and commutative
+
+- in integers for ``+ - * & | ^``, modulo a power of two: the accumulator is kept in an
+  unsigned type, which has no overflow, and cut to its own type in the end;
+- for minima and maxima where equal values are the same value. Integers are; floating-point
+  numbers are but for the two zeros, so the compared value must be one that is never ``-0.0``.
+  Not-a-number compares false, and so is never chosen, wherever it comes;
+- for ``+`` and ``*`` in floating point, and for all other minima and maxima, only by the
+  user's leave (``reassociate``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.nodes import walk
+from polybuild.source.model import Region, Symbol
+from polybuild.source.types import Floating, Integer, Type
+from polybuild.source.typing import common_type, promoted, type_of
+
+# An operator of C, and what a chain of it may consist of.
+_CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}
+_GREATER, _LESS = {">", ">="}, {"<", "<="}
+_MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_ABSOLUTE = frozenset({"fabs", "fabsf", "fabsl"})
+
+
+# The operator, the type to accumulate in, and whether that is exact in any order.
+_Found = tuple[str, Integer | Floating, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduction:
+    """A statement that combines the element ``relation`` gives of ``array`` with a value.
+
+    ``own`` are the nodes of the body that stand for that element, by identity. ``operator`` is
+    one of ``+ * & | ^ min max fmin fmax``, ``type`` that of a variable which accumulates as the element
+    would. ``exact`` says that the order makes no difference to the last bit.
+    """
+
+    statement: Statement
+    array: Array
+    relation: isl.Map
+    own: frozenset[int]
+    operator: str
+    type: Integer | Floating
+    exact: bool
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """What reductions must have in common to be combined in any order with each other."""
+        return self.array.name, self.operator
+
+
+@dataclass(frozen=True, slots=True)
+class Reductions:
+    """The reductions of a region, and those that only the order of floating-point operations forbids."""
+
+    found: tuple[Reduction, ...]
+    ordered: tuple[Reduction, ...]
+
+
+def find_reductions(scop: Scop, region: Region, *, reassociate: bool) -> Reductions:
+    """The reductions of ``scop``; with ``reassociate`` floating-point operations may change their order."""
+    found: list[Reduction] = []
+    ordered: list[Reduction] = []
+    for statement in scop.statements:
+        reduction = _Reader(statement, region).reduction()
+        if reduction is not None:
+            (found if reassociate or reduction.exact else ordered).append(reduction)
+    return Reductions(tuple(found), tuple(ordered))
+
+
+class _Reader:
+    """Reads the body of one statement."""
+
+    def __init__(self, statement: Statement, region: Region) -> None:
+        self._statement = statement
+        self._region = region
+        symbols: dict[str, Type | Symbol] = dict(region.symbols)
+        symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
+        symbols |= {each.name: each.type for each in statement.iterators}
+        self._symbols: Mapping[str, Type | Symbol] = symbols
+        self._own: frozenset[int] = frozenset()
+
+    def reduction(self) -> Reduction | None:
+        """The reduction that the statement is, None if it is none."""
+        write = self._only_write()
+        if write is None or not isinstance(write.array.element, Integer | Floating):
+            return None
+        self._own = frozenset(
+            id(each.node)
+            for each in self._statement.accesses
+            if each.array is write.array and each.exact and each.relation.is_equal(write.relation)
+        )
+        found = self._read(self._statement.body, write.array.element)
+        if found is None:
+            return None
+        operator, kind, exact = found
+        return Reduction(self._statement, write.array, write.relation, self._own, operator, kind, exact)
+
+    def _only_write(self) -> Access | None:
+        """The one access that writes, if it is of one element that the statement reads, too."""
+        writes = [each for each in self._statement.accesses if each.kind is not AccessKind.READ]
+        if len(writes) != 1 or self._statement.dynamic:
+            return None
+        (write,) = writes
+        plain = write.exact and write.relation.is_single_valued()
+        return write if plain and not any(write.array.suffixes) else None
+
+    def _read(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
+        if isinstance(element, Floating) and element.complex:
+            return None
+        if isinstance(element, Integer) and element.width == 1:
+            return None
+        if isinstance(body, c_ast.If):
+            if body.iffalse is not None:
+                return None
+            update = _single(body.iftrue)
+            found = self._chosen(body.cond, update, element)
+            if found is not None or self._has_own(body.cond):
+                return found
+            return self._chain(update, element)
+        found = self._selection(body, element)
+        return found if found is not None else self._chain(body, element)
+
+    def _chain(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
+        """``x op= e``, ``x = x op e``, ``x = e op x``, ``x = x + e - f``."""
+        if not isinstance(body, c_ast.Assignment) or id(body.lvalue) not in self._own:
+            return None
+        operator = body.op.removesuffix("=")
+        if operator:
+            if operator not in _CHAINS or self._has_own(body.rvalue):
+                return None
+        else:
+            operator = next((op for op in "+*&|^" if self._is_chain(body.rvalue, op)), "")
+            if not operator or id(body.rvalue) in self._own:
+                return None
+        kind = common_type(element, self._type(body.rvalue), self._region.scope)
+        operator = "+" if operator == "-" else operator
+        if isinstance(element, Integer) and isinstance(kind, Integer) and isinstance(promoted(kind), Integer):
+            return operator, _unsigned(kind), True
+        if isinstance(element, Floating) and isinstance(kind, Integer | Floating):
+            real = not (isinstance(kind, Floating) and kind.complex)
+            return (operator, element, False) if real and operator in "+*" else None
+        return None
+
+    def _is_chain(self, node: c_ast.Node, operator: str) -> bool:
+        """Whether ``node`` is the accumulator combined by ``operator``, once, with what does not hold it."""
+        if id(node) in self._own:
+            return True
+        if not isinstance(node, c_ast.BinaryOp) or node.op not in _CHAINS[operator]:
+            return False
+        left, right = self._has_own(node.left), self._has_own(node.right)
+        if left and not right:
+            return self._is_chain(node.left, operator)
+        return right and not left and node.op != "-" and self._is_chain(node.right, operator)
+
+    def _selection(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
+        """``m = e > m ? e : m`` and ``m = fmax(m, e)``."""
+        if not isinstance(body, c_ast.Assignment) or body.op != "=" or id(body.lvalue) not in self._own:
+            return None
+        value = body.rvalue
+        if isinstance(value, c_ast.TernaryOp):
+            first, second = value.iftrue, value.iffalse
+            if id(second) in self._own:
+                return self._compared(value.cond, first, element, taken=True)
+            return (
+                self._compared(value.cond, second, element, taken=False) if id(first) in self._own else None
+            )
+        if isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID):
+            return self._library(value, element)
+        return None
+
+    def _library(self, call: c_ast.FuncCall, element: Integer | Floating) -> _Found | None:
+        """``fmax`` and ``fmin``: which zero they give is not defined."""
+        name = call.name.name
+        suffix = {"float": "f", "double": "", "long double": "l"}.get(element.name)
+        arguments = list(call.args or ())
+        if not isinstance(element, Floating) or name not in {f"fmax{suffix}", f"fmin{suffix}"}:
+            return None
+        others = [each for each in arguments if id(each) not in self._own]
+        if len(arguments) != 2 or len(others) != 1 or self._has_own(others[0]):
+            return None
+        return name[:4], element, False
+
+    def _chosen(
+        self, condition: c_ast.Node, update: c_ast.Node, element: Integer | Floating
+    ) -> _Found | None:
+        """``if (e > m) m = e``."""
+        if not isinstance(update, c_ast.Assignment) or update.op != "=" or id(update.lvalue) not in self._own:
+            return None
+        return self._compared(condition, update.rvalue, element, taken=True)
+
+    def _compared(
+        self, condition: c_ast.Node, value: c_ast.Node, element: Integer | Floating, *, taken: bool
+    ) -> _Found | None:
+        """A minimum or maximum that takes ``value`` where ``condition`` is ``taken``."""
+        if not isinstance(condition, c_ast.BinaryOp) or condition.op not in _GREATER | _LESS:
+            return None
+        operator = condition.op
+        left, right = condition.left, condition.right
+        if id(left) in self._own:  # to "value against accumulator"
+            left, right, operator = right, left, _MIRRORED[operator]
+        if id(right) not in self._own or self._has_own(left) or not _same(left, value):
+            return None
+        greater = (operator in _GREATER) is taken
+        kind = self._type(value)
+        if not _fits(kind, element):
+            return None
+        exact = isinstance(element, Integer)
+        if not exact and taken and operator in {"<", ">"}:
+            exact = isinstance(kind, Integer) or self._is_positive(value)
+        return "max" if greater else "min", element, exact
+
+    def _is_positive(self, node: c_ast.Node) -> bool:
+        """Whether a floating-point value is not a number, or ``+0.0`` or above."""
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            return node.name.name in _ABSOLUTE
+        if isinstance(node, c_ast.BinaryOp):
+            if node.op == "*":
+                return _same(node.left, node.right)
+            return node.op == "+" and self._is_positive(node.left) and self._is_positive(node.right)
+        return False
+
+    def _has_own(self, node: c_ast.Node) -> bool:
+        return any(id(each) in self._own for each in walk(node))
+
+    def _type(self, node: c_ast.Node) -> Type:
+        return type_of(node, self._symbols, self._region)
+
+
+def _single(node: c_ast.Node) -> c_ast.Node:
+    """The only statement of a block."""
+    while isinstance(node, c_ast.Compound) and len(node.block_items or ()) == 1:
+        node = node.block_items[0]
+    return node
+
+
+def _unsigned(kind: Integer) -> Integer:
+    """An unsigned type as wide as ``kind``, at least ``int``: it accumulates without overflow."""
+    wide = promoted(kind)
+    assert isinstance(wide, Integer)  # noqa: S101 - integers are promoted to integers
+    return wide if not wide.signed else Integer(f"unsigned {wide.name}", wide.width, signed=False)
+
+
+def _fits(kind: Type, element: Integer | Floating) -> bool:
+    """Whether each value of ``kind`` is one of ``element``'s, and compares with those as itself."""
+    if isinstance(element, Floating):
+        if isinstance(kind, Floating):
+            return not kind.complex and kind.size <= element.size
+        return isinstance(kind, Integer)  # rounded alike in the comparison and the assignment
+    if not isinstance(kind, Integer):
+        return False
+    if kind.signed == element.signed:
+        return kind.width <= element.width
+    return element.signed and kind.width < element.width
+
+
+def _same(one: c_ast.Node, other: c_ast.Node) -> bool:
+    """Whether two expressions without effects are written alike."""
+    if type(one) is not type(other) or any(_effects(each) for each in walk(one)):
+        return False
+    if any(getattr(one, name) != getattr(other, name) for name in one.attr_names):
+        return False
+    children = list(one), list(other)
+    return len(children[0]) == len(children[1]) and all(map(_same, *children))
+
+
+def _effects(node: c_ast.Node) -> bool:
+    if isinstance(node, c_ast.UnaryOp):
+        return node.op in {"++", "--", "p++", "p--"}
+    return isinstance(node, c_ast.Assignment)

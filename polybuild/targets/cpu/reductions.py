@@ -1,0 +1,124 @@
+"""Loops that carry nothing but reductions: threads or vector lanes may each accumulate their own part."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences, RelaxedOrder
+from polybuild.analysis.reductions import Reduction
+from polybuild.polyhedral import maps_of, mark_name, sets_of
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.innermost import active_dependences, carries_nothing
+from polybuild.targets.cpu.strides import Reference, references
+from polybuild.targets.model import Accumulator
+
+_in = isl.dim_type.in_
+
+
+def carried_reductions(
+    band: isl.ScheduleNode, position: int, accesses: list[Reference], dependences: Dependences
+) -> tuple[RelaxedOrder, ...] | None:
+    """The reductions that member ``position`` of ``band`` carries; None if it carries anything else.
+
+    ``accesses`` are those below. None, too, unless each group of reductions has one accumulator for
+    all iterations of the band, which nothing else below it may touch.
+    """
+    partial = band.band_get_partial_schedule()
+    if not carries_nothing(partial, position, active_dependences(band, dependences.validity)):
+        return None
+    found = tuple(
+        each
+        for each in dependences.relaxed
+        if not carries_nothing(partial, position, active_dependences(band, each.order))
+    )
+    return found if all(_has_one_accumulator(band, each, accesses) for each in found) else None
+
+
+def reduced_members(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> list[int]:
+    """The members of ``band`` that carry reductions, and nothing else."""
+    if not dependences.relaxed:
+        return []
+    members = range(band.band_n_member())
+    return [each for each in members if carried_reductions(band, each, accesses, dependences)]
+
+
+class Accumulators:
+    """The variables that the loops of a region accumulate in; ``all`` are those made so far."""
+
+    def __init__(self, scop: Scop, dependences: Dependences) -> None:
+        self._scop = scop
+        self._dependences = dependences
+        self._made: dict[str, Accumulator] = {}
+
+    @property
+    def all(self) -> tuple[Accumulator, ...]:
+        """All of them, in the order in which they were made."""
+        return tuple(self._made.values())
+
+    def above(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, tuple[Accumulator, ...]]:
+        """The accumulators of what the first member of a band carries; new ones get marks above the band.
+
+        Those of a loop around it serve it, too.
+        """
+        if not self._dependences.relaxed:
+            return node, ()
+        accesses = references(self._scop, node)
+        around = self._around(node)
+        found: list[Accumulator] = []
+        for each in carried_reductions(node, 0, accesses, self._dependences) or ():
+            inside = _inside(node, each)
+            accumulator = around.get(inside[0].group)
+            if accumulator is None:
+                accumulator = Accumulator(f"accumulator{len(self._made)}", inside)
+                self._made[accumulator.name] = accumulator
+                node = node.insert_mark(isl.Id(accumulator.name)).child(0)
+            found.append(accumulator)
+        return node, tuple(found)
+
+    def _around(self, node: isl.ScheduleNode) -> dict[tuple[str, str], Accumulator]:
+        names = [mark_name(node.ancestor(each)) for each in range(1, node.get_tree_depth() + 1)]
+        return {
+            self._made[name].reductions[0].group: self._made[name] for name in names if name in self._made
+        }
+
+
+def without_accumulators(
+    band: isl.ScheduleNode, members: list[int], accesses: list[Reference], dependences: Dependences
+) -> list[Reference]:
+    """``accesses`` but for those of what ``members`` of ``band`` accumulate in: it stays in a register."""
+    own = {
+        node
+        for each in members
+        for relaxed in carried_reductions(band, each, accesses, dependences) or ()
+        for reduction in relaxed.reductions
+        for node in reduction.own
+    }
+    return [each for each in accesses if id(each.access.node) not in own]
+
+
+def _inside(band: isl.ScheduleNode, relaxed: RelaxedOrder) -> tuple[Reduction, ...]:
+    """The reductions of a group that are below ``band``."""
+    here = {each.get_tuple_name() for each in sets_of(band.get_domain())}
+    return tuple(each for each in relaxed.reductions if each.statement.name in here)
+
+
+def _has_one_accumulator(band: isl.ScheduleNode, relaxed: RelaxedOrder, accesses: list[Reference]) -> bool:
+    inside = _inside(band, relaxed)
+    own = frozenset(node for each in inside for node in each.own)
+    array = inside[0].array
+    if any(each.access.array is array and id(each.access.node) not in own for each in accesses):
+        return False
+    united = _elements(band, inside[0])
+    for each in inside[1:]:
+        united = united.union(_elements(band, each))
+    return bool(united.is_single_valued())
+
+
+def _elements(band: isl.ScheduleNode, reduction: Reduction) -> isl.Map:
+    """The element that is accumulated in at each date of the loops around ``band``."""
+    dates = next(
+        each
+        for each in maps_of(band.get_prefix_schedule_union_map().intersect_domain(band.get_domain()))
+        if each.get_tuple_name(_in) == reduction.statement.name
+    )
+    return dates.reverse().apply_range(reduction.relation)

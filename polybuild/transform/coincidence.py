@@ -1,0 +1,39 @@
+"""Coincident members of bands where some dependences are relaxed.
+
+Reductions may run in any order, but not side by side on one element. So the order that
+``legality`` proves knows nothing of the relaxed pairs, and coincident members, whose
+iterations run side by side, must not separate them.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.polyhedral import node_kind
+from polybuild.transform.bands import is_band, member
+
+_BRANCHES = {isl.schedule_node_type.sequence, isl.schedule_node_type.set}
+
+
+def without_carried(schedule: isl.Schedule, relaxed: isl.UnionMap) -> isl.Schedule:
+    """``schedule`` with no member coincident that separates a pair of ``relaxed``."""
+    return _cleared(schedule.get_root(), relaxed).get_schedule()
+
+
+def _cleared(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:
+    if active.is_empty():
+        return node
+    if is_band(node):
+        for position in range(node.band_n_member()):
+            same = active.eq_at_multi_union_pw_aff(member(node, position))
+            if node.band_member_get_coincident(position) and not active.is_subset(same):
+                node = node.band_member_set_coincident(position, 0)
+        active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+    branches = node_kind(node) in _BRANCHES
+    for index in range(node.n_children()):
+        inside = active
+        if branches:
+            chosen = node.child(index).filter_get_filter()
+            inside = active.intersect_domain(chosen).intersect_range(chosen)
+        node = _cleared(node.child(index), inside).parent()
+    return node

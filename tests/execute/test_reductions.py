@@ -1,0 +1,219 @@
+"""Reductions run in parts: the same bits in integers, minima and maxima; close where sums are reordered."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+from compiling import transform, write
+
+from polybuild.options import Options
+from polybuild.pipeline import compile_source
+
+# Each body works on its own copies of the data; what it leaves in them and in the results is printed.
+BODIES = {
+    "sum": "for (int i = 0; i < n; i++) s += a[i];",
+    "difference": "for (int i = 0; i < n; i++) s = s - a[i] * 3 + b[i];",
+    "from the right": "for (int i = 0; i < n; i++) s = a[i] + s;",
+    "wide": "for (int i = 0; i < n; i++) l += (long)a[i] * b[i];",
+    "narrow": "for (int i = 0; i < n; i++) c += a[i];",
+    "narrow from wide": "for (int i = 0; i < n; i++) h -= l - a[i];",
+    "product": "for (int i = 0; i < n; i++) u *= (unsigned)a[i] | 1u;",
+    "bits": "for (int i = 0; i < n; i++) { u ^= a[i]; c |= b[i]; l &= ~(long)(a[i] & 4096); }",
+    "conditional": "for (int i = 0; i < n; i++) if (a[i] & 1) s += b[i];",
+    "maximum": "for (int i = 0; i < n; i++) if (a[i] > s) s = a[i];",
+    "minimum": "for (int i = 0; i < n; i++) s = s < a[i] ? s : a[i];",
+    "byte maximum": "for (int i = 0; i < n; i++) { if (c < B[i]) { c = B[i]; } c = c >= B[i] ? c : B[i]; }",
+    "two dimensions": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) s += A[i][j];",
+    "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i] += A[i][j] * a[j];",
+    "one element": "for (int i = 0; i < n; i++) for (int j = 1; j < i; j++) b[3] += A[i][j];",
+    "local": """for (int i = 0; i < n; i++) {
+      int t = 1; for (int j = 0; j < n; j++) t += A[i][j] ^ a[j];
+      b[i] = t; }""",
+    "two statements": "for (int i = 0; i < n; i++) { s += a[i]; s -= b[i]; }",
+    "killed": "for (int i = 0; i < n; i++) { if (i == 5) s = 0; s += a[i]; }",
+    "read in between": "for (int i = 0; i < n; i++) { s += a[i]; b[i] = s; }",
+    "two operators": "for (int i = 0; i < n; i++) { u += a[i]; u *= 3; }",
+    "prefix": "for (int i = 1; i < n; i++) a[i] = a[i] ^ a[i - 1];",
+    "in place": "for (int i = 1; i < n; i++) a[0] += a[i];",
+    "largest magnitude": "for (int i = 0; i < n; i++) if (fabs(x[i]) > f) f = fabs(x[i]);",
+    "smallest square": "for (int i = 0; i < n; i++) f = x[i] * x[i] < f ? x[i] * x[i] : f;",
+    "largest number": "for (int i = 0; i < n; i++) f = f < a[i] ? a[i] : f;",
+}
+INEXACT = {
+    "sum": "for (int i = 0; i < n; i++) f += y[i];",
+    "single": "for (int i = 0; i < n; i++) g += (float)y[i];",
+    "product": "for (int i = 0; i < n; i++) f = f * (1 + y[i] / 1e4);",
+    "dots": """for (int i = 0; i < n; i++) {
+      double t = 0; for (int j = 0; j < n; j++) t += y[j] * A[i][j];
+      x[i] = t; }""",
+    "maximum": "for (int i = 0; i < n; i++) f = f > y[i] ? f : y[i];",
+    "smaller of both": "for (int i = 0; i < n; i++) q = fmin(y[i], q);",
+    "larger of both": "for (int i = 0; i < n; i++) f = fmax(f, x[i]);",
+    "no number": "for (int i = 4; i < n; i += 9) q = fmax(q, x[i]);",
+}
+HEAD = """\
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int s; static unsigned u; static long l; static signed char c; static short h;
+static double f, q; static float g;
+"""
+FUNCTION = """\
+static void f{number}(int n, int *restrict a, int *restrict b, signed char *restrict B, int A[restrict n][n],
+                      double *restrict x, const double *restrict y)
+{{
+#pragma scop
+  {body}
+#pragma endscop
+  (void)a; (void)b; (void)B; (void)A; (void)x; (void)y;
+}}
+"""
+MAIN = """\
+
+static unsigned state;
+static int next(void) {{ return (int)(state = state * 1664525u + 1013904223u); }}
+static void test(int number, void (*run)(), int n)
+{{
+  int *a = malloc(n * sizeof *a + 1), *b = malloc(n * sizeof *b + 1), *A = malloc(n * n * sizeof *A + 1);
+  signed char *B = malloc(n + 1);
+  double *x = malloc(n * sizeof *x + 1), *y = malloc(n * sizeof *y + 1);
+  unsigned long long sum = 0;
+  state = n, s = -3, u = 7, l = -1, c = -9, h = 12, f = 0.5, q = NAN, g = 0.25f;
+  for (int i = 0; i < n; i++) {{
+    a[i] = next() % {range}, b[i] = next() % {range}, B[i] = (signed char)(next() >> 20);
+    y[i] = (next() >> 8) / 3e6, x[i] = i % 9 == 4 ? NAN : i % 5 == 1 ? -0.0 : y[i];
+  }}
+  for (int i = 0; i < n * n; i++) A[i] = next() % {range};
+  run(n, a, b, B, A, x, y);
+  for (int i = 0; i < n; i++) sum = sum * 31 + (unsigned)a[i] + 7u * (unsigned)b[i];
+  printf("%d %d %d %u %ld %d %d %.17g %g %.9g %llu", number, n, s, u, l, c, h, f, q, g, sum);
+  for (int i = 0; i < n; i++) printf(" %.17g", x[i]);
+  puts("");
+  free(a), free(b), free(A), free(B), free(x), free(y);
+}}
+int main(void)
+{{
+  const int sizes[] = {{0, 1, 7, 33, 100}};
+  for (int k = 0; k < 5; k++) {{
+{calls}
+  }}
+  return 0;
+}}
+"""
+FLAGS = ("-std=gnu99", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas", "-Werror")
+
+
+def program(bodies, most):
+    functions = [FUNCTION.format(number=number, body=body) for number, body in enumerate(bodies.values())]
+    calls = "\n".join(
+        f"    test({number}, (void (*)())f{number}, sizes[k]);" for number in range(len(bodies))
+    )
+    main = MAIN.format(range=most, calls=calls).split("\n", 1)[1]
+    return HEAD + "".join(functions) + main
+
+
+def built(path, compiler, *flags):
+    command = [compiler, *FLAGS, *flags, str(path), "-o", str(path.with_suffix(".exe")), "-lm"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return path.with_suffix(".exe")
+
+
+def lines(program_, threads=1):
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run([str(program_)], check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def without_thresholds(text):
+    """The generated code with threads in loops that are too short for them, too."""
+    return re.sub(r" if\(1\.0 \* [^\n]* >= \d+\)\)", ")", text)
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """The program of the exact bodies, and what it became."""
+    folder = tmp_path_factory.mktemp("reductions")
+    # large numbers: their sums wrap around in every type
+    source = write(folder / "in.c", program(BODIES, 2147483647))
+    result = compile_source(str(source), Options(min_work=0, paranoid=True), ["gcc"], FLAGS)
+    assert [each.message for each in result.regions if each.status != "transformed"] == []
+    return source, write(folder / "out.c", without_thresholds(result.text)), result
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_same_bits(compiler, exact):
+    source, transformed, _ = exact
+    expected = lines(built(source, "gcc", "-O1", "-fwrapv"))
+    threaded = built(transformed, compiler, "-O2", "-fopenmp")
+    for threads in (1, 2, 5):
+        assert lines(threaded, threads) == expected
+    assert lines(built(transformed, compiler, "-O2")) == expected
+
+
+def test_partial_sums_do_not_overflow(tmp_path):
+    """What has no undefined behaviour has none in parts, whatever the order."""
+    chosen = {
+        name: body for name, body in BODIES.items() if name in {"sum", "from the right", "two dimensions"}
+    }
+    text = program(chosen, 2147483647).replace("next() % 2147483647", "(i % 2 ? 2147483647 : -2147483647)")
+    source = write(tmp_path / "in.c", text)
+    result = compile_source(str(source), Options(min_work=0), ["gcc"], FLAGS)
+    transformed = write(tmp_path / "out.c", without_thresholds(result.text))
+    flags = ("-O1", "-fopenmp", "-fsanitize=undefined,address", "-fno-sanitize-recover=all")
+    assert lines(built(transformed, "gcc", *flags), 3) == lines(built(source, "gcc", "-O1"))
+
+
+def test_what_runs_in_parts(exact):
+    _, transformed, result = exact
+    outcome = dict(zip(BODIES, result.regions, strict=True))
+    serial = {"killed", "read in between", "two operators", "prefix", "in place"}
+    for name, region in outcome.items():
+        if name in serial:
+            assert not region.parallel_loops, name
+        else:
+            assert region.parallel_loops, name
+            assert any("accumulated in parts" in each for each in region.remarks), name
+    text = transformed.read_text()
+    assert "parallel for reduction(+: pb_s)" in text
+    assert "OMP(simd reduction(+: pb_s)" in text
+    assert "parallel for reduction(polybuild_upper: pb_f)" in text
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_sums_in_another_order(compiler, tmp_path):
+    source = write(tmp_path / "in.c", program(INEXACT, 1000))
+    result = compile_source(str(source), Options(min_work=0, allow_reassociation=True), ["gcc"], FLAGS)
+    assert all(each.parallel_loops for each in result.regions)
+    transformed = write(tmp_path / "out.c", without_thresholds(result.text))
+    expected = lines(built(source, "gcc", "-O1"))
+    threaded = built(transformed, compiler, "-O2", "-fopenmp")
+    for threads in (1, 3):
+        for got, wanted in zip(lines(threaded, threads), expected, strict=True):
+            pairs = zip(got.split(), wanted.split(), strict=True)
+            assert all(
+                each == other or float(each) == pytest.approx(float(other), rel=1e-6) for each, other in pairs
+            )
+
+
+def test_kept_in_order_unless_allowed(tmp_path):
+    body = program({"sum": INEXACT["sum"]}, 1000)
+    flags = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+    for given, expected in (((), 0), (flags[:1], 0), (flags, 1), (("-ffast-math",), 1)):
+        (region,) = transform(tmp_path / "in.c", body, *given).regions
+        assert region.parallel_loops == expected
+        assert any("--allow-reassociation" in each for each in region.remarks) is not bool(expected)
+
+
+def test_verification_tolerates_another_order(tmp_path):
+    text = program({"sum": INEXACT["sum"]}, 1000)
+    result = transform(tmp_path / "in.c", text, verify=True, allow_reassociation=True)
+    threaded = built(write(tmp_path / "out.c", without_thresholds(result.text)), "gcc", "-O3", "-fopenmp")
+    for tolerance, quiet in (({}, True), ({"POLYBUILD_VERIFY_TOLERANCE": "0"}, False)):
+        environment = {**os.environ, "POLYBUILD_VERIFY": "1", "OMP_NUM_THREADS": "3", **tolerance}
+        done = subprocess.run([str(threaded)], check=True, capture_output=True, text=True, env=environment)
+        assert ("differ" not in done.stderr) is quiet
