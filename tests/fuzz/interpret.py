@@ -35,19 +35,19 @@ Mapped = tuple[Scop, Dependences, CpuMapping]
 def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
     """The model, the dependences and the new order of each region of ``source``."""
     found: list[Mapped] = []
-    choose = pipeline.choose_mapping
+    choose = pipeline.choose_with_reductions
 
-    def remember(scop: Scop, dependences: Dependences, *rest: object) -> CpuMapping:
-        mapping = choose(scop, dependences, *rest)
-        found.append((scop, dependences, mapping))
-        return mapping
+    def remember(scop: Scop, *rest: object) -> tuple[CpuMapping, Dependences]:
+        mapping, respected = choose(scop, *rest)
+        found.append((scop, respected, mapping))
+        return mapping, respected
 
-    pipeline.choose_mapping = remember
+    pipeline.choose_with_reductions = remember
     try:
         flags = [f"-I{Path(__file__).resolve().parent}"]
         pipeline.compile_source(str(source), options, ["gcc"], flags)
     finally:
-        pipeline.choose_mapping = choose
+        pipeline.choose_with_reductions = choose
     return found
 
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import islpy as isl
+
 from polybuild.analysis.dependences import Dependences
-from polybuild.analysis.reductions import Reductions
+from polybuild.analysis.reductions import Reduction, Reductions
 from polybuild.analysis.relaxation import relax
+from polybuild.budget import budget_within
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.model import Accumulator
+
+# isl's operations that may be spent on reductions, and on telling what they would bring.
+_MOST_OPERATIONS = 1_000_000
+_HINT_OPERATIONS = 200_000
 
 
 def choose_with_reductions(
@@ -29,11 +36,10 @@ def choose_with_reductions(
     none are lost; else the exact dependences count.
     """
     exact = choose_mapping(scop, dependences, options, temporaries)
-    relaxed = relax(scop, dependences, reductions.found)
-    if relaxed is not dependences:
-        mapping = choose_mapping(scop, relaxed, options, temporaries)
-        useful = mapping.accumulators and mapping.parallel_loops >= exact.parallel_loops
-        if useful and _is_legal(scop, mapping, relaxed):
+    if reductions.found:
+        tried = _try(scop, dependences, reductions.found, options, temporaries, most=_MOST_OPERATIONS)
+        if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
+            mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
             return replace(mapping, remarks=remarks), relaxed
     if options.parallel and reductions.ordered and not exact.parallel_loops:
@@ -41,12 +47,29 @@ def choose_with_reductions(
     return exact, dependences
 
 
-def _is_legal(scop: Scop, mapping: CpuMapping, dependences: Dependences) -> bool:
+def _try(
+    scop: Scop,
+    dependences: Dependences,
+    reductions: Sequence[Reduction],
+    options: Options,
+    temporaries: Sequence[Array] = (),
+    *,
+    most: int,
+) -> tuple[CpuMapping, Dependences] | None:
+    """The mapping with ``reductions`` relaxed, and its dependences.
+
+    None if there is nothing to relax, no legal order is found, or isl needs more than ``most`` operations.
+    """
     try:
-        check_schedule(mapping.schedule, dependences, scop.domain)
-    except IllegalSchedule:  # the shapes of tiles know nothing of reductions
-        return False
-    return True
+        with budget_within(most):
+            relaxed = relax(scop, dependences, reductions)
+            if relaxed is dependences:
+                return None
+            mapping = choose_mapping(scop, relaxed, options, temporaries)
+            check_schedule(mapping.schedule, relaxed, scop.domain)
+    except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
+        return None
+    return mapping, relaxed
 
 
 def _remark(accumulator: Accumulator) -> str:
@@ -60,8 +83,9 @@ def _remark(accumulator: Accumulator) -> str:
 
 def _hints(scop: Scop, dependences: Dependences, reductions: Reductions, options: Options) -> list[str]:
     """That threads could share a region's loops if floating-point operations might change their order."""
-    relaxed = relax(scop, dependences, (*reductions.found, *reductions.ordered))
-    if relaxed is dependences or not choose_mapping(scop, relaxed, options).parallel_loops:
+    every = (*reductions.found, *reductions.ordered)
+    tried = _try(scop, dependences, every, options, most=_HINT_OPERATIONS)
+    if tried is None or not tried[0].parallel_loops:
         return []
     lines = dict.fromkeys(each.statement.location.line for each in reductions.ordered)
     return [

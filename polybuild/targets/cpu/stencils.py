@@ -64,10 +64,10 @@ def tile_stencil(
 ) -> StencilTiles | None:
     """Tile the loop over time ``node`` if it is a stencil's, with the shape that ``options`` ask for.
 
-    None if it is no stencil, if its data stay in the cache anyway, or if sizes were
-    asked for that the shape cannot have.
+    None if it is no stencil, if its data stay in the cache anyway, if sizes were
+    asked for that the shape cannot have, or where reductions lack the order that shapes rely on.
     """
-    if options.tile_shape == "rectangular":
+    if options.tile_shape == "rectangular" or dependences.relaxed:
         return None
     if not options.tile_sizes and is_resident(list(accesses), options.l2_size // 4):
         return None
