@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.emit.accumulators import AccumulatorPlaces
 from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
@@ -29,6 +30,7 @@ _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the
 _IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
+_NO_PLACES = AccumulatorPlaces(())
 _NO_SCOPES = Scopes({})
 
 
@@ -53,9 +55,9 @@ class LoopPrinter:
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``loop_lines`` the line to put before the
     loops under each mark of the schedule tree, ``scopes`` the buffers that loops' bodies
-    declare, ``variables`` the names of the accumulators, ``sizes`` the C text of the inner
-    extents of each array that is a view. ``helpers`` collects what the text needs from the
-    prologue.
+    declare, ``variables`` the names of accumulators and ``places`` where they are, ``sizes``
+    the C text of the inner extents of each array that is a view. ``helpers`` collects what
+    the text needs from the prologue.
     """
 
     counter_type = COUNTER_TYPE
@@ -71,7 +73,9 @@ class LoopPrinter:
         sizes: Mapping[str, tuple[str, ...]],
         scopes: Scopes = _NO_SCOPES,
         variables: Mapping[str, str] = MappingProxyType({}),
+        places: AccumulatorPlaces = _NO_PLACES,
     ) -> None:
+        self._places = places
         self._accumulators = variables
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
         self._accumulating: dict[str, dict[int, str]] = {}
@@ -154,7 +158,7 @@ class LoopPrinter:
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """A block around what accumulates in a variable."""
-        below, place = node.mark_get_node(), self._ast.accumulators.at(node)
+        below, place = node.mark_get_node(), self._places.at(node)
         if place is None:
             return self._node(below, indent, before)
         accumulator, inner = place.accumulator, indent + _INDENT

@@ -118,7 +118,15 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     taken |= {each.name for each in buffers}.union(variables.values())
     helpers.update(filter(None, map(combination, plan.accumulators)))
     writer = LoopPrinter(
-        ast, names, taken, loop_lines, helpers, scopes=scopes, sizes=printed.sizes, variables=variables
+        ast,
+        names,
+        taken,
+        loop_lines,
+        helpers,
+        scopes=scopes,
+        sizes=printed.sizes,
+        variables=variables,
+        places=ast.accumulators,
     )
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
