@@ -188,7 +188,7 @@ def _statement(scop: Scop, target: _Target) -> Statement:
         c_ast.ID(CHECK),
         c_ast.Constant("int", str(target.number)),
         c_ast.Constant("char", f"'{_kind(array.element)}'"),
-        c_ast.Constant("string", f'"{array.spelling}"'),
+        c_ast.Constant("string", f'"{_told(array)}"'),
         c_ast.UnaryOp("&", node),
         c_ast.UnaryOp("sizeof", node),
         c_ast.Constant("int", str(count)),
@@ -197,6 +197,13 @@ def _statement(scop: Scop, target: _Target) -> Statement:
     call = c_ast.FuncCall(c_ast.ID("polybuild_verify_element"), c_ast.ExprList(arguments))
     access = Access(array, relation, AccessKind.READ, node)
     return Statement(name, domain, subscripts, call, (access,), scop.location, scop.location.line)
+
+
+def _told(array: Array) -> str:
+    """The name to tell of; of a member of structures with ``[]`` where its subscripts go."""
+    if not any(array.suffixes):
+        return array.spelling
+    return array.spelling + "".join(f"[]{suffix}" for suffix in array.suffixes)
 
 
 def _kind(kind: Type) -> str:

@@ -259,9 +259,13 @@ static void polybuild_verify_report(void *check, int line)
 {
   struct polybuild_verify *v = (struct polybuild_verify *)check;
   const char *asked = getenv("POLYBUILD_VERIFY_EXIT");
+  const char *rest = v->name, *gap;
   int position, code = asked ? atoi(asked) : 0;
-  fprintf(stderr, "%s:%d: polybuild: verification failed: %s", v->file, line, v->name);
-  for (position = 0; position < v->indices; position++)
+  fprintf(stderr, "%s:%d: polybuild: verification failed: ", v->file, line);
+  for (position = 0; (gap = strstr(rest, "[]")) != 0; position++, rest = gap + 2)
+    fprintf(stderr, "%.*s[%lld]", (int)(gap - rest), rest, polybuild_verify_index(check, position));
+  fprintf(stderr, "%s", rest);
+  for (; position < v->indices; position++)
     fprintf(stderr, "[%lld]", polybuild_verify_index(check, position));
   fprintf(stderr, " is ");
   polybuild_verify_print(v->kind, &v->got);
