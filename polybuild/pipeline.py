@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.analysis.aliasing import find_overlaps
+from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import find_reductions
@@ -28,11 +29,12 @@ from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.extract import extract_scop
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Array, Scop
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
+from polybuild.storage.buffers import IllegalStorage
 from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.relaxing import choose_with_reductions
@@ -235,13 +237,16 @@ def _compile_region(
     ladder = _ladder(options)
     # large regions take more, and are worth it: it is their number that must not matter
     most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
+    model: _Model | None = None
     for attempt in ladder:
         try:
+            if model is None:
+                model = _read_model(region, most)
             with operation_budget(most if attempt in {ladder[0], ladder[-1]} else most // 3):
-                return _transform(region, attempt, options, strict_aliasing=strict_aliasing)
+                return _transform(model, attempt, options, strict_aliasing=strict_aliasing)
         except Unsupported:
             raise
-        except IllegalSchedule as illegal:
+        except (IllegalSchedule, IllegalStorage) as illegal:
             if attempt is ladder[-1]:
                 raise Unsupported(
                     "illegal-schedule",
@@ -257,7 +262,7 @@ def _compile_region(
                     region.begin,
                     f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
                 ) from error
-            if attempt is ladder[-1]:
+            if attempt is ladder[-1] or model is None:
                 raise Unsupported(
                     "too-complex",
                     "this region takes too long to analyse",
@@ -284,16 +289,42 @@ def _ladder(options: Options) -> list[Options]:
     return list(dict.fromkeys([*steps, replace(simple, tile=False, schedule="original")]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What is known of a region at first; ``coarse`` are the arrays whose dependences are not exact."""
+
+    region: Region
+    scop: Scop
+    live: frozenset[str]
+    dependences: Dependences
+    coarse: tuple[Array, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know of it."""
+        if not self.coarse:
+            return ()
+        names = ", ".join(each.spelling for each in self.coarse)
+        return (f"the exact dependences of {names} take too long to find; more of them are assumed",)
+
+
+def _read_model(region: Region, most: int) -> _Model:
+    """Model and dependences of a region, for about twice ``most`` operations."""
+    with operation_budget(most):
+        scop = extract_scop(region)
+    live = live_after(region)
+    dependences, coarse = bounded_dependences(scop, live, most)
+    return _Model(region, scop, live, dependences, coarse)
+
+
 def _transform(
-    region: Region, options: Options, asked: Options, *, strict_aliasing: bool
+    model: _Model, options: Options, asked: Options, *, strict_aliasing: bool
 ) -> tuple[RegionText, RegionReport, Details]:
-    """Model, order, map and write one region.
+    """Order, map and write one region.
 
     ``options`` are a step of the ladder; kernels have an order of their own, made as ``asked``.
     """
-    scop = extract_scop(region)
-    live = live_after(region)
-    dependences = compute_dependences(scop, live)
+    region, scop, live, dependences = model.region, model.scop, model.live, model.dependences
     check_schedule(scop.schedule, dependences, scop.domain)
     wanted = options.contract_arrays != "off" and options.backend == "openmp"
     named = (*options.temporary, *region.temporaries)
@@ -318,7 +349,7 @@ def _transform(
         accumulators=mapping.accumulators,
     )
     text, device_remarks = _write(scop, region, plan, dependences, asked)
-    remarks = [*mapping.remarks, *device_remarks]
+    remarks = [*model.remarks, *mapping.remarks, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     report = RegionReport(
@@ -350,7 +381,7 @@ def _write(
         request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
         with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             return write_region(scop, region, replace(plan, device=request), region.begin.file), ()
-    except (Unsupported, IllegalSchedule) as refusal:
+    except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
         return text, (f"runs on the host: {refusal}",)
     except isl.Error as error:
         if not was_spent(error):

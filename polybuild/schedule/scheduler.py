@@ -11,6 +11,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import Scop
+from polybuild.supersets import simple_supersets
 
 
 class Fusion(Enum):
@@ -31,13 +32,14 @@ def compute_schedule(
     carries as many dependences as possible (Feautrier's algorithm). Raises
     ``isl.Error`` if isl gives up.
     """
+    carried = simple_supersets(dependences.carried)
     condition, order = _live_range_constraints(dependences)
     constraints = (
         isl.ScheduleConstraints.on_domain(scop.domain)
         .set_context(scop.context)
-        .set_validity(dependences.validity)
-        .set_coincidence(dependences.carried)
-        .set_proximity(dependences.carried)
+        .set_validity(simple_supersets(dependences.validity))
+        .set_coincidence(carried)
+        .set_proximity(carried)
         .set_conditional_validity(condition, order)
     )
     with _strategy(scop.context.get_ctx(), fusion, outer_coincidence=outer_coincidence):
@@ -74,8 +76,8 @@ def _live_range_constraints(dependences: Dependences) -> tuple[isl.UnionMap, isl
     condition = isl.UnionMap.empty(dependences.flow.get_space())
     order = condition
     for private in dependences.private:
-        condition = condition.union(_tagged(private.flow, private.array.name))
-        order = order.union(_tagged(private.order, private.array.name))
+        condition = condition.union(_tagged(simple_supersets(private.flow), private.array.name))
+        order = order.union(_tagged(simple_supersets(private.order), private.array.name))
     return condition, order
 
 

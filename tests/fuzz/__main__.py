@@ -28,6 +28,8 @@ from .harness import (
     ROOT,
     SETTINGS,
     THREADS,
+    UNOPTIMISED,
+    UNOPTIMISED_BACKWARDS,
     Build,
     Failure,
     Harness,
@@ -39,7 +41,7 @@ from .program import Program
 from .reduce import reduce
 from .text import batch_text
 
-BATCH = 12
+BATCH = 48  # programs in a file: the tools' starts and the driver are shared
 
 
 def main() -> int:
@@ -94,11 +96,11 @@ def run_batch(
     programs = [(chain if chains else generate)(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
     harness = Harness(folder, fault=fault)
-    builds: list[Build] = [THREADS, BACKWARDS]
+    builds: list[Build] = [THREADS, BACKWARDS] if rng.random() < 0.3 else [UNOPTIMISED, UNOPTIMISED_BACKWARDS]
     if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
         builds.append(other)
     outcome = harness.check(programs, rng.sample(SETTINGS, ways), builds)
-    if rng.random() < 0.15 and not fault and not chains:
+    if rng.random() < 0.1 and not fault and not chains:
         outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:
         outcome.failures += harness.invalid(programs)

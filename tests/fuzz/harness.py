@@ -49,15 +49,17 @@ class Build:
 
 THREADS = Build("threads")
 BACKWARDS = Build("backwards", backwards=True)
+# half the compiler's time, which is most of a program's
+UNOPTIMISED = Build("threads-O0", flags=("-O0", "-fopenmp"))
+UNOPTIMISED_BACKWARDS = Build("backwards-O0", flags=("-O0", "-fopenmp"), backwards=True)
 OTHERS = (
-    Build("O0", flags=("-O0", "-fopenmp")),
     Build("O3", flags=("-O3", "-march=native", "-fopenmp")),
     Build("serial", flags=("-O2",)),
     Build("clang", "clang", ("-O1",)),
     Build("sanitized", flags=("-O1", "-g", "-fopenmp", *SANITIZERS), backwards=True),
     Build("races", flags=("-O1", "-g", "-fopenmp", "-fsanitize=thread"), backwards=True),
 )
-ORIGINAL = Build("original", flags=("-O1",))
+ORIGINAL = Build("original", flags=("-O0",))
 CHECKED = (
     Build("original checked", flags=("-O1", "-g", *SANITIZERS)),
     Build("original initialised", "clang", ("-O1", "-g", "-fsanitize=memory", "-fno-sanitize-recover=all")),

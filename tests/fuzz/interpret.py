@@ -83,7 +83,7 @@ def _count(scop: Scop, parameters: Mapping[str, int]) -> int:
 
 def main() -> None:
     seed, first, count = map(int, sys.argv[1:])
-    pipeline._MOST_OPERATIONS = 2_000_000
+    pipeline._MOST_OPERATIONS = 400_000
     isl.DEFAULT_CONTEXT.set_max_operations(0)
     with tempfile.TemporaryDirectory() as folder:
         for index in range(first, first + count):

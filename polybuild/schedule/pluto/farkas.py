@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polybuild.supersets import simple_superset
+
 _dim = isl.dim_type
 
 
@@ -17,12 +19,14 @@ def nonnegative_forms(relation: isl.Map) -> isl.BasicSet:
 
     The result lives in ``[c, p0, ..., s0, ..., t0, ...]``: the constant and the
     coefficients of the parameters, the input dimensions and the output dimensions.
-    Integer divisions are dropped, so the relation may be taken too large.
+    Integer divisions and some of very many constraints are dropped, so the relation may be taken too
+    large.
     """
     count = 1 + relation.dim(_dim.param) + relation.dim(_dim.in_) + relation.dim(_dim.out)
     forms = isl.BasicSet.universe(isl.Space.set_alloc(relation.get_ctx(), 0, count))
-    for piece in relation.remove_divs().get_basic_maps():
-        forms = forms.intersect(_integral(piece.wrap().flatten().coefficients(), forms.get_space()))
+    for piece in relation.get_basic_maps():
+        simple = simple_superset(piece)
+        forms = forms.intersect(_integral(simple.wrap().flatten().coefficients(), forms.get_space()))
     return forms.remove_redundancies()
 
 

@@ -73,7 +73,7 @@ def tile_stencil(
         return None
     active = active_dependences(node, dependences.validity)
     stencil = find_stencil(node, active)
-    if stencil is None or not stencil.cones[0].closed:
+    if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
     shape = "diamond" if options.tile_shape == "auto" else options.tile_shape
     sizes = _sizes(stencil, accesses, options)

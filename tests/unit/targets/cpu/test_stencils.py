@@ -19,6 +19,16 @@ HEAT = """
   }"""
 PLANE = "int n, int steps, double A[restrict n][n], double B[restrict n][n]"
 LINE = "for (int t = 0; t < steps; t++) for (int i = 1; i < n - 1; i++) A[(t + 1) % 2][i] = A[t % 2][i - 1];"
+# nothing travels along the first dimension of space
+PARALLEL_IN_SPACE = """
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < n - i; j++) {
+      char p[5];
+      for (int k = 0; k < 5; k++) p[k] = A[i][j - 1][2 * k + 1];
+      if (C[i][j - 1] < i) A[n - i][j - 1][i] = 6 * i;
+      else p[0] = C[n - i][j];
+    }"""
+PARALLEL = "int n, char A[restrict 14][14][14], char C[restrict n + 1][n + 1]"
 LINES = "int n, int steps, double A[restrict 2][n]"
 # what travels crosses all of the grid in each step
 MIRROR = """
@@ -65,7 +75,7 @@ def test_any_sizes_give_legal_tiles(shape, given, model):
         ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[j][i];", PLANE),
         (HEAT.replace("n - 1", "30"), PLANE.replace("[n]", "[32]").replace("restrict n", "restrict 32")),
         ("for (int t = 0; t < steps; t++) for (int i = 1; i < n; i++) A[0][i] = A[0][i - 1];", LINES),
-        (MIRROR, "int steps, double A[restrict 2][100000]"),
+        (PARALLEL_IN_SPACE, PARALLEL),  # found by the fuzzer
     ],
 )
 def test_nests_that_are_left_to_rectangles(body, parameters, model):

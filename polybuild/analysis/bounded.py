@@ -1,0 +1,117 @@
+"""Dependences within a budget: exact ones where isl has them in time, else supersets array by array.
+
+Exact dependences (Feautrier 1991) take a parametric integer program for each pair of
+references, and those can explode. What stands in for them relates every write of an element
+to every later access, and forgets strides and unions: one convex piece for each pair of
+references and level of the loops around them, as in the tests of dependences of vectorising
+compilers (Allen and Kennedy 1987, section 4). An order that respects a superset respects the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences, compute_dependences
+from polybuild.budget import operation_budget, was_spent
+from polybuild.polyhedral import maps_of
+from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.supersets import simple_superset
+
+_in = isl.dim_type.in_
+_out = isl.dim_type.out
+
+
+def bounded_dependences(
+    scop: Scop, live_out: frozenset[str], most: int
+) -> tuple[Dependences, tuple[Array, ...]]:
+    """Dependences of ``scop`` for about ``most`` operations, and the arrays whose are not exact.
+
+    Raises isl's error if even what stands in for them takes more.
+    """
+    try:
+        with operation_budget(most):
+            return compute_dependences(scop, live_out), ()
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+    parts, coarse = [], []
+    accessed = {each.array.name for statement in scop.statements for each in statement.accesses}
+    arrays = [array for array in scop.arrays if array.name in accessed]
+    for array in arrays:
+        alone = _restricted(scop, array)
+        try:
+            with operation_budget(most // len(arrays)):
+                parts.append(compute_dependences(alone, live_out))
+        except isl.Error as error:
+            if not was_spent(error):
+                raise
+            coarse.append(array)
+            with operation_budget(most):
+                parts.append(coarse_dependences(alone))
+    return _together(parts), tuple(coarse)
+
+
+def coarse_dependences(scop: Scop) -> Dependences:
+    """A superset of the dependences of ``scop``, none of them private: every read may see an older value."""
+    reads = scop.accesses(AccessKind.READ)
+    writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
+    flow = _pairs(scop, writes, reads)
+    false = _pairs(scop, writes, writes).union(_pairs(scop, reads, writes))
+    return Dependences(flow, false, (), reads)
+
+
+def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionMap:
+    """Each source related to, at least, the later sinks of the same element."""
+    dates = {each.get_tuple_name(_in): each for each in maps_of(scop.schedule.get_map())}
+    found = isl.UnionMap.empty(scop.context.get_space())
+    for source in maps_of(sources):
+        for sink in maps_of(sinks):
+            if source.get_tuple_name(_out) != sink.get_tuple_name(_out):
+                continue
+            same = source.apply_range(sink.reverse())
+            for before in _levels(dates[source.get_tuple_name(_in)], dates[sink.get_tuple_name(_in)]):
+                pairs = same.intersect(before)
+                if not pairs.plain_is_empty():
+                    found = found.union(isl.UnionMap.from_map(_hull(pairs).intersect(before)))
+    return found
+
+
+def _hull(relation: isl.Map) -> isl.Map:
+    pieces = [isl.Map.from_basic_map(simple_superset(each)) for each in relation.get_basic_maps()]
+    return isl.Map.from_basic_map(functools.reduce(isl.Map.union, pieces).simple_hull())
+
+
+def _levels(first: isl.Map, second: isl.Map) -> Iterator[isl.Map]:
+    """Pairs of instances in order, by the first dimension of their dates that tells them apart."""
+    space = first.get_space().range().map_from_set()
+    equal = isl.Map.universe(space)
+    for level in range(first.dim(_out)):
+        before = first.apply_range(equal.order_lt(_in, level, _out, level)).apply_range(second.reverse())
+        if not before.is_empty():
+            yield before
+        equal = equal.equate(_in, level, _out, level)
+
+
+def _restricted(scop: Scop, array: Array) -> Scop:
+    """``scop`` as if it accessed ``array`` alone."""
+    statements = tuple(
+        replace(each, accesses=tuple(access for access in each.accesses if access.array.name == array.name))
+        for each in scop.statements
+    )
+    return replace(scop, arrays=(array,), statements=statements)
+
+
+def _together(parts: list[Dependences]) -> Dependences:
+    first, *others = parts
+    for each in others:
+        first = Dependences(
+            first.flow.union(each.flow),
+            first.false.union(each.false),
+            first.private + each.private,
+            first.live_in.union(each.live_in),
+        )
+    return first

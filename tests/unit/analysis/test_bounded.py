@@ -1,0 +1,69 @@
+"""Dependences where the exact ones take too long: more of them, and only for the arrays that need it."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polybuild.analysis.bounded import bounded_dependences, coarse_dependences
+from polybuild.analysis.dependences import compute_dependences as compute
+from polybuild.polyhedral import maps_of
+from polybuild.schedule.legality import check_schedule
+
+BODIES = {
+    "stencil": "for (int t = 0; t < n; t++) for (int i = 1; i < 30; i++) A[i] = A[i - 1] + A[i + 1];",
+    "triangle": "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[i] -= A[j] * B[i + j];",
+    "strides": "for (int i = 0; i < n; i += 2) { A[3 * i] = B[i]; if (i % 3 == 1) B[i / 2] = A[n - i]; }",
+    "apart": "for (int i = 0; i < n; i++) A[i] = 0; for (int i = 9; i >= 0; i--) B[i] = A[i] + A[9 - i];",
+    "scalar": "for (int i = 0; i < n; i++) { double x = A[i];"
+    " for (int j = 0; j < n; j++) x += B[j];\n A[i] = x; }",
+}
+PARAMETERS = "int n, double A[restrict 90], double B[restrict 90]"
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_coarse_dependences_hold_the_exact_ones_and_the_original_order_respects_them(name, model):
+    found = model(BODIES[name], PARAMETERS)
+    coarse = coarse_dependences(found.scop)
+    exact = found.dependences
+    assert exact.flow.is_subset(coarse.flow)
+    assert exact.false.is_subset(coarse.false)
+    assert exact.live_in.is_subset(coarse.live_in)
+    check_schedule(found.scop.schedule, coarse, found.scop.domain)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_array_by_array_they_are_the_same(name, model, monkeypatch):
+    found = model(BODIES[name], PARAMETERS)
+    whole = []
+
+    def once(scop, live):
+        if not whole:
+            whole.append(scop)
+            isl.DEFAULT_CONTEXT.set_max_operations(1)
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", once)
+    parts, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert coarse == ()
+    assert parts.flow.is_equal(found.dependences.flow)
+    assert parts.false.is_equal(found.dependences.false)
+    assert parts.live_in.is_equal(found.dependences.live_in)
+    assert [each.array.name for each in parts.private] == [
+        each.array.name for each in found.dependences.private
+    ]
+
+
+def test_only_the_arrays_that_take_too_long_lose_precision(model, monkeypatch):
+    found = model(BODIES["triangle"], PARAMETERS)
+
+    def too_long(scop, live):
+        if any(array.name == "A" for array in scop.arrays):
+            isl.DEFAULT_CONTEXT.set_max_operations(1)
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", too_long)
+    known, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in coarse] == ["A"]
+    assert {each.get_tuple_name(isl.dim_type.out) for each in maps_of(known.live_in)} == {"A", "B"}
+    check_schedule(found.scop.schedule, known, found.scop.domain)
