@@ -376,7 +376,9 @@ def _write(
         return text, ()
     try:
         with operation_budget(_MOST_OPERATIONS):
-            for_device = plan_for_gpu(scop, dependences, options)
+            # a check looks at all that was written
+            live = None if options.verify else live_after(region)
+            for_device = plan_for_gpu(scop, dependences, options, live)
         least = _LAUNCH_WORK if options.min_work else 0
         request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
         with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):

@@ -45,8 +45,13 @@ class GpuPlan:
     launches: tuple[tuple[isl.PwAff, ...], ...]
 
 
-def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuPlan:
-    """The plan for ``scop``; raises Unsupported if it cannot run on a device."""
+def plan_for_gpu(
+    scop: Scop, dependences: Dependences, options: Options, live_out: frozenset[str] | None = None
+) -> GpuPlan:
+    """The plan for ``scop``; raises Unsupported if it cannot run on a device.
+
+    ``live_out`` names variables that are read after it; None: all may be.
+    """
     _require_plain_arrays(scop)
     _require_static_bounds(scop)
     mapping, private = _mapping(scop, dependences, options)
@@ -64,7 +69,7 @@ def plan_for_gpu(scop: Scop, dependences: Dependences, options: Options) -> GpuP
         for array in scop.arrays
         if array.name not in own and not (array.is_scalar and array.name not in written)
     )
-    transfers = find_transfers(scop, dependences, buffers)
+    transfers = find_transfers(scop, dependences, buffers, live_out)
     tree = lower(scop, mapping, transfers)
     check_barriers(tree, mapping.kernels)
     return GpuPlan(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.diagnostics import Unsupported
 from polybuild.polyhedral import sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
@@ -37,14 +37,19 @@ class Transfer:
     comes_out: bool
 
 
-def find_transfers(scop: Scop, dependences: Dependences, arrays: tuple[Array, ...]) -> tuple[Transfer, ...]:
-    """The boxes of ``arrays``; raises Unsupported if the elements that are touched depend on data."""
+def find_transfers(
+    scop: Scop, dependences: Dependences, arrays: tuple[Array, ...], live_out: frozenset[str] | None
+) -> tuple[Transfer, ...]:
+    """The boxes of ``arrays``; raises Unsupported if the elements that are touched depend on data.
+
+    ``live_out`` names variables that are read after the region; None: all are.
+    """
     live_in = {each.get_tuple_name() for each in sets_of(dependences.live_in.range())}
     dead = {each.array.name for each in dependences.private} | {each.name for each in arrays if each.local}
+    if live_out is not None:
+        dead |= {each.name for each in arrays if may_be_private(each, live_out)}
     return tuple(
-        _transfer(
-            scop, array, live_in=array.name in live_in, live_out=not array.local and array.name not in dead
-        )
+        _transfer(scop, array, live_in=array.name in live_in, live_out=array.name not in dead)
         for array in arrays
     )
 

@@ -35,11 +35,15 @@ class Planned:
 def planned(model) -> Callable[..., Planned]:
     """Plan a region for a GPU; the plan is proved on the way."""
 
-    def make(body: str, parameters: str, before: str = "", **options: object) -> Planned:
+    def make(
+        body: str,
+        parameters: str,
+        before: str = "",
+        live_out: frozenset[str] | None = None,
+        **options: object,
+    ) -> Planned:
         found = model(body, parameters, before=before)
-        return Planned(
-            found.scop,
-            plan_for_gpu(found.scop, found.dependences, Options(**options)),  # type: ignore[arg-type]
-        )
+        wanted = Options(**options)  # type: ignore[arg-type]
+        return Planned(found.scop, plan_for_gpu(found.scop, found.dependences, wanted, live_out))
 
     return make

@@ -35,6 +35,14 @@ def test_what_is_written_before_it_is_read_does_not_go_in(planned):
     assert directions(planned(body, VECTORS)) == {"a": (False, True), "b": (False, True)}
 
 
+def test_what_is_dead_after_the_region_does_not_come_out(planned):
+    body = "for (int i = 0; i < n; i++) part[i] = a[i]; for (int i = 0; i < n; i++) b[i] = part[n - 1 - i];"
+    kept = planned(body, VECTORS, "double part[n];", frozenset({"part"}))
+    assert directions(kept) == {"a": (True, False), "part": (False, True), "b": (False, True)}
+    dead = planned(body, VECTORS, "double part[n];", frozenset())
+    assert directions(dead) == {"a": (True, False), "part": (False, False), "b": (False, True)}
+
+
 def test_elements_that_depend_on_data_of_unknown_extent(planned):
     with pytest.raises(Unsupported, match="depends on data"):
         planned("for (int i = 0; i < n; i++) b[i] = a[at[i]];", VECTORS)
