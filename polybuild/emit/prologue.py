@@ -23,6 +23,18 @@ _COMBINATIONS = {
     "polybuild_fmax": "omp_in > omp_out || omp_out != omp_out ? omp_in : omp_out",
 }
 
+WIDEST = 64  # bytes
+# clang takes vectors of 64 bytes apart where nothing but arithmetic asks for them: not so
+# in a function that calls one with such a parameter
+_WHOLE = """\
+#if !defined __clang__ || !defined __AVX512F__
+#define polybuild_whole_NAME(v) (v)
+#elif !defined POLYBUILD_WHOLE_NAME
+#define POLYBUILD_WHOLE_NAME
+static inline __attribute__((always_inline)) TYPE polybuild_whole_NAME(TYPE v) { return v; }
+#endif
+"""
+
 _OMP = """\
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
@@ -65,6 +77,8 @@ def prologue(helpers: AbstractSet[str]) -> str:
     for name, match in ((each, vectors.fullmatch(each)) for each in sorted(helpers)):
         if match is not None:
             parts.append(_vector_type(name, match[1], int(match[2])))
+            if f"polybuild_whole_{match[1]}{match[2]}" in helpers:
+                parts.append(_WHOLE.replace("TYPE", name).replace("NAME", f"{match[1]}{match[2]}"))
     if "POLYBUILD_OMP" in helpers:
         parts.append(_OMP)
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]

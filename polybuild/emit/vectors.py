@@ -13,6 +13,7 @@ import islpy as isl
 
 from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.expressions import ExpressionPrinter
+from polybuild.emit.prologue import WIDEST
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.scop.nodes import walk
 from polybuild.targets.model import Offset, Packed, RegisterTile
@@ -204,7 +205,7 @@ class VectorPrinter:
             place = self._element(instance.tile.array, instance.place)
             if instance.store:
                 return f"*({self._type(instance.tile)} *)&{place} = {variable};"
-            return f"{variable} = {self._vector(instance.tile, place)};"
+            return f"{variable} = {self._whole(instance.tile, self._vector(instance.tile, place))};"
         return self._lanes(instance)
 
     def _packing(self, instance: Packing) -> str:
@@ -226,6 +227,13 @@ class VectorPrinter:
 
     def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
         return f"{self._places[tile.name]}_{block[0]}_{block[1]}"
+
+    def _whole(self, tile: RegisterTile, vector: str) -> str:
+        """``vector``, said to clang in a way that keeps it from taking the function's vectors apart."""
+        if tile.lanes * tile.type.size < WIDEST:
+            return vector
+        self._helpers.add(name := f"polybuild_whole_{tile.type.name}{tile.lanes}")
+        return f"{name}({vector})"
 
     def _vector(self, tile: RegisterTile, place: str) -> str:
         return f"*(const {self._type(tile)} *)&{place}"

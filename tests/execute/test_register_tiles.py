@@ -126,6 +126,17 @@ def test_the_block_stays_in_registers(compiler, tmp_path):
     assert not re.search(r"vmov\w+\s+%ymm\d+, .*\(", best)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_wide_vectors_stay_whole(compiler, tmp_path):
+    """In blocks of vectors of 64 bytes, each sum is one instruction, in threads of OpenMP, too."""
+    flags = ("-O2", "-march=skylake-avx512")
+    _, transformed = transform(tmp_path, BODIES["product"], flags)
+    assembly = tmp_path / "out.s"
+    command = [compiler, *flags, "-fopenmp", "-S", str(transformed), "-o", str(assembly)]
+    subprocess.run(command, check=True)
+    assert len(re.findall(r"vf\w*madd\w+pd\s.*%zmm", assembly.read_text())) >= 16
+
+
 def test_updates_that_share_a_band_are_both_tiled(tmp_path):
     text = transform(tmp_path, BODIES["two updates in one band"], fusion="max")[1].read_text()
     for operands in (r"A\[i\]\[k\]", r"A\[k\]\[i\]"):

@@ -43,11 +43,9 @@ def _reassociates(macros: AbstractSet[str], flags: AbstractSet[str]) -> bool:
 
 
 def _vector_size(macros: AbstractSet[str], flags: AbstractSet[str]) -> int:
-    """The widest vectors that the compiler keeps whole, in bytes."""
-    if "__AVX512F__" in macros:
-        # unless told otherwise clang takes the widest ones apart, and then has too few registers
-        whole = "__clang__" not in macros or "-mprefer-vector-width=512" in flags
-        return 64 if whole else 32
+    """The widest vectors that the compiler may use, in bytes."""
+    if "__AVX512F__" in macros and "-mprefer-vector-width=256" not in flags:
+        return 64
     return 32 if "__AVX__" in macros else _USUAL_VECTOR
 
 

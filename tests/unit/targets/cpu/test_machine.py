@@ -15,8 +15,8 @@ from polybuild.targets.cpu import machine
         (("__SSE2__",), (), 16),
         (("__AVX__", "__AVX2__"), (), 32),
         (("__AVX__", "__AVX512F__"), (), 64),
-        (("__AVX__", "__AVX512F__", "__clang__"), (), 32),
-        (("__AVX__", "__AVX512F__", "__clang__"), ("-mprefer-vector-width=512",), 64),
+        (("__AVX__", "__AVX512F__", "__clang__"), (), 64),
+        (("__AVX__", "__AVX512F__"), ("-mprefer-vector-width=256",), 32),
     ],
 )
 def test_vectors(macros, flags, size):
