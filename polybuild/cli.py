@@ -19,7 +19,7 @@ _PLAIN_VALUES = {
     "--color": ("auto", "always", "never"),
     "--backend": ("openmp", "cuda", "opencl"),
     "--without-nvcc": ("opencl", "openmp", "error"),
-    "--schedule": ("auto", "isl", "pluto", "best", "original"),
+    "--schedule": ("auto", "isl", "pluto", "original"),
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": _ON_OFF,
     "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),

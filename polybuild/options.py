@@ -98,9 +98,9 @@ class Options:
     )
     schedule: str = _knob(
         "auto",
-        _choice("auto", "isl", "pluto", "best", "original"),
-        "who orders the work: isl's scheduler, our own (Pluto's), the better of them, or the original order",
-        metavar="auto|isl|pluto|best|original",
+        _choice("auto", "isl", "pluto", "original"),
+        "who orders the work: isl's scheduler, our own (Pluto's), the original order, or what the model says",
+        metavar="auto|isl|pluto|original",
     )
     fusion: str = _knob(
         "auto",

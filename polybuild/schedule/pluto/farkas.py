@@ -7,32 +7,53 @@ the polyhedron's constraints. isl eliminates the multipliers of that combination
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import islpy as isl
 
+from polybuild.schedule.pluto.matrices import rows_of
 from polybuild.supersets import simple_superset
 
 _dim = isl.dim_type
+_COLUMNS = (_dim.cst, _dim.param, _dim.set, _dim.div)
 
 
-def nonnegative_forms(relation: isl.Map) -> isl.BasicSet:
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A cone of affine forms: what their coefficients have to fulfil.
+
+    A row of ``zero`` times the coefficients of a form is zero, a row of ``positive`` times them
+    is not negative.
+    """
+
+    zero: tuple[tuple[int, ...], ...]
+    positive: tuple[tuple[int, ...], ...]
+
+    def __contains__(self, form: tuple[int, ...]) -> bool:
+        def product(row: tuple[int, ...]) -> int:
+            return sum(factor * each for factor, each in zip(row, form, strict=True))
+
+        return all(product(row) == 0 for row in self.zero) and all(product(row) >= 0 for row in self.positive)
+
+
+def nonnegative_forms(relation: isl.Map) -> Forms:
     """The forms that are non-negative on ``relation``.
 
-    The result lives in ``[c, p0, ..., s0, ..., t0, ...]``: the constant and the
+    They are lists ``(c, p0, ..., s0, ..., t0, ...)``: the constant and the
     coefficients of the parameters, the input dimensions and the output dimensions.
     Integer divisions and some of very many constraints are dropped, so the relation may be taken too
     large.
     """
     count = 1 + relation.dim(_dim.param) + relation.dim(_dim.in_) + relation.dim(_dim.out)
-    forms = isl.BasicSet.universe(isl.Space.set_alloc(relation.get_ctx(), 0, count))
+    space = isl.Space.set_alloc(relation.get_ctx(), 0, count)
+    forms = isl.BasicSet.universe(space)
     for piece in relation.get_basic_maps():
-        simple = simple_superset(piece)
-        forms = forms.intersect(_integral(simple.wrap().flatten().coefficients(), forms.get_space()))
-    return forms.remove_redundancies()
-
-
-def _integral(cone: isl.BasicSet, space: isl.Space) -> isl.BasicSet:
-    """The integer points of a rational ``cone``, in ``space``."""
-    order = (_dim.cst, _dim.param, _dim.set, _dim.div)
-    return isl.BasicSet.from_constraint_matrices(
-        space, cone.equalities_matrix(*order), cone.inequalities_matrix(*order), *order
+        cone = simple_superset(piece).wrap().flatten().coefficients()
+        matrices = (cone.equalities_matrix(*_COLUMNS), cone.inequalities_matrix(*_COLUMNS))
+        forms = forms.intersect(isl.BasicSet.from_constraint_matrices(space, *matrices, *_COLUMNS))
+    forms = forms.remove_redundancies()
+    zero, positive = (
+        tuple(tuple(row[1:]) for row in rows_of(matrix))  # the cone has no constants
+        for matrix in (forms.equalities_matrix(*_COLUMNS), forms.inequalities_matrix(*_COLUMNS))
     )
+    return Forms(zero, positive)

@@ -25,9 +25,16 @@ def partition(state: State, cut: Cut, solve: Solve) -> list[tuple[str, ...]]:
 
     Components join the latest group they may, as long as what they depend on stays before them.
     """
+    known: dict[tuple[str, ...], Solution | None] = {}
+
+    def once(part: State) -> Solution | None:
+        if part.names not in known:
+            known[part.names] = solve(part)
+        return known[part.names]
+
     groups: list[tuple[str, ...]] = []
     for component in components(state.names, state.arcs):
-        place = None if cut is Cut.ALL else _place(state, groups, component, cut, solve)
+        place = None if cut is Cut.ALL else _place(state, groups, component, cut, once)
         if place is None:
             groups.append(component)
         else:

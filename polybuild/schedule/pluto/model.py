@@ -14,6 +14,8 @@ from enum import Enum
 
 import islpy as isl
 
+from polybuild.schedule.pluto.farkas import Forms
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -41,14 +43,15 @@ class EdgeKind(Enum):
 class Edge:
     """Pairs of instances of two statements; ``relation`` maps the earlier to the later.
 
-    ``forms`` are the affine forms that are non-negative on it, as ``farkas.py`` gives them.
+    It may hold more pairs than there are, as ``sizes.py`` makes it. ``forms`` are the affine
+    forms that are non-negative on it.
     """
 
     source: str
     target: str
     relation: isl.Map
     kind: EdgeKind
-    forms: isl.BasicSet
+    forms: Forms
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import islpy as isl
 
@@ -10,6 +11,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.polyhedral import maps_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Node
+from polybuild.schedule.pluto.sizes import Sizes
 from polybuild.scop.model import AccessKind, Scop
 
 _dim = isl.dim_type
@@ -30,7 +32,10 @@ class PrivateEdges:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``nodes`` in textual order; ``edges`` are dependences and pairs of reads."""
+    """``nodes`` in textual order; ``edges`` are dependences and pairs of reads.
+
+    ``parameters`` is the number of the edges' parameters: the region's, and the sizes in its bounds.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -40,31 +45,45 @@ class Problem:
 
 def build_problem(scop: Scop, dependences: Dependences) -> Problem:
     """The problem of ordering ``scop``."""
+    pairs = {
+        EdgeKind.ORDER: _pairs(scop, dependences.validity),
+        EdgeKind.INPUT: _pairs(scop, _reads_of_same(scop, dependences)),
+    }
+    private = [(_pairs(scop, each.flow), _pairs(scop, each.order)) for each in dependences.private]
+    sizes = Sizes.of(chain(*pairs.values(), *chain(*private)))
     directions = _directions(scop)
     nodes = tuple(
         Node(each.name, each.domain, directions.get(each.name, (1,) * int(each.domain.dim(_dim.set))))
         for each in scop.statements
     )
-    edges = _edges(scop, dependences.validity, EdgeKind.ORDER)
-    edges += _edges(scop, _reads_of_same(scop, dependences), EdgeKind.INPUT)
-    private = tuple(
+    edges = [edge for kind, relations in pairs.items() for edge in _edges(relations, kind, sizes)]
+    groups = tuple(
         PrivateEdges(
             each.array.name,
-            tuple(_edges(scop, each.flow, EdgeKind.LOCAL)),
-            tuple(_edges(scop, each.order, EdgeKind.ORDER)),
+            tuple(_edges(flow, EdgeKind.LOCAL, sizes)),
+            tuple(_edges(order, EdgeKind.ORDER, sizes)),
         )
-        for each in dependences.private
+        for each, (flow, order) in zip(dependences.private, private, strict=True)
     )
-    return Problem(nodes, tuple(edges), private, int(scop.context.dim(_dim.param)))
+    parameters = int(scop.context.dim(_dim.param)) + len(sizes.least)
+    return Problem(nodes, tuple(edges), groups, parameters)
 
 
-def _edges(scop: Scop, relation: isl.UnionMap, kind: EdgeKind) -> list[Edge]:
+def _pairs(scop: Scop, relation: isl.UnionMap) -> list[isl.Map]:
+    """The relations in ``relation`` that hold pairs of instances in the context."""
+    aligned = (
+        each.align_params(scop.context.get_space()).intersect_params(scop.context).coalesce()
+        for each in maps_of(relation)
+    )
+    return [each for each in aligned if not each.is_empty()]
+
+
+def _edges(relations: list[isl.Map], kind: EdgeKind, sizes: Sizes) -> list[Edge]:
     edges = []
-    for each in maps_of(relation):
-        aligned = each.align_params(scop.context.get_space()).intersect_params(scop.context).coalesce()
-        if not aligned.is_empty():
-            source, target = (aligned.get_tuple_name(side) for side in (_dim.in_, _dim.out))
-            edges.append(Edge(source, target, aligned, kind, nonnegative_forms(aligned)))
+    for each in relations:
+        source, target = (each.get_tuple_name(side) for side in (_dim.in_, _dim.out))
+        relation = sizes.abstract(each)
+        edges.append(Edge(source, target, relation, kind, nonnegative_forms(relation)))
     return edges
 
 

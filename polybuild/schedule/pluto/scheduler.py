@@ -8,7 +8,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.schedule.pluto.problem import Problem, build_problem
-from polybuild.schedule.pluto.search import Strategy, find_tree
+from polybuild.schedule.pluto.search import EFFORT, Strategy, find_tree
 from polybuild.schedule.pluto.tree import build_tree
 from polybuild.scop.model import Scop
 
@@ -25,6 +25,9 @@ class PlutoScheduler:
         """The scheduler of ``scop``."""
         return cls(build_problem(scop, dependences), scop.domain)
 
-    def schedule(self, strategy: Strategy) -> isl.Schedule:
-        """A tree of permutable bands that respects the dependences; raises NoHyperplane."""
-        return build_tree(find_tree(self.problem, strategy), self.problem.nodes, self.domain)
+    def schedule(self, strategy: Strategy, effort: int = EFFORT) -> isl.Schedule:
+        """A tree of permutable bands that respects the dependences; raises NoHyperplane.
+
+        ``effort`` bounds the integer programs, as for ``find_tree``.
+        """
+        return build_tree(find_tree(self.problem, strategy, effort), self.problem.nodes, self.domain)

@@ -15,11 +15,12 @@ from polybuild.schedule.pluto.fusion import Cut, partition
 from polybuild.schedule.pluto.hyperplane import Solution, find_hyperplane
 from polybuild.schedule.pluto.model import Band, EdgeKind, Hyperplane, Leaf, Sequence, Tree
 from polybuild.schedule.pluto.problem import Problem
+from polybuild.schedule.pluto.program import Effort, TooLarge
 from polybuild.schedule.pluto.satisfaction import is_carried
 from polybuild.schedule.pluto.state import State
 
-# Edges of one integer program: with more, it may take minutes.
-_MOST_EDGES = 80
+# Coefficients of all integer programs, a second for each million.
+EFFORT = 4_000_000
 
 
 class NoHyperplane(Exception):
@@ -41,14 +42,21 @@ class Strategy:
     ordered: bool = False
 
 
-def find_tree(problem: Problem, strategy: Strategy) -> Tree:
-    """The order of ``problem`` under ``strategy``; raises NoHyperplane."""
-    return _Search(strategy).order(State.of(problem, ordered=strategy.ordered))
+def find_tree(problem: Problem, strategy: Strategy, effort: int = EFFORT) -> Tree:
+    """The order of ``problem`` under ``strategy``; raises NoHyperplane.
+
+    ``effort`` bounds the size of all integer programs together, in coefficients.
+    """
+    try:
+        return _Search(strategy, effort).order(State.of(problem, ordered=strategy.ordered))
+    except TooLarge as error:
+        raise NoHyperplane("the region has too many statements and dependences") from error
 
 
 class _Search:
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, effort: int) -> None:
         self._strategy = strategy
+        self._effort = Effort(effort)
 
     def order(self, state: State) -> Tree:
         """All instances of ``state``, first of all cut where the strategy wants it."""
@@ -90,13 +98,12 @@ class _Search:
         return _sequence([self._band(state.within(each)) for each in parts])
 
     def _solve(self, state: State, *, bounded: bool = False) -> Solution | None:
-        if len(state.active) > _MOST_EDGES:
-            return None
         return find_hyperplane(
             state.nodes,
             state.active,
             state.found,
             state.parameters,
+            self._effort,
             joint=self._strategy.joint,
             bounded=bounded,
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 import islpy as isl
 
@@ -12,7 +14,7 @@ from polybuild.options import Options
 from polybuild.polyhedral import mark_name, sets_of, tuple_name
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
-from polybuild.schedule.pluto.search import NoHyperplane, Strategy
+from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.contracting import contract_arrays
@@ -21,6 +23,8 @@ from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.stencils import has_stencil
 
+_T = TypeVar("_T")
+
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 # What is compared with isl's order: fused loops, and sequential loops with parallel ones inside.
@@ -28,9 +32,11 @@ _CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
 # How much faster another order must seem: below that the estimate does not tell them apart.
 _GAIN = 1.08
 
-# isl's operations that our scheduler may spend: where it is asked for, and for a trial; and buffers.
+# isl's operations, and coefficients of integer programs, that our scheduler may spend: where it is asked
+# for, and for a trial, of which it takes about a second. And operations for buffers.
 _MOST_OPERATIONS = 2_000_000
 _TRIAL_OPERATIONS = 400_000
+_TRIAL_EFFORT = 1_000_000
 _CONTRACTION_OPERATIONS = 1_000_000
 
 
@@ -101,14 +107,12 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
     ):
         return scop.schedule
     if options.schedule == "pluto":
-        for cut in dict.fromkeys((_CUTS[options.fusion], Cut.ALL)):
-            schedule = _pluto(scop, dependences, Strategy(cut), _MOST_OPERATIONS)
-            if schedule is not None:
-                return schedule
-        return _isl(scop, dependences, Fusion.MIN)
+        strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[options.fusion], Cut.ALL))]
+        found = _pluto(scop, dependences, strategies, _MOST_OPERATIONS, EFFORT)
+        return next(found, None) or _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
     schedule = _isl(scop, dependences, fusion)
-    if options.schedule == "best":
+    if options.schedule == "auto" and options.fusion == "auto":
         return _best(scop, dependences, schedule, options)
     return schedule
 
@@ -116,21 +120,34 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
 def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> isl.Schedule:
     """``schedule``, unless one of our own scheduler's is clearly faster by the estimate."""
     least = estimate(scop, dependences, schedule, options) / _GAIN
-    for strategy in _CANDIDATES:
-        candidate = _pluto(scop, dependences, strategy, _TRIAL_OPERATIONS)
-        if candidate is None:
-            continue
+    for candidate in _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT):
         time = estimate(scop, dependences, candidate, options)
         if time < least:
             schedule, least = candidate, time
     return schedule
 
 
-def _pluto(scop: Scop, dependences: Dependences, strategy: Strategy, most: int) -> isl.Schedule | None:
-    """The schedule of our own scheduler; None if it finds none in ``most`` operations of isl."""
+def _pluto(
+    scop: Scop, dependences: Dependences, strategies: Sequence[Strategy], operations: int, effort: int
+) -> Iterator[isl.Schedule]:
+    """The schedules of our own scheduler for ``strategies``; none where it finds none within its limits.
+
+    Each of ``strategies`` has these limits for itself, and so has the problem that they share.
+    """
+    scheduler = _within(operations, partial(PlutoScheduler.of, scop, dependences))
+    if scheduler is None:
+        return
+    for strategy in strategies:
+        schedule = _within(operations, partial(scheduler.schedule, strategy, effort))
+        if schedule is not None:
+            yield schedule
+
+
+def _within(operations: int, find: Callable[[], _T]) -> _T | None:
+    """What ``find`` finds in so many operations of isl."""
     try:
-        with budget_within(most):
-            return PlutoScheduler.of(scop, dependences).schedule(strategy)
+        with budget_within(operations):
+            return find()
     except NoHyperplane:
         return None
     except isl.Error as error:

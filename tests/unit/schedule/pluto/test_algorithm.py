@@ -111,6 +111,13 @@ def test_lu_is_one_band_of_three_for_both_statements(tree):
     assert sorted(row for row, _ in rows(band, "S1")) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
 
 
+def test_loops_of_a_known_length_are_ordered_as_others(tree, model):
+    """Numbers as large as 2000 in the programs would take isl a minute."""
+    found = model(LU.replace("< n", "< 2000"), "double a[restrict 2000][2000]")
+    fixed = find_tree(build_problem(found.scop, found.dependences), Strategy())
+    assert rows(fixed, "S1") == rows(tree("lu"), "S1")
+
+
 def test_what_is_tilable_already_stays_as_it_is(tree):
     band = tree("skew")
     assert rows(band, "S0") == [((1, 0), 0), ((0, 1), 0)]

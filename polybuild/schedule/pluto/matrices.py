@@ -1,0 +1,25 @@
+"""isl's matrices and lists of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+
+def rows_of(matrix: isl.Mat) -> list[list[int]]:
+    """The rows of ``matrix``."""
+    return [
+        [int(matrix.get_element_val(row, column).to_python()) for column in range(matrix.cols())]
+        for row in range(matrix.rows())
+    ]
+
+
+def matrix_of(rows: Sequence[Sequence[int]], width: int) -> isl.Mat:
+    """A matrix of ``width`` columns; rows that are shorter go on with zeros."""
+    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
+    for row, values in enumerate(rows):
+        for column in range(width):
+            value = values[column] if column < len(values) else 0
+            matrix = matrix.set_element_val(row, column, isl.Val(value))
+    return matrix

@@ -1,0 +1,75 @@
+"""Integer programs: the lexicographically smallest point without negative coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+# A linear expression of the program's variables: their positions and factors.
+Terms = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """``terms`` plus ``constant`` is not negative, or is zero if this is an ``equality``."""
+
+    terms: tuple[tuple[int, int], ...]
+    constant: int = 0
+    equality: bool = False
+
+
+class TooLarge(Exception):
+    """The programs of a search together are larger than they may be."""
+
+
+class Effort:
+    """How large the programs of one search may be together, in coefficients.
+
+    isl needs up to a microsecond for each, and counts few of its operations while it does.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def spend(self, coefficients: int) -> None:
+        """Take on a program of that many ``coefficients``; raises TooLarge."""
+        self._left -= coefficients
+        if self._left < 0:
+            raise TooLarge
+
+
+def scale(terms: Terms, factor: int) -> Terms:
+    """``factor`` times a linear expression."""
+    return [(position, each * factor) for position, each in terms]
+
+
+def smallest(
+    variables: int, constraints: Iterable[Constraint], zeros: Iterable[int] = ()
+) -> list[int] | None:
+    """The smallest point that fulfils ``constraints``, with zero for ``zeros``; None if there is none."""
+    fixed = frozenset(zeros)
+    kept = [each for each in range(variables) if each not in fixed]
+    column = {position: index for index, position in enumerate(kept)}
+    rows = {_row(each, column): None for each in constraints}
+    orthant = (f"1 {' '.join(str(int(each == row)) for each in kept)} 0" for row in kept)
+    lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
+    # PolyLib's notation of a matrix is what isl takes in whole
+    best = isl.BasicSet("\n".join(lines) + "\n").lexmin()
+    if best.is_empty():
+        return None
+    point = best.sample_point()
+    values = [0] * variables
+    for position, index in column.items():
+        values[position] = int(point.get_coordinate_val(isl.dim_type.set, index).to_python())
+    return values
+
+
+def _row(constraint: Constraint, column: dict[int, int]) -> str:
+    """A row in PolyLib's notation: 1 for an inequality, the factors, the constant."""
+    factors = [0] * len(column)
+    for position, factor in constraint.terms:
+        if position in column:
+            factors[column[position]] += factor
+    return f"{int(not constraint.equality)} {' '.join(map(str, factors))} {constraint.constant}"

@@ -1,0 +1,91 @@
+"""Large numbers in the bounds of loops, taken as parameters of their own.
+
+A loop over ``0 <= i < 2000`` bounds every distance by the number 1999, so the integer program finds
+each hyperplane within reach of any other and has to tell coefficients of that size apart; isl then
+cuts for minutes. What is meant is "as far as the loop goes", which is what a parameter says. So
+constants beyond a few become parameters, one for all numbers near each other (``n``, ``n - 1``), and
+what numbers alone say about the region's own parameters (``n <= 2000``) is dropped. Both only make
+relations larger: an order that respects these respects the dependences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.schedule.pluto.matrices import matrix_of, rows_of
+
+_dim = isl.dim_type
+_COLUMNS = (_dim.cst, _dim.param, _dim.in_, _dim.out, _dim.div)
+
+# Numbers from here on are sizes; smaller ones may be true distances.
+_LARGE = 17
+# How far numbers of one size are apart.
+_NEAR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The numbers that become parameters, ascending: each stands for those up to ``_NEAR`` above it."""
+
+    least: tuple[int, ...]
+
+    @classmethod
+    def of(cls, relations: Iterable[isl.Map]) -> Sizes:
+        """The sizes in the constraints of ``relations``."""
+        least: list[int] = []
+        for number in sorted({each for relation in relations for each in _large_numbers(relation)}):
+            if not least or number > least[-1] + _NEAR:
+                least.append(number)
+        return cls(tuple(least))
+
+    def abstract(self, relation: isl.Map) -> isl.Map:
+        """``relation`` with the sizes as further parameters, behind its own."""
+        space = relation.get_space()
+        own = space.dim(_dim.param)
+        space = space.add_dims(_dim.param, len(self.least))
+        for index in range(len(self.least)):
+            space = space.set_dim_name(_dim.param, own + index, f"size{index}")
+        result = isl.Map.empty(space)
+        for piece in relation.get_basic_maps():
+            result = result.union(isl.Map.from_basic_map(self._piece(piece, space, own)))
+        return result
+
+    def _piece(self, piece: isl.BasicMap, space: isl.Space, own: int) -> isl.BasicMap:
+        equalities, inequalities = (
+            self._rows(rows, own)
+            for rows in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS))
+        )
+        width = 1 + own + len(self.least)
+        for index in range(len(self.least)):  # a size is not small
+            inequalities.append([-2, *(int(each == 1 + own + index) for each in range(1, width))])
+        total = 1 + sum(piece.dim(each) for each in _COLUMNS[1:]) + len(self.least)
+        matrices = (matrix_of(equalities, total), matrix_of(inequalities, total))
+        return isl.BasicMap.from_constraint_matrices(space, *matrices, *_COLUMNS)
+
+    def _rows(self, matrix: isl.Mat, own: int) -> list[list[int]]:
+        """The constraints in ``matrix``, with columns for the sizes."""
+        rows = []
+        for constant, *factors in rows_of(matrix):
+            sizes = [0] * len(self.least)
+            rest = constant
+            if abs(constant) >= _LARGE:
+                if not any(factors[own:]):
+                    continue
+                index = max(index for index, each in enumerate(self.least) if each <= abs(constant))
+                sizes[index] = 1 if constant > 0 else -1
+                rest -= sizes[index] * self.least[index]
+            rows.append([rest, *factors[:own], *sizes, *factors[own:]])
+        return rows
+
+
+def _large_numbers(relation: isl.Map) -> Iterator[int]:
+    """The magnitudes of large constants in the constraints on counters."""
+    own = relation.dim(_dim.param)
+    for piece in relation.get_basic_maps():
+        for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS)):
+            for constant, *factors in rows_of(matrix):
+                if abs(constant) >= _LARGE and any(factors[own:]):
+                    yield abs(constant)
