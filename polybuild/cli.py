@@ -26,7 +26,7 @@ _PLAIN_VALUES = {
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
     "--registers": _ON_OFF,
-    "--contract-arrays": ("auto", "on", "off"),
+    "--contract-arrays": ("auto", "on", "scalars", "off"),
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": _ON_OFF,
@@ -36,6 +36,7 @@ _PLAIN_VALUES = {
 _PLAIN_NUMBERS = (
     "--tile-sizes",
     "--vector-size",
+    "--scalars",
     "--min-work",
     "--l1-size",
     "--l2-size",

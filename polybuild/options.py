@@ -136,9 +136,16 @@ class Options:
     )
     contract_arrays: str = _knob(
         "auto",
-        _choice("auto", "on", "off"),
-        "keep temporary arrays in small buffers: where it pays, where an order allows it, or never",
-        metavar="auto|on|off",
+        _choice("auto", "on", "scalars", "off"),
+        "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
+        "buffers, or variables, or never",
+        metavar="auto|on|scalars|off",
+    )
+    scalars: int = _knob(
+        14,
+        _non_negative,
+        "the most variables that stand for elements of temporary arrays; 0: none",
+        metavar="N",
     )
     temporary: tuple[str, ...] = _knob(
         (), _names, "arrays of which nothing is needed before or after a region", metavar="NAME,..."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -10,7 +11,7 @@ import islpy as isl
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.polyhedral import maps_of
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.scop.model import Array
+from polybuild.scop.model import Access, Array
 from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer
 
@@ -36,11 +37,30 @@ class NamedBuffer:
         )
 
     @property
-    def declaration(self) -> str:
-        """Its declaration, without values: nothing is read before it is written."""
+    def variables(self) -> list[str]:
+        """The names that are declared for it: with subscripts, or one for each of its elements."""
+        extents = self.buffer.extents
+        if not self.buffer.scalars:
+            return [self.name + "".join(f"[{each}]" for each in extents)]
+        return [
+            self.variable([str(each) for each in cell])
+            for cell in itertools.product(*(range(each) for each in extents))
+        ]
+
+    def variable(self, subscripts: Sequence[str]) -> str:
+        """The variable that stands for an element."""
+        return "_".join([self.name, *subscripts])
+
+    def declaration(self, used: Collection[str]) -> str:
+        """Its declaration, without values: nothing is read before it is written.
+
+        Of the variables of its elements those are declared that are ``used``.
+        """
         element = self.buffer.array.element
         assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
-        return f"{element.name} {self.name}{''.join(f'[{each}]' for each in self.buffer.extents)};"
+        if not self.buffer.scalars:
+            return f"{element.name} {self.variables[0]};"
+        return f"register {element.name} {', '.join(each for each in self.variables if each in used)};"
 
     def element(self, access: isl.Map) -> isl.PwMultiAff:
         """Where the cell of each instance of a statement is kept, given its ``access`` of the array."""
@@ -57,6 +77,24 @@ def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[Na
         used = {*taken, *(other.name for other in named)}
         named.append(NamedBuffer(each, fresh(PREFIX + each.array.name, used)))
     return tuple(named)
+
+
+def with_constants(
+    buffers: Sequence[NamedBuffer], instances: Iterable[Sequence[tuple[Access, isl.AstExpr]]]
+) -> tuple[NamedBuffer, ...]:
+    """``buffers``, as arrays where a subscript in the accesses of ``instances`` is no number."""
+    constant = {each.name: each.buffer.scalars for each in buffers}
+    for accesses in instances:
+        for access, element in accesses:
+            if access.array.name in constant and not _has_numbers(element):
+                constant[access.array.name] = False
+    return tuple(replace(each, buffer=replace(each.buffer, scalars=constant[each.name])) for each in buffers)
+
+
+def _has_numbers(element: isl.AstExpr) -> bool:
+    """Whether all subscripts of an access are numbers."""
+    subscripts = [element.op_get_arg(index) for index in range(1, element.op_get_n_arg())]
+    return all(isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int for each in subscripts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +115,39 @@ class Scopes:
         found = dict.fromkeys(mark.mark_get_id().get_name() for mark in _marks_in(body))
         return [self.buffers[name] for name in found if name in self.buffers]
 
+    def variable(self, array: str, subscripts: Sequence[str]) -> str | None:
+        """The variable for an element of a buffer; None if ``array`` is kept in no variables."""
+        for each in self.buffers.values():
+            if each.name == array and each.buffer.scalars:
+                return each.variable(subscripts)
+        return None
+
     def check(self, root: isl.AstNode, domains: Mapping[str, isl.Set]) -> None:
         """Raise IllegalSchedule if a value would have to go from one declaration of its buffer to another.
 
         ``domains`` are the instances at each user node, by its annotation. Iterations of the loops
         around a declaration share no value, as these loops are above the buffer's mark.
         """
-        empty = isl.UnionMap.empty(isl.Space.params_alloc(root.get_ctx(), 0))
-        within = {each.buffer.name: empty for each in self.buffers.values()}
+        pieces: dict[str, list[isl.UnionSet]] = {name: [] for name in self.buffers}
         for body in _bodies(root):
             for name in (each.buffer.name for each in self.declared_in(body)):
-                instances = isl.UnionSet.empty(empty.get_space())
-                for mark in _marks_in(body):
-                    if mark.mark_get_id().get_name() == name:
-                        for user in _users(mark.mark_get_node()):
-                            domain = domains[user.get_annotation().get_name()]
-                            instances = instances.union(isl.UnionSet.from_set(domain))
-                uses = self.buffers[name].buffer.uses
-                both = uses.intersect_domain(instances).intersect_range(instances)
-                within[name] = within[name].union(both)
-        for each in self.buffers.values():
-            if not each.buffer.uses.is_subset(within[each.buffer.name]):
-                raise IllegalSchedule(f"the buffer of '{each.buffer.array.name}' has no one place")
+                pieces[name].append(_instances_below(body, name, domains))
+        for name, found in pieces.items():
+            uses = self.buffers[name].buffer.uses
+            for first, second in itertools.permutations(found, 2):
+                if not uses.intersect_domain(first).intersect_range(second).is_empty():
+                    array = self.buffers[name].buffer.array.name
+                    raise IllegalSchedule(f"the buffer of '{array}' has no one place")
+
+
+def _instances_below(body: isl.AstNode, name: str, domains: Mapping[str, isl.Set]) -> isl.UnionSet:
+    """The instances below the marks called ``name`` in the root or a loop's body."""
+    found = isl.UnionSet.empty(isl.Space.params_alloc(body.get_ctx(), 0))
+    for mark in _marks_in(body):
+        if mark.mark_get_id().get_name() == name:
+            for user in _users(mark.mark_get_node()):
+                found = found.union(isl.UnionSet.from_set(domains[user.get_annotation().get_name()]))
+    return found.coalesce()
 
 
 def _bodies(node: isl.AstNode) -> Iterator[isl.AstNode]:

@@ -90,6 +90,8 @@ class LoopPrinter:
         self._depth = 0
         # the loops with dynamic bounds around the code at hand, whose predicates hold there
         self._open: set[DynamicLoop] = set()
+        # for each declaration of buffers around the code at hand, the variables of each that are used
+        self._declared: list[dict[str, set[str]]] = []
         self.outline: list[Line] = []
 
     def lines(self, file: str) -> list[str]:
@@ -99,8 +101,14 @@ class LoopPrinter:
 
     def _block(self, node: isl.AstNode, indent: str) -> list[str]:
         """Lines of the root, or of a loop's body, with the buffers that belong there."""
-        declared = [f"{indent}{each.declaration}" for each in self._scopes.declared_in(node)]
-        return [*declared, *self._node(node, indent, "")]
+        buffers = self._scopes.declared_in(node)
+        if not buffers:
+            return self._node(node, indent, "")
+        used: dict[str, set[str]] = {each.name: set() for each in buffers}
+        self._declared.append(used)
+        lines = self._node(node, indent, "")
+        self._declared.pop()
+        return [*(f"{indent}{each.declaration(used[each.name])}" for each in buffers), *lines]
 
     def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
@@ -321,9 +329,7 @@ class LoopPrinter:
         """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters."""
         expressions = self._expression()
         accesses = {id(node): array.name for node, array in instance.statement.locals} | {
-            id(access.node): element(
-                access.array, expressions.subscripts(subscript), self._sizes.get(access.array.name, ())
-            )
+            id(access.node): self._element(access.array, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
         statement = instance.statement
@@ -335,6 +341,13 @@ class LoopPrinter:
             )
         }
         return BodyPrinter(accesses, {**values, **counters}.get)
+
+    def _element(self, array: Array, subscripts: list[str]) -> str:
+        variable = self._scopes.variable(array.name, subscripts)
+        if variable is None:
+            return element(array, subscripts, self._sizes.get(array.name, ()))
+        next(each for each in reversed(self._declared) if array.name in each)[array.name].add(variable)
+        return variable
 
     def _vectors(self) -> VectorPrinter:
         return VectorPrinter(self._expression(), self._names, self._sizes, self._helpers)

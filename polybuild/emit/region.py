@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import islpy as isl
@@ -15,7 +15,7 @@ from polybuild.analysis.inspection import Inspection
 from polybuild.emit.accumulators import accumulator_names, combination
 from polybuild.emit.ast import build_ast
 from polybuild.emit.bodies import c_text
-from polybuild.emit.buffers import Scopes, named_buffers
+from polybuild.emit.buffers import NamedBuffer, Scopes, named_buffers, with_constants
 from polybuild.emit.conditions import Condition, ConditionPrinter
 from polybuild.emit.coverage import check_coverage
 from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_device
@@ -106,8 +106,9 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
     printed = ConditionPrinter(scop, names, helpers, ends)
     buffers = named_buffers(plan.buffers, used | taken)
-    variables = accumulator_names(plan.accumulators, {*used, *taken, *(each.name for each in buffers)})
+    variables = accumulator_names(plan.accumulators, {*used, *taken, *_names_of(buffers)})
     ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
+    buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
     scopes = Scopes({each.buffer.name: each for each in buffers})
     if buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
@@ -115,7 +116,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line, variables) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
-    taken |= {each.name for each in buffers}.union(variables.values())
+    taken |= {*_names_of(buffers), *variables.values()}
     helpers.update(filter(None, map(combination, plan.accumulators)))
     writer = LoopPrinter(
         ast,
@@ -193,6 +194,11 @@ def _stage(
         tuple(write_inspectors(inspections, text, parallel=parallel)),
         printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
     )
+
+
+def _names_of(buffers: Iterable[NamedBuffer]) -> frozenset[str]:
+    """All names that the declarations of ``buffers`` may take."""
+    return frozenset(name for each in buffers for name in (each.name, *each.variables))
 
 
 def _only_counters(scop: Scop) -> frozenset[str]:

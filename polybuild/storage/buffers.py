@@ -15,7 +15,7 @@ import islpy as isl
 from polybuild.polyhedral import mark_name
 from polybuild.scop.model import Array
 from polybuild.source.types import Floating, Integer
-from polybuild.storage.contraction import along, contract
+from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import LiveValues, Order, conflicts
 from polybuild.transform.bands import member
 
@@ -32,7 +32,8 @@ class Buffer:
 
     ``place`` maps ``[date -> cell]`` to the element ``name[...]`` of the buffer; ``dates`` gives the
     date of each instance in the loops above the mark. ``extents`` are the buffer's sizes.
-    ``uses`` relates the instances that write a value to those that read it.
+    ``uses`` relates the instances that write a value to those that read it, ``mapping`` is
+    what ``place`` was made from. Of a buffer of ``scalars`` each element is a variable of its own.
     """
 
     name: str
@@ -41,6 +42,13 @@ class Buffer:
     place: isl.MultiAff
     extents: tuple[int, ...]
     uses: isl.UnionMap
+    mapping: StorageMapping
+    scalars: bool = False
+
+    @property
+    def cells(self) -> int:
+        """The number of elements."""
+        return math.prod(self.extents)
 
     @property
     def size(self) -> int:
@@ -48,18 +56,19 @@ class Buffer:
         element = self.array.element
         assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
         each = element.size if isinstance(element, Floating) else -(-element.width // 8)
-        return each * math.prod(self.extents)
+        return each * self.cells
 
 
-def contract_at(
-    node: isl.ScheduleNode, array: Array, values: LiveValues, context: isl.Set, name: str
-) -> Buffer | None:
-    """The buffer for ``array``, which holds ``values``, at ``node``; None if its size is no constant.
+@dataclass(frozen=True, slots=True)
+class _Lives:
+    """Which cells are used at which date, and which of them at the same time; ``conflicting`` may be none."""
 
-    Everything that touches the array has to be below ``node``, and no value of it may go
-    from one iteration of the loops above to another. Loops below that run their iterations
-    together are those under marks called ``simd<n>``.
-    """
+    dates: isl.UnionMap
+    conflicting: isl.Map | None
+
+
+def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _Lives | None:
+    """What is known of an array at ``node``; None if its values leave an iteration of the loops above."""
     written, flow = values.written, values.uses
     users = written.domain().union(flow.range())
     prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
@@ -67,22 +76,58 @@ def contract_at(
     if not users.is_subset(node.get_domain()) or not flow.is_subset(same):
         return None
     dated = prefix.range_product(written)
-    conflicting = conflicts(LiveValues(dated, flow), _order_below(node, same))
-    distances = None if conflicting is None else conflicting.factor_range().deltas()
-    mapping = contract(distances, len(array.extents), context)
-    if mapping is None:
+    return _Lives(prefix, conflicts(LiveValues(dated, flow), _order_below(node, same)))
+
+
+def mapping_at(
+    node: isl.ScheduleNode, array: Array, values: LiveValues, context: isl.Set
+) -> StorageMapping | None:
+    """How ``array`` may be contracted along its own dimensions at ``node``, with sizes that may grow."""
+    lives = _lives_at(node, values)
+    if lives is None:
         return None
-    cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(context)
-    found = [_subscript(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
+    distances = None if lives.conflicting is None else lives.conflicting.factor_range().deltas()
+    return contract(distances, len(array.extents), context, diagonals=False)
+
+
+def contract_at(
+    node: isl.ScheduleNode,
+    array: Array,
+    values: LiveValues,
+    context: isl.Set,
+    name: str,
+    *,
+    scalars: bool = False,
+) -> Buffer | None:
+    """The buffer for ``array``, which holds ``values``, at ``node``; None if its size is no constant.
+
+    Everything that touches the array has to be below ``node``, and no value of it may go
+    from one iteration of the loops above to another. Loops below that run their iterations
+    together are those under marks called ``simd<n>``. Where elements are to be ``scalars``, their
+    subscripts are remainders of the array's, which unrolling makes constant.
+    """
+    lives = _lives_at(node, values)
+    if lives is None:
+        return None
+    distances = None if lives.conflicting is None else lives.conflicting.factor_range().deltas()
+    mapping = contract(distances, len(array.extents), context, diagonals=not scalars)
+    if mapping is None or (scalars and mapping.footprint is None):
+        return None
+    cells = isl.Map.from_union_map(lives.dates.reverse().apply_range(values.written)).intersect_params(
+        context
+    )
+    make = _remainder if scalars else _subscript
+    found = [make(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
     places = [each for each in found if each is not None]
     if len(places) < len(found):
         return None
     place = isl.MultiAff.zero(_space_of_places(cells, name, len(places)))
     for position, (subscript, _) in enumerate(places):
         place = place.set_aff(position, subscript)
-    if conflicting is not None:
-        _prove(place, conflicting)
-    return Buffer(name, array, prefix, place, tuple(extent for _, extent in places), flow)
+    if lives.conflicting is not None:
+        _prove(place, lives.conflicting)
+    extents = tuple(extent for _, extent in places)
+    return Buffer(name, array, lives.dates, place, extents, values.uses, mapping, scalars)
 
 
 def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:
@@ -156,7 +201,16 @@ def _subscript(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
     for start, extent in _windows(cells.apply_range(isl.Map.from_aff(value))):
         if modulus is None or extent <= modulus:
             return position.sub(start.pullback_multi_aff(isl.MultiAff.domain_map(space))), extent
-    return None if modulus is None else (position.mod_val(isl.Val(modulus)), modulus)
+    return None if modulus is None else _remainder(cells, row, modulus)
+
+
+def _remainder(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tuple[isl.Aff, int] | None:
+    """Where a cell goes along one dimension of a buffer, over ``[date -> cell]``: ``row . c mod modulus``."""
+    if modulus is None:
+        return None
+    space = cells.get_space()
+    position = along(space.range(), row).pullback_multi_aff(isl.MultiAff.range_map(space))
+    return position.mod_val(isl.Val(modulus)), modulus
 
 
 def _windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:

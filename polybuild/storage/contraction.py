@@ -46,27 +46,32 @@ class StorageMapping:
         return None if None in sizes else math.prod(each for each in sizes if each is not None)
 
 
-def contract(distances: isl.Set | None, dimensions: int, context: isl.Set) -> StorageMapping | None:
+def contract(
+    distances: isl.Set | None, dimensions: int, context: isl.Set, *, diagonals: bool = True
+) -> StorageMapping | None:
     """The smallest mapping found for an array of ``dimensions``; None if distances are not bounded.
 
     ``distances`` are the differences of cells that must not share memory (None if there are none);
-    ``context`` holds what is known of the parameters.
+    ``context`` holds what is known of the parameters. Without ``diagonals`` the rows are the array's
+    own dimensions.
     """
     if distances is None:
         return StorageMapping((), ())
     # Without what only integer divisions say, as of tiles, there may be a few more, found much faster.
     distances = distances.intersect_params(context).remove_divs().coalesce()
     found = [
-        mapping for rows in _bases(dimensions) if (mapping := _successive_moduli(distances, rows, context))
+        mapping
+        for rows in _bases(dimensions, diagonals=diagonals)
+        if (mapping := _successive_moduli(distances, rows, context))
     ]
     return min(found, key=_sample_size, default=None)
 
 
-def _bases(dimensions: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+def _bases(dimensions: int, *, diagonals: bool) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Sequences of rows to try: the dimensions in every order, then those with a diagonal first."""
     unit = [tuple(int(row == column) for column in range(dimensions)) for row in range(dimensions)]
     yield from itertools.permutations(unit)
-    for diagonal in itertools.product((1, 0, -1), repeat=dimensions):
+    for diagonal in itertools.product((1, 0, -1), repeat=dimensions) if diagonals else ():
         if sum(map(abs, diagonal)) > 1 and next(filter(None, diagonal)) == 1:
             for others in itertools.permutations(unit, dimensions - 1):
                 yield (diagonal, *others)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import islpy as isl
+
 from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.polyhedral import sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
@@ -19,17 +21,35 @@ def temporaries(
     address nobody has, or those that the user ``named``. Nothing reads an element of theirs that
     the region has not written, and every access is known exactly.
     """
-    read_first = {each.get_tuple_name() for each in sets_of(dependences.live_in.range())}
+    read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
     return [
         array
         for array in scop.arrays
         if array.extents
         and isinstance(array.element, Integer | Floating)
         and not any(array.suffixes)
-        and array.name not in read_first
+        and not (array.name in read_first and _has_some(array, read_first[array.name]))
         and (array.spelling in named or may_be_private(array, live_out))
         and all(_is_plain(scop, array))
     ]
+
+
+def _has_some(array: Array, elements: isl.Set) -> bool:
+    """Whether ``array``, as it is declared, has some of ``elements``: no program reads others."""
+    local = isl.LocalSpace.from_space(elements.get_space())
+    zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
+    for dimension, extent in enumerate(array.extents):
+        if extent is None or (array.by_pointer and dimension == 0):
+            continue
+        subscript = isl.PwAff.var_on_domain(local, isl.dim_type.set, dimension)
+        elements = elements.intersect(subscript.ge_set(zero))
+        elements = elements.intersect(subscript.lt_set(_on(extent, elements.get_space())))
+    return not elements.is_empty()
+
+
+def _on(extent: isl.PwAff, space: isl.Space) -> isl.PwAff:
+    """``extent``, an expression of the parameters, over ``space``."""
+    return extent.project_domain_on_params().insert_domain(space)
 
 
 def _is_plain(scop: Scop, array: Array) -> list[bool]:

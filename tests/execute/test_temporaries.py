@@ -20,6 +20,8 @@ BUFFERS = {
     "scalar_per_step": ["'t' is kept in a variable"],
     "overwritten": ["'t' is kept in a variable"],
     "convolution_then_clipped": ["'t' is kept in a variable"],
+    "fibonacci": ["'f' is kept in a buffer of 2 elements"],
+    "sums_in_any_order": ["'t' is kept in a buffer of 512 elements"],
     "named_by_pragma": ["'t' is kept in a buffer of 2 elements"],
     "of_integers": ["'t' is kept in a variable"],
 }

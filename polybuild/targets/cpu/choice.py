@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.dependences import Dependences, written_and_flow
+from polybuild.analysis.work import trip_counts
 from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
-from polybuild.polyhedral import mark_name, sets_of, tuple_name
+from polybuild.polyhedral import sets_of, tuple_name
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.cpu.contracting import contract_arrays
+from polybuild.targets.cpu.contracting import contract_arrays, is_cheap
 from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
 
 _T = TypeVar("_T")
@@ -50,6 +52,10 @@ def choose_mapping(
     options = with_machine(options, frozenset(), frozenset())
     schedule = choose_schedule(scop, dependences, options)
     mapping = map_to_cpu(scop, dependences, schedule, options)
+    if dependences.relaxed:  # elsewhere a value may be read in another order than that it was made in
+        temporaries = [
+            each for each in temporaries if written_and_flow(scop, each)[1].is_subset(dependences.flow)
+        ]
     if not temporaries:
         return mapping
     try:
@@ -64,16 +70,63 @@ def choose_mapping(
 def _contracted(
     scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
 ) -> CpuMapping:
-    """``mapping`` with ``temporaries`` in buffers, or one of fused loops where more of them are."""
-    plain = contract_arrays(scop, mapping, temporaries, options)
-    if options.schedule != "auto" or options.fusion != "auto" or len(plain.buffers) == len(temporaries):
-        return plain
-    # A value that is used soon after it was made needs producer and consumer in one loop.
-    together = map_to_cpu(scop, dependences, _isl(scop, dependences, Fusion.MAX), options, distribute=False)
-    fused = contract_arrays(scop, together, temporaries, options)
-    if len(fused.buffers) <= len(plain.buffers) or (mapping.parallel_loops and not fused.parallel_loops):
-        return plain
-    return fused if options.contract_arrays == "on" or _costs_nothing(mapping, fused) else plain
+    """``mapping`` with ``temporaries`` in buffers or variables, or another order where more of them are."""
+    names = {each.name for each in temporaries}
+    users = {
+        each.name for each in scop.statements if any(access.array.name in names for access in each.accesses)
+    }
+    vectors = users & _in_vector_loops(mapping)
+    asked = options.contract_arrays
+    if asked != "on" and (asked == "scalars" or not (mapping.registers or vectors)):
+        promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
+        if promoted is not None or asked == "scalars":
+            return promoted or mapping
+    best = contract_arrays(scop, mapping, temporaries, options)
+    if asked == "auto" and not is_cheap(scop, best):
+        best = mapping
+    if len(best.buffers) == len(temporaries):
+        return best
+    if options.schedule == options.fusion == "auto":
+        # A value that is used soon after it was made needs producer and consumer in one loop.
+        together = _isl(scop, dependences, Fusion.MAX)
+        fused = map_to_cpu(scop, dependences, together, options, distribute=False)
+        fused = contract_arrays(scop, fused, temporaries, options)
+        loses = mapping.parallel_loops and not fused.parallel_loops
+        pays = asked == "on" or (_costs_nothing(mapping, fused) and is_cheap(scop, fused))
+        if len(fused.buffers) > len(best.buffers) and pays and not loses:
+            return fused
+    if asked == "auto" and not best.buffers and _streams(scop, users, temporaries):
+        best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
+    return best
+
+
+def _in_scalars(
+    scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+) -> CpuMapping | None:
+    """The best order with all of ``temporaries`` in variables; None if there is none, or none for threads."""
+    if not options.scalars:
+        return None
+    if options.schedule != "auto" or options.fusion != "auto":
+        schedules = [choose_schedule(scop, dependences, options)]
+    else:
+        schedules = [_isl(scop, dependences, Fusion.MAX), scop.schedule]
+    promoted = promote(scop, dependences, schedules, temporaries, options)
+    if promoted is None or (mapping.parallel_loops and not promoted.parallel_loops):
+        return None
+    return promoted
+
+
+def _streams(scop: Scop, users: Collection[str], temporaries: Sequence[Array]) -> bool:
+    """Whether ``users`` do so little for each element of ``temporaries`` that memory decides, not arithmetic.
+
+    Small regions run their original loops, so what the others touch is no longer in the first cache.
+    """
+    rank = min(len(each.extents) for each in temporaries)
+    return all(
+        sum(not count.max_val().is_int() for count in counts) <= rank
+        for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
+        if statement.name in users
+    )
 
 
 def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:
@@ -85,16 +138,7 @@ def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:
 
 def _in_vector_loops(mapping: CpuMapping) -> set[str]:
     """The statements that run in loops for the vector unit."""
-    found: set[str] = set()
-
-    def visit(node: isl.ScheduleNode) -> bool:
-        line = mapping.loop_lines.get(mark_name(node))
-        if line is not None and "simd" in line.text.lower():
-            found.update(tuple_name(each) for each in sets_of(node.get_domain()))
-        return True
-
-    mapping.schedule.get_root().foreach_descendant_top_down(visit)
-    return found
+    return {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
 
 
 def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:

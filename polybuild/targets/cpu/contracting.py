@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import written_and_flow
+from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
 from polybuild.polyhedral import mark_name
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
 from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.strides import references
+from polybuild.targets.model import LoopLine
 from polybuild.transform.bands import is_band
+
+# isl's operations that the search for a buffer may take at one place
+_OPERATIONS = 400_000
 
 
 def contract_arrays(
@@ -29,12 +35,12 @@ def contract_arrays(
         return mapping
     buffers: list[Buffer] = []
     free = options.l1_size // 2
-    root = _split(mapping.schedule.get_root())
+    root = single_members(mapping.schedule.get_root())
     accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
     for array in (each for each in temporaries if each.name not in accumulated):
         values = LiveValues(*written_and_flow(scop, array))
-        for node in sorted(_scopes(root), key=lambda each: -each.get_tree_depth()):
-            buffer = contract_at(node, array, values, scop.context, f"buffer{len(buffers)}")
+        for node in scopes_of(root):
+            buffer = buffer_at(node, array, values, scop.context, f"buffer{len(buffers)}")
             if buffer is None:
                 continue
             if buffer.size <= free:
@@ -45,18 +51,22 @@ def contract_arrays(
     if not buffers:
         return mapping
     remarks = tuple(f"'{each.array.spelling}' is kept in {_size(each)}" for each in buffers)
-    held = {each.array.name for each in buffers}
-    lines = {
-        mark: replace(line, private=tuple(each for each in line.private if each.name not in held))
-        for mark, line in mapping.loop_lines.items()
-    }
     return replace(
         mapping,
         schedule=root.get_schedule(),
-        loop_lines=lines,
+        loop_lines=without_private(mapping.loop_lines, buffers),
         buffers=tuple(buffers),
         remarks=mapping.remarks + remarks,
     )
+
+
+def without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) -> dict[str, LoopLine]:
+    """``lines`` for loops in which ``buffers`` stand for arrays that were private."""
+    held = {each.array.name for each in buffers}
+    return {
+        mark: replace(line, private=tuple(each for each in line.private if each.name not in held))
+        for mark, line in lines.items()
+    }
 
 
 def _size(buffer: Buffer) -> str:
@@ -66,17 +76,56 @@ def _size(buffer: Buffer) -> str:
     return f"a buffer of {' x '.join(map(str, buffer.extents))} elements"
 
 
-def _split(node: isl.ScheduleNode) -> isl.ScheduleNode:
+def buffer_at(
+    node: isl.ScheduleNode,
+    array: Array,
+    values: LiveValues,
+    context: isl.Set,
+    name: str,
+    *,
+    scalars: bool = False,
+) -> Buffer | None:
+    """What ``contract_at`` finds; None if that takes isl too long."""
+    try:
+        with budget_within(_OPERATIONS):
+            return contract_at(node, array, values, context, name, scalars=scalars)
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return None
+
+
+def is_cheap(scop: Scop, mapping: CpuMapping) -> bool:
+    """Whether no loop for the vector unit has to compute remainders to find its way in a buffer."""
+    by_array = {each.array.name: each for each in mapping.buffers}
+    for band in mapping.vector_loops():
+        for reference in references(scop, band):
+            buffer = by_array.get(reference.access.array.name)
+            rows = buffer.mapping.rows if buffer else ()
+            for position, row in enumerate(rows):
+                assert buffer is not None  # noqa: S101 - it has rows
+                steps = [each[-1] for each in reference.matrix]
+                moves = any(factor and step != 0 for factor, step in zip(row, steps, strict=True))
+                if moves and buffer.place.get_aff(position).dim(isl.dim_type.div):
+                    return False
+    return True
+
+
+def single_members(node: isl.ScheduleNode) -> isl.ScheduleNode:
     """The tree with one member in each band."""
     if is_band(node) and node.band_n_member() > 1:
         node = node.band_split(1)
     for index in range(node.n_children()):
-        node = _split(node.child(index)).parent()
+        node = single_members(node.child(index)).parent()
     return node
 
 
+def scopes_of(root: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    """Places for a declaration, deepest first: the region, loops' bodies; around no loop of the threads."""
+    return sorted(_scopes(root), key=lambda each: -each.get_tree_depth())
+
+
 def _scopes(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    """Places for a declaration: the whole region and each loop's body, but around no loop of the threads."""
     for index in range(node.n_children()):
         below = node.child(index)
         yield from _scopes(below)

@@ -17,12 +17,17 @@ def with_machine(options: Options, macros: AbstractSet[str], flags: AbstractSet[
     """``options`` with what they leave open of the machine.
 
     ``macros`` are the names of the compiler's predefined macros. Caches that are not given
-    are those of this machine where ``flags`` say that the code is for it.
+    are those of this machine where ``flags`` say that the code is for it. A compiler that does not
+    optimise uses no vectors, but every variable saves it the way to an element.
     """
+    unoptimised = macros and "__OPTIMIZE__" not in macros
     caches = _caches(_CACHES) if flags & {"-march=native", "-mcpu=native"} else {}
     return replace(
         options,
         allow_reassociation=options.allow_reassociation or _reassociates(macros, flags),
+        contract_arrays="scalars"
+        if unoptimised and options.contract_arrays == "auto"
+        else options.contract_arrays,
         vector_size=options.vector_size or _vector_size(macros, flags),
         l1_size=options.l1_size if options.l1_size != USUAL_L1 else caches.get(1, USUAL_L1),
         l2_size=options.l2_size if options.l2_size != USUAL_L2 else caches.get(2, USUAL_L2),

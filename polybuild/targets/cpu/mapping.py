@@ -55,6 +55,19 @@ class CpuMapping:
     buffers: tuple[Buffer, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
 
+    def vector_loops(self) -> list[isl.ScheduleNode]:
+        """The bands of the loops for the vector unit."""
+        found: list[isl.ScheduleNode] = []
+
+        def visit(node: isl.ScheduleNode) -> bool:
+            line = self.loop_lines.get(mark_name(node))
+            if line is not None and "simd" in line.text.lower():
+                found.append(node.child(0))
+            return True
+
+        self.schedule.get_root().foreach_descendant_top_down(visit)
+        return found
+
 
 def map_to_cpu(
     scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options, *, distribute: bool = True

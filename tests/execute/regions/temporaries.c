@@ -147,3 +147,26 @@ for (int i = 1; i < n; i++)
 #pragma endscop
 for (int i = 0; i < n; i++)
   z[i] = 0;
+
+//# sums_in_any_order: parallel
+int t[n];
+#pragma scop contract_arrays(on)
+for (int i = 0; i < n; i++)
+  t[i] = 0;
+for (int k = 0; k < n; k++)
+  for (int i = 0; i < n; i++)
+    t[i] += K[k][i];
+for (int i = 0; i < n; i++)
+  b[i] = t[i];
+#pragma endscop
+
+//# sums_in_variables: parallel
+int t[n];
+#pragma scop contract_arrays(scalars)
+for (int i = 0; i < n; i++) {
+  t[i] = 0;
+  for (int k = 0; k < n; k++)
+    t[i] += K[i][k];
+  b[i] = t[i];
+}
+#pragma endscop
