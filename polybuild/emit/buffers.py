@@ -172,13 +172,19 @@ def _marks_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
             pending += reversed(_below(each))
 
 
-def _users(node: isl.AstNode) -> Iterator[isl.AstNode]:
+def nodes_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """``node`` and all nodes below it."""
     pending = [node]
     while pending:
         each = pending.pop()
+        yield each
+        pending += reversed(_below(each))
+
+
+def _users(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    for each in nodes_below(node):
         if isl.ast_node_type(each.get_type()) == isl.ast_node_type.user:
             yield each
-        pending += _below(each)
 
 
 def is_loop(node: isl.AstNode) -> bool:

@@ -25,6 +25,7 @@ from polybuild.emit.inspectors import InspectorText, write_inspectors
 from polybuild.emit.locals import local_declaration
 from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
 from polybuild.emit.names import PREFIX, fresh, identifiers
+from polybuild.emit.pieces import check_pieces
 from polybuild.emit.verification import CHECK, RUNS, Verification, verification
 from polybuild.scop.model import FinalValue, Scop
 from polybuild.scop.nodes import walk
@@ -112,6 +113,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     scopes = Scopes({each.buffer.name: each for each in buffers})
     if buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
+    if plan.registers:
+        check_pieces(ast.root, ast.tiles, ast.vectors)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_coverage(ast.root, scop)
     told = {mark: printed.loop_line(line, variables) for mark, line in plan.loop_lines.items()}

@@ -24,13 +24,15 @@ class Lanes:
     """One vector's worth of a statement's instances.
 
     ``block`` is the place of its result; ``operands`` are its accesses to memory, for the
-    first lane, and ``packed`` what it takes from buffers, with their subscripts.
+    first lane, and ``packed`` what it takes from buffers, with their subscripts. ``domain`` are
+    the instances.
     """
 
     tile: RegisterTile
     block: tuple[int, int]
     operands: tuple[tuple[Access, isl.AstExpr], ...]
     packed: tuple[tuple[Packed, tuple[isl.AstExpr, ...]], ...]
+    domain: isl.Set
 
     @property
     def statement(self) -> Statement:
@@ -40,12 +42,16 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A vector of results on its way between registers and memory, where its first element is ``place``."""
+    """A vector of results on its way between registers and memory, where its first element is ``place``.
+
+    ``domain`` are the instances of the copy statement.
+    """
 
     tile: RegisterTile
     block: tuple[int, int]
     place: isl.AstExpr
     store: bool
+    domain: isl.Set
 
     @property
     def statement(self) -> Statement:
@@ -55,11 +61,12 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A value put into a buffer."""
+    """A value put into a buffer; ``domain`` are the instances of the copy statement."""
 
     packed: Packed
     subscripts: tuple[isl.AstExpr, ...]
     operands: tuple[tuple[Access, isl.AstExpr], ...]
+    domain: isl.Set
 
     @property
     def statement(self) -> Statement:
@@ -103,12 +110,14 @@ class Tiles:
                 (access, build.access_from_pw_multi_aff(place.pullback_pw_multi_aff(to_instance)))
                 for access, place in packed.elements
             )
-            return Packing(packed, _subscripts(packed.stored, to_instance, build), operands)
+            return Packing(
+                packed, _subscripts(packed.stored, to_instance, build), operands, schedule.domain()
+            )
         tile, store = self._moves[name]
         # an instance of either is described as one of the load
         to_instance = isl.PwMultiAff.from_map(schedule.set_tuple_name(isl.dim_type.in_, tile.load).reverse())
         place = build.access_from_pw_multi_aff(tile.element.pullback_pw_multi_aff(to_instance))
-        return Move(tile, _block(tile.moved, to_instance, build), place, store)
+        return Move(tile, _block(tile.moved, to_instance, build), place, store, schedule.domain())
 
 
 def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
@@ -127,7 +136,7 @@ def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
         if id(access.node) not in tile.own and id(access.node) not in from_buffers
     )
     packed = tuple((each, _subscripts(each.used, to_instance, build)) for each in tile.packed)
-    return Lanes(tile, _block(tile.block, to_instance, build), operands, packed)
+    return Lanes(tile, _block(tile.block, to_instance, build), operands, packed, schedule.domain())
 
 
 def _first_lane(schedule: isl.Map) -> isl.PwMultiAff:

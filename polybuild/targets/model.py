@@ -88,6 +88,7 @@ class Packed:
     ``expression`` touches. ``stored`` and ``used`` are the subscripts of the buffer in the
     copy statement and in the register tile, ``extents`` its extents. Where ``vector`` is
     true the last subscript runs along the lanes of a vector, else all lanes use one value.
+    ``needs`` maps the instances of ``update`` in register tiles to that of the copy statement.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Packed:
     stored: tuple[Offset, ...]
     used: tuple[Offset, ...]
     vector: bool
+    needs: isl.Map
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class RegisterTile:
     copy statement ``load`` and written back by ``store``, one vector of ``lanes`` elements at
     a time: ``element`` maps an instance of ``load`` to the first of them. ``block`` says which
     vector of the block (row, vector) an instance works on, ``moved`` the same in the copy statements.
+    ``moves`` maps the instances of ``update`` that it holds to that of ``load``.
     """
 
     name: str
@@ -125,4 +128,5 @@ class RegisterTile:
     element: isl.PwMultiAff
     block: tuple[Offset, ...]
     moved: tuple[Offset, ...]
+    moves: isl.Map
     packed: tuple[Packed, ...] = ()

@@ -104,6 +104,7 @@ def _buffer(site: Site, part: Part, layout: _Layout, name: str) -> Buffer | None
         stored=offsets(dimensions(instances, layout.scope), layout.extents),
         used=offsets(layout.values, layout.extents),
         vector=part.vector,
+        needs=site.dates.schedule.apply_range(instances),
     )
     return Buffer(packed, instances, layout.scope)
 

@@ -188,6 +188,7 @@ def _register_tile(index: int, site: Site, buffers: list[Buffer]) -> RegisterTil
         store=f"store{index}",
         element=isl.PwMultiAff.from_map(element.coalesce()),
         block=offsets((dates.row, chunk(dates.lane, block.lanes)), shape),
+        moves=dates.schedule.apply_range(copy_instances(load, site.full, site.block_instances)),
         moved=offsets(dimensions(instances, frame.inner), shape),
         packed=tuple(each.packed for each in buffers),
     )
