@@ -73,10 +73,11 @@ def add_copy(
 
     ``elements`` are those to copy, ``{ [d0, ..., dn, x0, ...] }``.
     """
-    depth, count = node.get_schedule_depth(), len(tile.box.sizes)
+    depth = node.get_schedule_depth()
+    wide = [depth + dim for dim, size in enumerate(tile.box.sizes) if size > 1]
     graft = _extension(elements, name, node)
     graft = graft.insert_partial_schedule(_dimensions(elements, name, depth))
-    graft = graft.insert_filter(_spread(elements.set_tuple_name(name), depth, count, kernel.threads))
+    graft = graft.insert_filter(_spread(elements.set_tuple_name(name), wide, kernel.threads))
     return node.graft_before(graft.root()), Added(name, Purpose.COPY, depth, tile)
 
 
@@ -116,14 +117,14 @@ def _dimensions(instances: isl.Set, name: str, first: int) -> isl.MultiUnionPwAf
     return isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(isl.Map.from_multi_aff(chosen)))
 
 
-def _spread(instances: isl.Set, first: int, count: int, threads: Sequence[Axis]) -> isl.UnionSet:
-    """The elements that one thread copies: the last dimension goes along x."""
+def _spread(instances: isl.Set, dims: Sequence[int], threads: Sequence[Axis]) -> isl.UnionSet:
+    """The elements that one thread copies: the last of the dimensions ``dims`` goes along x."""
     space = instances.get_space()
     chosen = instances
     for back, axis in enumerate(reversed(threads)):
         index = isl.PwAff.param_on_domain_id(isl.Set.universe(space), spaces.identifier(axis.parameter))
-        if back < count:
-            value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, first + count - 1 - back)
+        if back < len(dims):
+            value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, dims[-1 - back])
             chosen = chosen.intersect(value.sub(index).mod_val(isl.Val(axis.size)).zero_set())
         else:
             chosen = chosen.intersect(index.zero_set())

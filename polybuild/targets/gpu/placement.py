@@ -5,7 +5,8 @@ miss what another changes; references to one that it only reads are grouped wher
 one box for two is smaller than two boxes. A group goes to registers if each
 element belongs to one point of the thread's loops, whatever the sequential loops
 do, and is used again; to shared memory if it is only read, and several threads use it
-or threads side by side do not touch neighbours. All else stays where it is.
+or threads side by side do not touch neighbours (a single element all threads get at once
+from anywhere). All else stays where it is.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class _Placer:
                     groups.remove(other)
                     members, tile = other[0] + members, both
             groups.append((members, tile))
-        return [tile for members, tile in groups if self._pays(members)]
+        return [tile for members, tile in groups if tile.box.elements > 1 and self._pays(members)]
 
     def _tile(self, array: Array, references: list[Reference]) -> SharedTile | None:
         tiles = []
