@@ -28,6 +28,9 @@ from tests.emulator.nvcc import mutated, places
 from tests.emulator.stand_ins import ORDERS, build
 
 KINDS = ("barrier", "bound", "drop")
+# Blocks take several tiles one after the other, and all that comes back is compared, printed or not.
+SETTINGS = {**SMALL, "grid_sizes": "1,2", "verify": "on", "backend": "cuda"}
+_COMPARED = {"POLYBUILD_VERIFY": "1", "POLYBUILD_VERIFY_EXIT": "3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Mutator:
         self._stand_ins = workshop.stand_ins
         self._made = made
         self._folder = workshop.folder
-        self._counts = self._report("right", {})
+        self._counts = self._report("right", _COMPARED)
 
     def mistakes(self, most: int) -> Iterator[str]:
         """At most ``most`` mistakes of each kind, spread evenly; 0: all there are."""
@@ -58,7 +61,7 @@ class Mutator:
     def outcome(self, mistake: str) -> Outcome:
         """Run the program with ``mistake``."""
         kind, _, number = mistake.partition(":")
-        more = {}
+        more = dict(_COMPARED)
         if kind != "drop":
             image = self._folder / f"{self._made.name}-{mistake}.image"
             try:
@@ -102,7 +105,7 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many at a time (1)")
     request = parser.parse_args()
-    options = Options().with_settings({**SMALL, "backend": "cuda"})
+    options = Options().with_settings(SETTINGS)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="polybuild-mutations-") as name:
         folder = Path(name)

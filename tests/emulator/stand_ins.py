@@ -53,7 +53,7 @@ class StandIns:
         """What the driver counted while ``command`` ran, by way of ``file``; it must succeed."""
         file = file or self.folder / f"report-{os.getpid()}.json"
         environment = self.environment(POLYBUILD_EMULATOR_REPORT=str(file), **how)
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
         counted: dict[str, Any] = json.loads(file.read_text())
         file.unlink()
         return counted

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.gpu.check import RIGHT, SMALL, Checks
 from benchmarks.gpu.failures import drivers, failures
-from benchmarks.gpu.mutations import Mutator
+from benchmarks.gpu.mutations import SETTINGS, Mutator
 from benchmarks.gpu.programs import ExactDumps, OddSizes, Workshop, build_runtime, make
 from polybuild.options import Options
 from polybuild.targets.gpu.nvcc import find_nvcc
@@ -36,8 +36,7 @@ def test_a_row_of_the_table(workshop, runtime):
 def test_mistakes_are_seen(workshop, runtime):
     """The first barrier, bound and transfer of a matrix product; a bound that others hide changes nothing."""
     kernel = next(each for each in workshop.suite.kernels if each.name == "gemm")
-    options = Options().with_settings({**SMALL, "backend": "cuda"})
-    mutator = Mutator(workshop, make(workshop, kernel, options, runtime))
+    mutator = Mutator(workshop, make(workshop, kernel, Options().with_settings(SETTINGS), runtime))
     mistakes = list(mutator.mistakes(1))
     assert mistakes == ["barrier:1", "bound:1", "drop:1"]
     found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3"]}
