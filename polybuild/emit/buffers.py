@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ import islpy as isl
 from polybuild.emit.names import PREFIX, fresh
 from polybuild.polyhedral import maps_of
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.scop.model import Access, Array
+from polybuild.scop.model import Access, AccessKind, Array
 from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer
 
@@ -51,16 +52,20 @@ class NamedBuffer:
         """The variable that stands for an element."""
         return "_".join([self.name, *subscripts])
 
-    def declaration(self, used: Collection[str]) -> str:
-        """Its declaration, without values: nothing is read before it is written.
+    def declaration(self, lines: Sequence[str], used: Mapping[str, bool]) -> list[str]:
+        """Its declaration before ``lines``.
 
-        Of the variables of its elements those are declared that are ``used``.
+        Of variables for elements those are declared that are ``used``, which says whether they are read.
+        Every value that is read was written, but a compiler cannot see that behind a condition.
         """
         element = self.buffer.array.element
         assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
         if not self.buffer.scalars:
-            return f"{element.name} {self.variables[0]};"
-        return f"register {element.name} {', '.join(each for each in self.variables if each in used)};"
+            return [f"{element.name} {self.variables[0]};"]
+        chosen = [each for each in self.variables if each in used]
+        starts = (each if _is_set_first(each, lines) else f"{each} = 0" for each in chosen)
+        unread = [f"(void)sizeof {each};" for each in chosen if not used[each]]
+        return [f"register {element.name} {', '.join(starts)};", *unread] if chosen else []
 
     def element(self, access: isl.Map) -> isl.PwMultiAff:
         """Where the cell of each instance of a statement is kept, given its ``access`` of the array."""
@@ -68,6 +73,15 @@ class NamedBuffer:
         (dates,) = (each for each in maps_of(self.buffer.dates) if each.get_tuple_name(_in) == instance)
         here = isl.PwMultiAff.from_map(dates).range_product(isl.PwMultiAff.from_map(access))
         return isl.PwMultiAff.from_multi_aff(self.buffer.place).pullback_pw_multi_aff(here)
+
+
+def _is_set_first(variable: str, lines: Sequence[str]) -> bool:
+    """Whether the first of ``lines`` that has ``variable`` sets it, and always runs."""
+    code = [line for line in lines if not line.startswith("#")]
+    first = next((line for line in code if re.search(rf"\b{variable}\b", line)), "")
+    always = len(code[0]) - len(code[0].lstrip())
+    start = f"{' ' * always}{variable} = "
+    return first.startswith(start) and not re.search(rf"\b{variable}\b", first[len(start) :])
 
 
 def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[NamedBuffer, ...]:
@@ -79,14 +93,23 @@ def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[Na
     return tuple(named)
 
 
+# among so many variables one may be chosen when the program runs
+_CHOICES = 4
+
+
 def with_constants(
     buffers: Sequence[NamedBuffer], instances: Iterable[Sequence[tuple[Access, isl.AstExpr]]]
 ) -> tuple[NamedBuffer, ...]:
-    """``buffers``, as arrays where a subscript in the accesses of ``instances`` is no number."""
+    """``buffers``, as arrays where the accesses of ``instances`` do not say which variable they mean.
+
+    Of a few variables one may be read by subscripts that are no numbers, as behind a loop.
+    """
     constant = {each.name: each.buffer.scalars for each in buffers}
+    few = {each.name for each in buffers if len(each.buffer.extents) == 1 and each.buffer.cells <= _CHOICES}
     for accesses in instances:
         for access, element in accesses:
-            if access.array.name in constant and not _has_numbers(element):
+            chosen = access.array.name in few and access.kind is AccessKind.READ
+            if access.array.name in constant and not chosen and not _has_numbers(element):
                 constant[access.array.name] = False
     return tuple(replace(each, buffer=replace(each.buffer, scalars=constant[each.name])) for each in buffers)
 
@@ -115,11 +138,16 @@ class Scopes:
         found = dict.fromkeys(mark.mark_get_id().get_name() for mark in _marks_in(body))
         return [self.buffers[name] for name in found if name in self.buffers]
 
-    def variable(self, array: str, subscripts: Sequence[str]) -> str | None:
-        """The variable for an element of a buffer; None if ``array`` is kept in no variables."""
+    def variables(self, array: str, subscripts: Sequence[str]) -> dict[str, str] | None:
+        """The variables that may stand for an element of a buffer, each with the subscript it is for.
+
+        None if ``array`` is kept in no variables.
+        """
         for each in self.buffers.values():
             if each.name == array and each.buffer.scalars:
-                return each.variable(subscripts)
+                if all(subscript.isdigit() for subscript in subscripts):
+                    return {each.variable(subscripts): ""}
+                return {each.variable([str(cell)]): str(cell) for cell in range(each.buffer.cells)}
         return None
 
     def check(self, root: isl.AstNode, domains: Mapping[str, isl.Set]) -> None:

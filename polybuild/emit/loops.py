@@ -18,12 +18,13 @@ from polybuild.emit.expressions import ADDITIVE, AND, TERNARY, UNARY, Expression
 from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.emit.private import keeps_private
 from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
+from polybuild.scop.model import AccessKind
 from polybuild.source.types import Floating, Integer
 from polybuild.targets.model import LANES_MARK, LoopLine
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import Instance, PrintedAst
-    from polybuild.scop.model import Array, DynamicLoop, Statement
+    from polybuild.scop.model import Access, Array, DynamicLoop, Statement
 
 _INDENT = "  "
 _FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
@@ -90,8 +91,8 @@ class LoopPrinter:
         self._depth = 0
         # the loops with dynamic bounds around the code at hand, whose predicates hold there
         self._open: set[DynamicLoop] = set()
-        # for each declaration of buffers around the code at hand, the variables of each that are used
-        self._declared: list[dict[str, set[str]]] = []
+        # for each declaration of buffers around the code at hand, which variables are used, and whether read
+        self._declared: list[dict[str, dict[str, bool]]] = []
         self.outline: list[Line] = []
 
     def lines(self, file: str) -> list[str]:
@@ -104,11 +105,12 @@ class LoopPrinter:
         buffers = self._scopes.declared_in(node)
         if not buffers:
             return self._node(node, indent, "")
-        used: dict[str, set[str]] = {each.name: set() for each in buffers}
+        used: dict[str, dict[str, bool]] = {each.name: {} for each in buffers}
         self._declared.append(used)
         lines = self._node(node, indent, "")
         self._declared.pop()
-        return [*(f"{indent}{each.declaration(used[each.name])}" for each in buffers), *lines]
+        declared = [line for each in buffers for line in each.declaration(lines, used[each.name])]
+        return [*(f"{indent}{line}" for line in declared), *lines]
 
     def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
@@ -329,7 +331,7 @@ class LoopPrinter:
         """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters."""
         expressions = self._expression()
         accesses = {id(node): array.name for node, array in instance.statement.locals} | {
-            id(access.node): self._element(access.array, expressions.subscripts(subscript))
+            id(access.node): self._accessed(access, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
         statement = instance.statement
@@ -342,12 +344,19 @@ class LoopPrinter:
         }
         return BodyPrinter(accesses, {**values, **counters}.get)
 
-    def _element(self, array: Array, subscripts: list[str]) -> str:
-        variable = self._scopes.variable(array.name, subscripts)
-        if variable is None:
-            return element(array, subscripts, self._sizes.get(array.name, ()))
-        next(each for each in reversed(self._declared) if array.name in each)[array.name].add(variable)
-        return variable
+    def _accessed(self, access: Access, subscripts: list[str]) -> str:
+        name = access.array.name
+        variables = self._scopes.variables(name, subscripts)
+        if variables is None:
+            return element(access.array, subscripts, self._sizes.get(name, ()))
+        used = next(each for each in reversed(self._declared) if name in each)[name]
+        for each in variables:
+            used[each] = used.get(each, False) or access.kind is AccessKind.READ
+        *others, (last, _) = variables.items()
+        if not others:
+            return last
+        tests = "".join(f"{subscripts[0]} == {number} ? {name} : " for name, number in others)
+        return f"({tests}{last})"
 
     def _vectors(self) -> VectorPrinter:
         return VectorPrinter(self._expression(), self._names, self._sizes, self._helpers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -59,3 +60,13 @@ def test_with_threads_and_few_variables(tmp_path):
     assert few.remarks["pc_1d"] == ""  # its loops would not run on threads
     kernels = [each for each in ALL if each.name in {"blur", "blur_permuted", "cnn", "poly"}]
     assert [each.name for each in kernels for n in SIZES if wrong(few, each, n)] == []
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_compilers_have_nothing_to_say(programs, level):
+    source = programs.contracted.with_suffix(".c")
+    flags = [level, "-Wall", "-Wextra", "-Wno-unknown-pragmas"]
+    done = subprocess.run(
+        ["gcc", *flags, "-c", str(source), "-o", "/dev/null"], check=True, capture_output=True, text=True
+    )
+    assert done.stderr == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import reduce
 
 import islpy as isl
 
@@ -84,11 +85,12 @@ def isolate_whole(groups: isl.ScheduleNode, counter: isl.UnionMap, factor: int) 
     """Generate the groups of ``factor`` values of ``counter`` that are whole apart from the others.
 
     ``groups`` is the band over ``floor(counter / factor)``. A group is whole if each statement takes all of
-    its values.
+    its values, or if there is no such group, all or none of them.
     """
     outer = groups.get_prefix_schedule_union_map()
     group = isl.UnionMap.from_multi_union_pw_aff(groups.band_get_partial_schedule())
-    whole: isl.Set | None = None
+    reached: list[isl.Set] = []
+    partial: list[isl.Set] = []
     for statement in sets_of(groups.get_domain()):
         here = isl.UnionSet.from_set(statement)
         places, runs = (
@@ -96,11 +98,12 @@ def isolate_whole(groups: isl.ScheduleNode, counter: isl.UnionMap, factor: int) 
             for each in (group, counter)
         )
         members = _members(places.get_space(), factor)
-        missing = places.apply(members).subtract(runs)
-        found = places.subtract(missing.apply(members.reverse()))
-        whole = found if whole is None else whole.intersect(found)
-    assert whole is not None  # noqa: S101 - a band has a statement
-    whole = whole.coalesce()
+        reached.append(places)
+        partial.append(places.apply(members).subtract(runs).apply(members.reverse()))
+    whole = reduce(isl.Set.intersect, reached)
+    if whole.is_empty():  # some run a few times only, before or after the others
+        whole = reduce(isl.Set.union, reached)
+    whole = whole.subtract(reduce(isl.Set.union, partial)).coalesce()
     if whole.is_empty() or whole.n_basic_set() != 1:
         return groups
     depth = groups.get_schedule_depth()
