@@ -1,11 +1,12 @@
 """Temporary arrays in buffers and variables, against the same order with the arrays in memory.
 
 usage: python -m benchmarks.contraction [--kernels NAME,...] [--settings O0,O3] [--most BYTES] [--runs N]
-       [--options "..."] [--check]
+       [--options "..."] [--check | --memory]
 
 For each kernel and size: seconds of the compiler alone, and how many times as fast the same order is
 with contraction. ``same`` stands where nothing was contracted: both are one program then. Every
-program has to compute what the compiler's does, to the bit; --check does nothing else.
+program has to compute what the compiler's does, to the bit; --check does nothing else. --memory
+tells instead how much memory two stages over a picture of 16384 by 16384 take at most.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from polybuild.options import Options
 from polybuild.targets.cpu import relaxing
 
 KERNELS = Path(__file__).with_name("kernels.c")
+_PICTURE = Path(__file__).with_name("picture.c")
 SETTINGS: Mapping[str, tuple[str, ...]] = {"O0": ("-O0",), "O3": ("-O3", "-march=native")}
 _ALWAYS = ("-std=gnu99", "-ffp-contract=off", "-w", "-fopenmp")
 _CHECKED = (1, 2, 3, 4, 5, 6, 7, 8, 13, 24, 67)
@@ -67,6 +69,12 @@ def main() -> int:
     arguments = _arguments()
     chosen = [each for each in ALL if not arguments.kernels or each.name in arguments.kernels.split(",")]
     options = Options(parallel=False, min_work=0).with_clauses(arguments.options)
+    if arguments.memory:
+        with tempfile.TemporaryDirectory() as folder:
+            original, contracted = memory(Path(folder), 16384)
+        temporary = 16384 * 16384 * 4 // 1024
+        print(f"{original} KiB, with contraction {contracted} KiB; the temporary array has {temporary} KiB")
+        return 0
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for setting in arguments.settings.split(","):
@@ -136,6 +144,26 @@ def _names() -> list[str]:
     ]
 
 
+def memory(folder: Path, n: int) -> tuple[int, int]:
+    """The most memory, in KiB, that two stages over a picture take without polybuild and with it."""
+    flags = ["-O3", "-march=native", "-fopenmp", "-std=gnu99"]
+    text = pipeline.compile_source(str(_PICTURE), Options(), ["gcc"], flags).text
+    found: list[tuple[str, int]] = []
+    for name, source in (("original", _PICTURE.read_text()), ("contracted", text)):
+        path = folder / f"{name}.c"
+        path.write_text(source)
+        command = ["gcc", *flags, "-Wno-unknown-pragmas", str(path), "-o", str(folder / name)]
+        subprocess.run(command, check=True)
+        program = [str(folder / name), str(n)]
+        done = subprocess.run(program, check=True, capture_output=True, text=True)
+        result, taken = done.stdout.split()
+        found.append((result, int(taken)))
+    (wanted, before), (result, after) = found
+    if result != wanted:
+        raise SystemExit("the results differ")
+    return before, after
+
+
 def _table(programs: Programs, kernels: list[Kernel], arguments: argparse.Namespace) -> None:
     print(f"{'kernel':18} {'n':>9} {'MiB':>7} {'gcc s':>10} {'gcc/new':>8} {'without/with':>13}")
     for kernel in kernels:
@@ -190,6 +218,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each program repeats a kernel")
     parser.add_argument("--options", default="", help="polybuild's, as clauses: 'contract_arrays(scalars)'")
     parser.add_argument("--check", action="store_true", help="only compare the results")
+    parser.add_argument("--memory", action="store_true", help="only tell what memory a picture takes")
     return parser.parse_args()
 
 

@@ -13,7 +13,7 @@ from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspection import Inspection
 from polybuild.emit.accumulators import accumulator_names, combination
-from polybuild.emit.ast import build_ast
+from polybuild.emit.ast import GeneratedAst, build_ast
 from polybuild.emit.bodies import c_text
 from polybuild.emit.buffers import NamedBuffer, Scopes, named_buffers, with_constants
 from polybuild.emit.conditions import Condition, ConditionPrinter
@@ -111,12 +111,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
     buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
     scopes = Scopes({each.buffer.name: each for each in buffers})
-    if buffers:
-        scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
-    if plan.registers:
-        check_pieces(ast.root, ast.tiles, ast.vectors)
-    if any(statement.domain.involves_locals() for statement in scop.statements):
-        check_coverage(ast.root, scop)
+    _check(ast, scop, plan, scopes)
     told = {mark: printed.loop_line(line, variables) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
     taken |= {*_names_of(buffers), *variables.values()}
@@ -197,6 +192,16 @@ def _stage(
         tuple(write_inspectors(inspections, text, parallel=parallel)),
         printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
     )
+
+
+def _check(ast: GeneratedAst, scop: Scop, plan: Plan, scopes: Scopes) -> None:
+    """Raise IllegalSchedule if isl's AST is not what the schedule says, as far as that is not certain."""
+    if scopes.buffers:
+        scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
+    if plan.registers:
+        check_pieces(ast.root, ast.tiles, ast.vectors)
+    if any(statement.domain.involves_locals() for statement in scop.statements):
+        check_coverage(ast.root, scop)
 
 
 def _names_of(buffers: Iterable[NamedBuffer]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.contraction.__main__ import ALL, SETTINGS, build, wrong
+from benchmarks.contraction.__main__ import ALL, SETTINGS, build, memory, wrong
 from polybuild.options import Options
 
 # smaller than a tile of four, just one, and with a rest
@@ -70,3 +70,8 @@ def test_compilers_have_nothing_to_say(programs, level):
         ["gcc", *flags, "-c", str(source), "-o", "/dev/null"], check=True, capture_output=True, text=True
     )
     assert done.stderr == ""
+
+
+def test_untouched_temporaries_take_no_memory(tmp_path):
+    before, after = memory(tmp_path, 3000)
+    assert before - after > 0.9 * 3000 * 3000 * 4 / 1024
