@@ -34,6 +34,7 @@ class Buffer:
     date of each instance in the loops above the mark. ``extents`` are the buffer's sizes.
     ``uses`` relates the instances that write a value to those that read it, ``mapping`` is
     what ``place`` was made from. Of a buffer of ``scalars`` each element is a variable of its own.
+    ``written`` are the elements of the array that it replaces.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Buffer:
     extents: tuple[int, ...]
     uses: isl.UnionMap
     mapping: StorageMapping
+    written: isl.Set
     scalars: bool = False
 
     @property
@@ -127,7 +129,8 @@ def contract_at(
     if lives.conflicting is not None:
         _prove(place, lives.conflicting)
     extents = tuple(extent for _, extent in places)
-    return Buffer(name, array, lives.dates, place, extents, values.uses, mapping, scalars)
+    written = cells.range()
+    return Buffer(name, array, lives.dates, place, extents, values.uses, mapping, written, scalars)
 
 
 def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:

@@ -22,7 +22,7 @@ from polybuild.storage.buffers import Buffer, mapping_at
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
 from polybuild.storage.tiling import crossing_members
-from polybuild.targets.cpu.contracting import buffer_at, scopes_of, single_members, without_private
+from polybuild.targets.cpu.contracting import buffer_at, remark, scopes_of, single_members, without_private
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll
@@ -119,7 +119,7 @@ def _promoted(problem: _Problem, schedule: isl.Schedule, tiles: Sequence[_Tiles]
         root = _isolated(root, tiles)
     except NotConstant:
         return None
-    remarks = (*map(_remark, buffers), *_unrolled(factors))
+    remarks = (*map(remark, buffers), *_unrolled(factors))
     return replace(
         mapping,
         schedule=root.get_schedule(),
@@ -229,31 +229,6 @@ def _cells(problem: _Problem, node: isl.ScheduleNode) -> int:
     """How many variables the arrays need that have a constant size at ``node``."""
     mappings = (mapping_at(node, array, values, problem.scop.context) for array, values in problem.values)
     return sum(each.footprint or 0 for each in mappings if each is not None)
-
-
-def _remark(buffer: Buffer) -> str:
-    """Which variables stand for an array."""
-    many = "a variable" if buffer.cells == 1 else f"{buffer.cells} variables"
-    terms = ", ".join(
-        f"{_text(row)} mod {size}"
-        for row, size in zip(buffer.mapping.rows, buffer.mapping.sizes, strict=True)
-    )
-    subscripts = "".join(f"[{name}]" for name in _names(len(buffer.array.extents)))
-    return f"'{buffer.array.spelling}' is kept in {many}" + (f": {subscripts} in ({terms})" if terms else "")
-
-
-def _names(count: int) -> list[str]:
-    return list("ijklmnop"[:count])
-
-
-def _text(row: Sequence[int]) -> str:
-    terms = [
-        name if factor == 1 else f"{factor}*{name}"
-        for factor, name in zip(row, _names(len(row)), strict=True)
-        if factor
-    ]
-    text = " + ".join(terms)
-    return text if len(terms) == 1 else f"({text})"
 
 
 def _unrolled(factors: Sequence[int]) -> list[str]:
