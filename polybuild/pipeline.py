@@ -247,7 +247,7 @@ def _compile_region(
         except Unsupported:
             raise
         except (IllegalSchedule, IllegalStorage) as illegal:
-            if attempt is ladder[-1]:
+            if attempt is ladder[-1] or model is None:
                 raise Unsupported(
                     "illegal-schedule",
                     f"no legal order was found for this region: {illegal}",
@@ -305,15 +305,17 @@ class _Model:
         if not self.coarse:
             return ()
         names = ", ".join(each.spelling for each in self.coarse)
-        return (f"the exact dependences of {names} take too long to find; more of them are assumed",)
+        return (f"the exact dependences of {names} were not found in time; more of them are assumed",)
 
 
 def _read_model(region: Region, most: int) -> _Model:
-    """Model and dependences of a region, for about twice ``most`` operations."""
+    """Model and dependences of a region, for a few times ``most`` operations."""
     with operation_budget(most):
         scop = extract_scop(region)
     live = live_after(region)
     dependences, coarse = bounded_dependences(scop, live, most)
+    with operation_budget(most):
+        check_schedule(scop.schedule, dependences, scop.domain)
     return _Model(region, scop, live, dependences, coarse)
 
 
@@ -325,7 +327,6 @@ def _transform(
     ``options`` are a step of the ladder; kernels have an order of their own, made as ``asked``.
     """
     region, scop, live, dependences = model.region, model.scop, model.live, model.dependences
-    check_schedule(scop.schedule, dependences, scop.domain)
     wanted = options.contract_arrays != "off" and options.backend == "openmp"
     named = (*options.temporary, *region.temporaries)
     held = temporaries(scop, dependences, live, named) if wanted else []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
+
 import islpy as isl
 
 
@@ -10,6 +13,15 @@ def maps_of(union: isl.UnionMap) -> list[isl.Map]:
     maps: list[isl.Map] = []
     union.foreach_map(maps.append)
     return sorted(maps, key=_map_key)
+
+
+def union_of(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
+    """The union of many ``maps``, two by two: one after the other copies what is there each time."""
+    unions = [isl.UnionMap.from_map(each) for each in maps] or [isl.UnionMap.empty(space)]
+    while len(unions) > 1:
+        pairs = itertools.zip_longest(unions[::2], unions[1::2])
+        unions = [one if other is None else one.union(other) for one, other in pairs]
+    return unions[0]
 
 
 def sets_of(union: isl.UnionSet) -> list[isl.Set]:

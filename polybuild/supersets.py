@@ -14,7 +14,7 @@ from collections import Counter
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.polyhedral import maps_of, union_of
 
 # inequalities of one piece; more than ten of them have been seen to take minutes
 _MOST = 10
@@ -26,11 +26,8 @@ _ENDS = (isl.dim_type.in_, isl.dim_type.out)
 
 def simple_supersets(relation: isl.UnionMap) -> isl.UnionMap:
     """A superset of ``relation`` whose pieces have no existential variables and few inequalities each."""
-    found = isl.UnionMap.empty(relation.get_space())
-    for each in maps_of(relation):
-        for piece in each.get_basic_maps():
-            found = found.union(isl.UnionMap.from_basic_map(simple_superset(piece)))
-    return found
+    pieces = [piece for each in maps_of(relation) for piece in each.get_basic_maps()]
+    return union_of((isl.Map.from_basic_map(simple_superset(each)) for each in pieces), relation.get_space())
 
 
 def simple_superset(piece: isl.BasicMap) -> isl.BasicMap:

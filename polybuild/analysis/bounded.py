@@ -1,4 +1,4 @@
-"""Dependences within a budget: exact ones where isl has them in time, else supersets array by array.
+"""Dependences within a budget: exact ones where isl finds them in time, else supersets array by array.
 
 Exact dependences (Feautrier 1991) take a parametric integer program for each pair of
 references, and those can explode. What stands in for them relates every write of an element
@@ -9,6 +9,7 @@ compilers (Allen and Kennedy 1987, section 4). An order that respects a superset
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,8 +17,8 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
-from polybuild.budget import operation_budget, was_spent
-from polybuild.polyhedral import maps_of
+from polybuild.budget import operation_budget
+from polybuild.polyhedral import maps_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.supersets import simple_superset
 
@@ -32,12 +33,8 @@ def bounded_dependences(
 
     Raises isl's error if even what stands in for them takes more.
     """
-    try:
-        with operation_budget(most):
-            return compute_dependences(scop, live_out), ()
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
+    with contextlib.suppress(isl.Error), operation_budget(most):
+        return compute_dependences(scop, live_out), ()
     parts, coarse = [], []
     accessed = {each.array.name for statement in scop.statements for each in statement.accesses}
     arrays = [array for array in scop.arrays if array.name in accessed]
@@ -46,9 +43,7 @@ def bounded_dependences(
         try:
             with operation_budget(most // len(arrays)):
                 parts.append(compute_dependences(alone, live_out))
-        except isl.Error as error:
-            if not was_spent(error):
-                raise
+        except isl.Error:  # too many operations, or a case that isl's analysis does not master
             coarse.append(array)
             with operation_budget(most):
                 parts.append(coarse_dependences(alone))
@@ -67,7 +62,7 @@ def coarse_dependences(scop: Scop) -> Dependences:
 def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionMap:
     """Each source related to, at least, the later sinks of the same element."""
     dates = {each.get_tuple_name(_in): each for each in maps_of(scop.schedule.get_map())}
-    found = isl.UnionMap.empty(scop.context.get_space())
+    found: list[isl.Map] = []
     for source in maps_of(sources):
         for sink in maps_of(sinks):
             if source.get_tuple_name(_out) != sink.get_tuple_name(_out):
@@ -76,8 +71,8 @@ def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionM
             for before in _levels(dates[source.get_tuple_name(_in)], dates[sink.get_tuple_name(_in)]):
                 pairs = same.intersect(before)
                 if not pairs.plain_is_empty():
-                    found = found.union(isl.UnionMap.from_map(_hull(pairs).intersect(before)))
-    return found
+                    found.append(_hull(pairs).intersect(before))
+    return union_of(found, scop.context.get_space())
 
 
 def _hull(relation: isl.Map) -> isl.Map:

@@ -189,17 +189,33 @@ def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active:
 
 def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     filters = [node.child(index).filter_get_filter() for index in range(node.n_children())]
+    positions = _positions(filters)
     unordered = node_kind(node) == isl.schedule_node_type.set
+    broken = _broken_by(positions, active, unordered=unordered)
+    _expect_empty(broken, "a sequence reverses a dependence")
+    left = active.eq_at_multi_union_pw_aff(positions)
     for index, chosen in enumerate(filters):
-        outgoing = active.intersect_domain(chosen)
-        earlier = filters if unordered else filters[:index]
-        for other_index, other in enumerate(earlier):
-            if other_index != index:
-                _expect_empty(outgoing.intersect_range(other), "a sequence reverses a dependence")
         inside = tuple(each.within(chosen) for each in ranges)
-        _check(node.child(index).child(0), outgoing.intersect_range(chosen), inside)
+        _check(node.child(index).child(0), left.intersect_domain(chosen), inside)
     for each in ranges:
-        _check_sequence_order(filters, each, unordered=unordered)
+        if not _broken_by(positions, each.order, unordered=unordered).is_empty():
+            _check_sequence_order(filters, each, unordered=unordered)
+
+
+def _positions(filters: list[isl.UnionSet]) -> isl.MultiUnionPwAff:
+    """The number of the filter that an instance passes."""
+    numbers = isl.UnionPwAff.empty(filters[0].get_space())
+    for index, chosen in enumerate(filters):
+        numbers = numbers.union_add(
+            isl.UnionPwAff.val_on_domain(chosen, isl.Val.int_from_si(chosen.get_ctx(), index))
+        )
+    return isl.MultiUnionPwAff.from_union_pw_aff(numbers)
+
+
+def _broken_by(positions: isl.MultiUnionPwAff, active: isl.UnionMap, *, unordered: bool) -> isl.UnionMap:
+    """The pairs that a sequence with these ``positions`` does not keep in order."""
+    broken = active.lex_gt_at_multi_union_pw_aff(positions)
+    return broken.union(active.lex_lt_at_multi_union_pw_aff(positions)) if unordered else broken
 
 
 def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, unordered: bool) -> None:

@@ -145,33 +145,33 @@ def _accesses(scop: Scop, parameters: Mapping[str, int], groups: Mapping[int, in
 _Reads = dict[tuple[Instance, int, Cell], object]
 
 
-def _execute(order: list[Instance], accesses: _Accesses) -> tuple[_Reads, dict[Cell, object]]:
+def _execute(order: list[Instance], accesses: _Accesses) -> tuple[_Reads, dict[Cell, tuple[object, ...]]]:
     """Who wrote what each read sees, and the last writer of each element.
 
-    A write that may not happen leaves a mixture of itself and what was there. Reductions that may
+    A write that may not happen leaves itself and what was there. Reductions that may
     run in any order leave all that they were fed with.
     """
-    memory: dict[Cell, object] = {}
+    memory: dict[Cell, tuple[object, ...]] = {}
     reads: _Reads = {}
     for instance in order:
         for number, kind, cells, group in accesses.get(instance, ()):
             for cell in cells:
                 if group is not None:
                     if kind is not AccessKind.READ:
-                        memory[cell] = _fed(memory.get(cell), group, instance)
-                    continue
-                if kind is not AccessKind.WRITE:
-                    reads[instance, number, cell] = memory.get(cell)
-                if kind is not AccessKind.READ:
-                    memory[cell] = (instance, number)
+                        memory[cell] = _fed(memory.get(cell, ()), group, instance)
+                elif kind is AccessKind.READ:
+                    reads[instance, number, cell] = memory.get(cell, ())
+                else:
+                    before = memory.get(cell, ()) if kind is AccessKind.MAY_WRITE else ()
+                    memory[cell] = (*before, (instance, number))
     return reads, memory
 
 
-def _fed(value: object, group: int, instance: Instance) -> _Accumulated:
-    """``value`` after ``instance`` was combined with it."""
-    if isinstance(value, _Accumulated) and value.group == group:
-        return _Accumulated(group, value.start, value.instances | {instance})
-    return _Accumulated(group, value, frozenset({instance}))
+def _fed(values: tuple[object, ...], group: int, instance: Instance) -> tuple[object, ...]:
+    """``values`` after ``instance`` was combined with them."""
+    if len(values) == 1 and isinstance(values[0], _Accumulated) and values[0].group == group:
+        return (_Accumulated(group, values[0].start, values[0].instances | {instance}),)
+    return (_Accumulated(group, values, frozenset({instance})),)
 
 
 class _Dates:

@@ -34,6 +34,8 @@ from polybuild.transform.slopes import Distances, generators, least_slope, offse
 # What time and space are multiplied by to have integers between those of the counters.
 _SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
 _MOST_ALIGNMENTS = 8
+# Offsets are looked for among all pairs of statements; no stencil has that many.
+_MOST_STATEMENTS = 50
 # What goes farther per iteration of the loop over time is bounded by the grid alone, not by a stencil.
 _FARTHEST = 32
 
@@ -93,7 +95,7 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
         return None
     counters = _counters(node)
     depth = max((len(each) for each in counters.values()), default=0)
-    if depth < 2 or any(not each for each in counters.values()):
+    if depth < 2 or len(counters) > _MOST_STATEMENTS or any(not each for each in counters.values()):
         return None
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
     best: Stencil | None = None

@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--chains]
+       [--found FOLDER] [--chains | --device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import random
 import shutil
@@ -19,10 +20,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import devices
 from .chains import chain
 from .generate import generate
 from .harness import (
     BACKWARDS,
+    DEVICES,
     ORIGINAL,
     OTHERS,
     ROOT,
@@ -63,15 +66,10 @@ def main() -> int:
             else:
                 size = min(BATCH, last - first)
                 batch = Path(folder) / str(first)
-                job = pool.submit(
-                    run_batch,
-                    batch,
-                    arguments.seed,
-                    first,
-                    size,
-                    ways=arguments.ways,
-                    chains=arguments.chains,
-                )
+                run = functools.partial(run_batch, chains=arguments.chains)
+                if arguments.device:
+                    run = functools.partial(run_device_batch, device=arguments.device)
+                job = pool.submit(run, batch, arguments.seed, first, size, ways=arguments.ways)
                 waiting[job] = first
         for done in concurrent.futures.as_completed(waiting):
             outcome = done.result()
@@ -83,6 +81,16 @@ def main() -> int:
                 print(f"\r{total.programs} programs, {len(total.failures)} failures", end="", file=sys.stderr)
     print(summary(total, time.monotonic() - started))
     return 1 if total.failures else 0
+
+
+def run_device_batch(folder: Path, seed: int, first: int, size: int, *, ways: int, device: str) -> Outcome:
+    """The same on a device of this machine, or the emulated one of CUDA."""
+    programs = [generate(seed, first + index) for index in range(size)]
+    rng = random.Random(f"{seed}:{first}:{device}")  # noqa: S311 -- wants to be repeatable
+    settings = [{"backend": device, **each} for each in rng.sample(devices.SETTINGS, ways)]
+    outcome = Harness(folder, run_seconds=120).check(programs, settings, [rng.choice(DEVICES[device])])
+    shutil.rmtree(folder)
+    return outcome
 
 
 def run_batch(
@@ -134,6 +142,7 @@ def summary(total: Outcome, seconds: float) -> str:
         f"regions      {total.regions} ({total.transformed} transformed, {sum(total.kept.values())} kept)",
         f"kept         {kept or 'none'}",
         f"runs         {total.runs} ({total.originals} regions took their original loops)",
+        *([f"kernels      {total.kernels} regions, {total.launched} runs"] if total.kernels else []),
         f"failures     {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items())) or 'none'}",
         f"time         {seconds:.0f} s ({total.seconds:.0f} s in polybuild, slowest {total.slowest:.1f} s)",
     ]
@@ -177,12 +186,23 @@ def _read_log(log: Path | None, seed: int) -> dict[int, Outcome]:
         for line in log.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
             if entry["seed"] == seed and not entry["failures"]:
-                counts = {name: entry[name] for name in _COUNTS}
+                counts = {name: entry.get(name, 0) for name in _COUNTS}
                 known[entry["first"]] = Outcome(**counts)
     return known
 
 
-_COUNTS = ("programs", "regions", "transformed", "kept", "runs", "originals", "seconds", "slowest")
+_COUNTS = (
+    "programs",
+    "regions",
+    "transformed",
+    "kept",
+    "runs",
+    "originals",
+    "kernels",
+    "launched",
+    "seconds",
+    "slowest",
+)
 
 
 def _write_log(log: Path | None, seed: int, first: int, outcome: Outcome) -> None:
@@ -203,6 +223,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--log", default="", help="file of finished batches, to go on with a run")
     parser.add_argument("--found", default="found", help="folder for failing programs")
     parser.add_argument("--chains", action="store_true", help="programs of loops with temporary arrays")
+    parser.add_argument("--device", choices=DEVICES, default="", help="backend of a device to run on")
     parser.add_argument("--no-reduce", action="store_true", help="write failing programs as they are")
     return parser.parse_args()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,32 +15,41 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import devices
 from .program import Program
 from .text import batch_text
 
 HERE = Path(__file__).absolute().parent
 ROOT = HERE.parent.parent
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-_ALWAYS = ("-w", "-ffp-contract=off", f"-I{HERE}")
+_ALWAYS = ("-w", "-ffp-contract=off", f"-I{HERE}", *devices.INCLUDE)
 
 # Time is processor time, so that a busy machine stops nothing; what sleeps for ever is told by the clock.
 _PATIENCE = 60
 
+_LAUNCHED = re.compile(r"(\d+) runs on the device")
 _FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """How to compile and run: ``backwards`` uses our threads, last one first, instead of gcc's."""
+    """How to compile and run: ``backwards`` uses our threads, last one first, instead of gcc's.
+
+    ``device`` is the backend of a device to run on, ``order`` the emulator's order of its threads.
+    """
 
     name: str
     compiler: str = "gcc"
     flags: tuple[str, ...] = ("-O1", "-fopenmp")
     backwards: bool = False
     threads: int = 3
+    device: str = ""
+    order: str = "ascending"
 
     @property
     def link(self) -> list[str]:
+        if self.device:
+            return [*self.flags, str(devices.runtime()), *devices.LIBRARIES]
         if not self.backwards:
             return list(self.flags)
         flags = [each for each in self.flags if each != "-fopenmp"]
@@ -59,6 +69,13 @@ OTHERS = (
     Build("sanitized", flags=("-O1", "-g", "-fopenmp", *SANITIZERS), backwards=True),
     Build("races", flags=("-O1", "-g", "-fopenmp", "-fsanitize=thread"), backwards=True),
 )
+_ORDERS = ("descending", "1", "2")  # of the emulated threads
+DEVICES = {
+    "cuda": [
+        Build(f"cuda-{each}", flags=("-O0",), device="cuda", order=each) for each in ("descending", "1")
+    ],
+    "opencl": [Build("opencl", flags=("-O0",), device="opencl")],
+}
 ORIGINAL = Build("original", flags=("-O0",))
 CHECKED = (
     Build("original checked", flags=("-O1", "-g", *SANITIZERS)),
@@ -98,6 +115,9 @@ class Failure:
     message: str = ""
 
 
+SUMS = ("programs", "regions", "transformed", "runs", "originals", "kernels", "launched", "seconds")
+
+
 @dataclass(slots=True)
 class Outcome:
     """Counts and failures of a batch."""
@@ -108,12 +128,14 @@ class Outcome:
     kept: dict[str, int] = field(default_factory=dict)
     runs: int = 0
     originals: int = 0  # region runs that took the original loops
+    kernels: int = 0  # regions with kernels
+    launched: int = 0  # region runs on a device
     seconds: float = 0.0
     slowest: float = 0.0
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
-        for name in ("programs", "regions", "transformed", "runs", "originals", "seconds"):
+        for name in SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.slowest = max(self.slowest, other.slowest)
         for code, count in other.kept.items():
@@ -165,7 +187,7 @@ class Harness:
                 programs, settings, builds, Failure("invalid", programs[0], {}, ORIGINAL, built)
             )
         expected = self._run(built, ORIGINAL, programs, outcome)
-        transformed = self._transform(source, settings, outcome)
+        transformed = self._transform(source, settings, programs, outcome)
         if isinstance(transformed, str):
             kind = "hang" if transformed == "hang" else "tool"
             return self._apart(
@@ -213,8 +235,13 @@ class Harness:
         return outcome
 
     def _transform(
-        self, source: Path, settings: Sequence[Mapping[str, str]], outcome: Outcome
+        self,
+        source: Path,
+        settings: Sequence[Mapping[str, str]],
+        programs: Sequence[Program],
+        outcome: Outcome,
     ) -> list[Path] | str:
+        """The files made of ``source``, or why there are none; faults of single regions go to ``outcome``."""
         request, answer = self.folder / "request.json", self.folder / "answer.json"
         files = [self.folder / f"transformed{index}.c" for index in range(len(settings))]
         request.write_text(
@@ -230,22 +257,27 @@ class Harness:
         command = [sys.executable, "-m", "tests.fuzz.transform", str(request), str(answer)]
         command += [self.fault] if self.fault else []
         limit = self.tool_seconds * len(settings)
-        done = limited(command, limit, cwd=ROOT)
+        environment = devices.to_transform() if settings[0].get("backend") == "cuda" else None
+        done = limited(command, limit, cwd=ROOT, env=environment)
         if done is None:
             return "hang"
         if done.returncode:
             return done.stderr[-2000:] or f"ended with {done.returncode}"
-        for regions in json.loads(answer.read_text(encoding="utf-8")):
-            for status, code, seconds, message in regions:
+        for chosen, regions in zip(settings, json.loads(answer.read_text(encoding="utf-8")), strict=True):
+            for status, code, seconds, message, backend, line in regions:
                 outcome.regions += 1
                 outcome.seconds += seconds
                 outcome.slowest = max(outcome.slowest, seconds)
+                outcome.kernels += backend in DEVICES
                 if status == "transformed":
                     outcome.transformed += 1
                 else:
                     outcome.kept[code] = outcome.kept.get(code, 0) + 1
                     if code in _FAULTS:
-                        return f"{code}: {message}"
+                        failed = _program_at(source, line, programs)
+                        outcome.failures.append(
+                            Failure("tool", failed, chosen, ORIGINAL, f"{code}: {message}")
+                        )
         return files
 
     def _build(self, source: Path, build: Build) -> Path | str:
@@ -253,13 +285,13 @@ class Harness:
         program = source.with_name(f"{source.stem}-{build.name.replace(' ', '-')}")
         common = [build.compiler, *_ALWAYS]
         translated = [*common, *build.flags, "-c", str(source)]
-        link = [*common, *build.link, str(HERE / "driver.c"), "-o", str(program)]
+        link = [*common, str(HERE / "driver.c"), "-o", str(program)]
         commands = []
         object_file = source.with_suffix(".o")
         if self._objects.get(object_file) != translated:  # two builds may differ in their threads only
             commands.append([*translated, "-o", str(object_file)])
         self._objects[object_file] = translated
-        commands.append([*link, str(object_file)])
+        commands.append([*link, str(object_file), *build.link])
         for command in commands:
             done = limited(command, 300)
             if done is None:
@@ -295,7 +327,8 @@ class Harness:
     def _output(
         self, program: Path, build: Build, arguments: list[str], outcome: Outcome
     ) -> tuple[list[str], str]:
-        environment = os.environ | {
+        around = devices.to_run(build.device, build.order) if build.device else os.environ
+        environment = dict(around) | {
             "OMP_NUM_THREADS": str(build.threads),
             "OMP_WAIT_POLICY": "passive",
             "OMP_DYNAMIC": "false",
@@ -311,6 +344,8 @@ class Harness:
         if done is None:
             return [], "hang"
         for line in done.stderr.splitlines():
+            if found := _LAUNCHED.search(line):
+                outcome.launched += int(found[1])
             if line.startswith("runs "):
                 words = line.split()
                 if build is not ORIGINAL:
@@ -344,6 +379,13 @@ class Harness:
                     Failure("wrong", each, settings, build, _difference(expected, found, each.name))
                 )
         return True
+
+
+def _program_at(source: Path, line: int, programs: Sequence[Program]) -> Program:
+    """The program with the region at ``line`` of ``source``."""
+    above = source.read_text(encoding="utf-8").splitlines()[:line]
+    heads = [each for each in above if each.startswith("static void f_")]
+    return next(each for each in programs if heads[-1].startswith(f"static void f_{each.name}("))
 
 
 @functools.cache

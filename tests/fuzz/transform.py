@@ -3,7 +3,7 @@
 usage: python -m tests.fuzz.transform REQUEST ANSWER [FAULT]...
 
 REQUEST is a JSON list of {"source", "output", "settings"}; ANSWER gets a list with, for each
-of them, the regions' [status, code, seconds] in order, written after every entry.
+of them, the regions' [status, code, seconds, message, backend, line] in order, written after every entry.
 FAULT is a bug to plant first.
 """
 
@@ -34,7 +34,14 @@ def main() -> None:
         Path(each["output"]).write_text(text, encoding="utf-8")
         done.append(
             [
-                [region.status, region.code, region.compile_seconds, region.message]
+                [
+                    region.status,
+                    region.code,
+                    region.compile_seconds,
+                    region.message,
+                    region.backend,
+                    region.line,
+                ]
                 for region in result.regions
             ]
         )

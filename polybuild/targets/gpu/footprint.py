@@ -63,7 +63,7 @@ def _interval(touched: isl.Map, dim: int) -> tuple[isl.Aff, int] | None:
 def _lower_bounds(values: isl.Set, position: int) -> list[isl.Aff]:
     """The lower bounds of the last dimension of ``values`` that hold everywhere."""
     bounds = []
-    for constraint in values.simple_hull().get_constraints():
+    for constraint in values.simple_hull().remove_unknown_divs().get_constraints():
         bounded = constraint.is_equality() or constraint.is_lower_bound(_set, position)
         if bounded and constraint.involves_dims(_set, position, 1):
             bound = constraint.get_bound(_set, position)

@@ -67,3 +67,18 @@ def test_only_the_arrays_that_take_too_long_lose_precision(model, monkeypatch):
     assert [each.name for each in coarse] == ["A"]
     assert {each.get_tuple_name(isl.dim_type.out) for each in maps_of(known.live_in)} == {"A", "B"}
     check_schedule(found.scop.schedule, known, found.scop.domain)
+
+
+def test_arrays_for_which_isl_fails_lose_precision_too(model, monkeypatch):
+    """Found by the fuzzer: isl's analysis may end with an error of its own."""
+    found = model(BODIES["strides"], PARAMETERS)
+
+    def fails(scop, live):
+        if any(array.name == "B" for array in scop.arrays):
+            raise isl.Error("affine expression involves some of the domain dimensions")
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", fails)
+    known, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in coarse] == ["B"]
+    check_schedule(found.scop.schedule, known, found.scop.domain)

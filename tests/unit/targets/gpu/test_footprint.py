@@ -30,3 +30,9 @@ def test_box(touched, offsets, sizes):
 def test_no_constant_size():
     assert box_of(isl.Map("[n] -> { [I] -> A[x] : 0 <= x < n }")) is None
     assert box_of(isl.Map("{ [I] -> A[x] : 0 <= x < I }")) is None
+
+
+def test_elements_known_by_a_hidden_variable_alone_have_no_box():
+    """Found by the fuzzer: a bound in terms of a variable that nothing determines is none."""
+    touched = "[n] -> { [I] -> A[x] : exists (e : n <= 3e and 2e <= x + I and x <= 5e and 7e <= 9n + I) }"
+    assert box_of(isl.Map(touched)) is None
