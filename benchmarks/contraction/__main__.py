@@ -1,7 +1,7 @@
 """Temporary arrays in buffers and variables, against the same order with the arrays in memory.
 
-usage: python -m benchmarks.contraction [--kernels NAME,...] [--settings O0,O3] [--most BYTES] [--runs N]
-       [--options "..."] [--check | --memory]
+usage: python -m benchmarks.contraction [--kernels NAME,...] [--settings O0,O3] [--least BYTES] [--most BYTES]
+       [--runs N] [--options "..."] [--check | --memory]
 
 For each kernel and size: seconds of the compiler alone, and how many times as fast the same order is
 with contraction. ``same`` stands where nothing was contracted: both are one program then. Every
@@ -169,7 +169,7 @@ def _table(programs: Programs, kernels: list[Kernel], arguments: argparse.Namesp
     for kernel in kernels:
         for n in kernel.sizes:
             size = 3 * 8 * kernel.elements(n)
-            if size > arguments.most:
+            if not arguments.least <= size <= arguments.most:
                 continue
             ways = {"original": programs.original, "contracted": programs.contracted}
             if programs.remarks[kernel.name]:
@@ -213,6 +213,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--kernels", default="", help="names of kernels")
     parser.add_argument("--settings", default="O0,O3")
+    parser.add_argument("--least", type=float, default=0, help="bytes of all arrays of the smallest size")
     parser.add_argument("--most", type=float, default=2**30, help="bytes of all arrays of the largest size")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each program repeats a kernel")
