@@ -35,7 +35,7 @@ from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.storage.buffers import IllegalStorage
-from polybuild.storage.temporaries import temporaries
+from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.relaxing import choose_with_reductions
 from polybuild.targets.gpu.choice import plan_for_gpu
@@ -330,6 +330,7 @@ def _transform(
     wanted = options.contract_arrays != "off" and options.backend == "openmp"
     named = (*options.temporary, *region.temporaries)
     held = temporaries(scop, dependences, live, named) if wanted else []
+    refused = refusals(scop, dependences, named) if wanted else ()
     reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
     mapping, respected = choose_with_reductions(scop, dependences, reductions, options, held)
     check_schedule(mapping.schedule, respected, scop.domain)
@@ -350,7 +351,7 @@ def _transform(
         accumulators=mapping.accumulators,
     )
     text, device_remarks = _write(scop, region, plan, dependences, asked)
-    remarks = [*model.remarks, *mapping.remarks, *device_remarks]
+    remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     report = RegionReport(

@@ -21,17 +21,32 @@ def temporaries(
     address nobody has, or those that the user ``named``. Nothing reads an element of theirs that
     the region has not written, and every access is known exactly.
     """
-    read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
     return [
         array
         for array in scop.arrays
-        if array.extents
-        and isinstance(array.element, Integer | Floating)
-        and not any(array.suffixes)
-        and not (array.name in read_first and _has_some(array, read_first[array.name]))
-        and (array.spelling in named or may_be_private(array, live_out))
-        and all(_is_plain(scop, array))
+        if (array.spelling in named or may_be_private(array, live_out))
+        and not _obstacle(scop, dependences, array)
     ]
+
+
+def refusals(scop: Scop, dependences: Dependences, named: Collection[str]) -> tuple[str, ...]:
+    """Why arrays that the user ``named`` have to stay in memory nevertheless."""
+    found = [(each, _obstacle(scop, dependences, each)) for each in scop.arrays if each.spelling in named]
+    return tuple(f"'{array.spelling}' stays in memory: {reason}" for array, reason in found if reason)
+
+
+def _obstacle(scop: Scop, dependences: Dependences, array: Array) -> str:
+    """What keeps ``array`` from being a temporary one, whoever says that it is dead elsewhere."""
+    if not array.extents:
+        return "it is no array"
+    if not isinstance(array.element, Integer | Floating) or any(array.suffixes):
+        return "its elements are no numbers"
+    if not all(_is_plain(scop, array)):
+        return "an access is not known exactly"
+    read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
+    if array.name in read_first and _has_some(array, read_first[array.name]):
+        return "elements may be read that the region has not written"
+    return ""
 
 
 def _has_some(array: Array, elements: isl.Set) -> bool:

@@ -39,3 +39,8 @@ def test_temporary_arrays(comparison, name):
     check(comparison, CASES[name])
     kept = [each for each in comparison.regions[name].remarks if "kept in" in each]
     assert [re.sub(" instead of .* elements", "", each) for each in kept] == BUFFERS.get(name, [])
+
+
+def test_why_a_named_array_stays(comparison):
+    (remark,) = comparison.regions["named_but_read_first"].remarks
+    assert remark == "'t' stays in memory: elements may be read that the region has not written"

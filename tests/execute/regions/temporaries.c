@@ -170,3 +170,13 @@ for (int i = 0; i < n; i++) {
   b[i] = t[i];
 }
 #pragma endscop
+
+//# named_but_read_first: serial
+double *t = z;
+#pragma polybuild temporary(t)
+#pragma scop contract_arrays(on) parallel(off)
+for (int i = 1; i < n; i++) {
+  y[i] = t[i - 1];
+  t[i] = x[i];
+}
+#pragma endscop
