@@ -10,10 +10,14 @@ import islpy as isl
 from polybuild import pipeline
 from polybuild.analysis import dependences
 from polybuild.emit import prologue, region
-from polybuild.scop import expressions, extract
+from polybuild.emit.conditions import ConditionPrinter
+from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.place import Place
 from polybuild.targets.cpu import mapping
+
+NOT_PLANTED = 99
+"""Exit code of a process in which there is no place for a fault any more."""
 
 FAULTS: dict[str, Callable[[], None]] = {}
 
@@ -23,41 +27,63 @@ def _fault(plant: Callable[[], None]) -> Callable[[], None]:
     return plant
 
 
+def _replace(owner: object, name: str, value: object) -> None:
+    """Replace what is there; an AttributeError if it is not there any more."""
+    getattr(owner, name)
+    setattr(owner, name, value)
+
+
+def _function(name: str, body: str) -> None:
+    """Replace a function that generated code calls."""
+    if name not in prologue._FUNCTIONS:
+        raise AttributeError(name)
+    prologue._FUNCTIONS[name] = body
+
+
 @_fault
 def drop_flow_dependences() -> None:
     """Values may be read before they are written."""
-    compute = dependences._flow
+    compute = dependences.flow_dependences
 
     def nothing(*arguments: object) -> tuple[isl.UnionMap, isl.UnionMap]:
         flow, live_in = compute(*arguments)
         return isl.UnionMap.empty(flow.get_space()), live_in
 
-    dependences._flow = nothing
+    _replace(dependences, "flow_dependences", nothing)
 
 
 @_fault
 def drop_false_dependences() -> None:
     """Values may be overwritten before they are read."""
-    compute = dependences._false
-    dependences._false = lambda *arguments: isl.UnionMap.empty(compute(*arguments).get_space())
+    compute = dependences.false_dependences
+    _replace(
+        dependences,
+        "false_dependences",
+        lambda *arguments: isl.UnionMap.empty(compute(*arguments).get_space()),
+    )
 
 
 @_fault
 def tile_any_band() -> None:
     """Bands are tiled whether they are permutable or not; the proof has to refuse."""
-    mapping._Mapper._is_worth_tiling = staticmethod(lambda node, _accesses: node.band_n_member() > 1)
+    _replace(mapping, "is_worth_tiling", lambda node, *_rest: node.band_n_member() > 1)
 
 
 @_fault
 def all_members_coincident() -> None:
     """Threads get loops that carry dependences."""
-    mapping.coincident_members = lambda node: list(range(node.band_n_member()))
+    _replace(mapping, "coincident_members", lambda node: list(range(node.band_n_member())))
 
 
 @_fault
 def missing_private() -> None:
     """Threads share the scalars that each should have."""
-    mapping._private_clause = lambda _names: ""
+    loop_line = ConditionPrinter.loop_line
+    _replace(
+        ConditionPrinter,
+        "loop_line",
+        lambda self, line, names: loop_line(self, dataclasses.replace(line, private=()), names),
+    )
 
 
 @_fault
@@ -71,51 +97,55 @@ def wrong_final_value() -> None:
             value = dataclasses.replace(value, value=value.value.add(one))
         return final_value(value, *rest)
 
-    region._final_value = off_by_one
+    _replace(region, "_final_value", off_by_one)
 
 
 @_fault
 def no_overlap_check() -> None:
     """Pointers are taken to point to different things."""
-    pipeline.find_overlaps = lambda *_arguments, **_more: ()
+    _replace(pipeline, "find_overlaps", lambda *_arguments, **_more: ())
 
 
 @_fault
 def tile_bound_off() -> None:
     """The last iteration of a partial tile is lost."""
-    prologue._FUNCTIONS["polybuild_min"] = "{ return (a < b ? a : b) - (a != b); }"
+    _function("polybuild_min", "{ return (a < b ? a : b) - (a != b); }")
 
 
 @_fault
 def floor_rounds_to_zero() -> None:
     """Divisions of negative numbers are rounded as C does it."""
-    prologue._FUNCTIONS["polybuild_floordiv"] = "{ return a / b; }"
+    _function("polybuild_floordiv", "{ return a / b; }")
 
 
 @_fault
 def stride_forgotten() -> None:
     """Loops that step by more than one run all iterations."""
     candidates = scop_loops._candidates
-    scop_loops._candidates = lambda place, start, step: candidates(place, start, 1 if step > 0 else -1)
+    _replace(
+        scop_loops,
+        "_candidates",
+        lambda place, start, step: candidates(place, start, 1 if step > 0 else -1),
+    )
 
 
 @_fault
 def else_runs_always() -> None:
     """An else branch runs whatever the condition is."""
-    Place.without = lambda self, _condition: self
+    _replace(Place, "without", lambda self, _condition: self)
 
 
 @_fault
 def strict_comparison() -> None:
     """``<=`` is read as ``<``."""
-    expressions._COMPARISONS = dict(expressions._COMPARISONS) | {"<=": isl.PwAff.lt_set}
+    _replace(expressions, "_COMPARISONS", dict(expressions._COMPARISONS) | {"<=": isl.PwAff.lt_set})
 
 
 @_fault
 def block_reversed() -> None:
     """The statements of a block are taken to run from the last to the first."""
-    block = extract.order.block
-    extract.order.block = lambda parts: block(list(parts)[::-1])
+    block = order.block
+    _replace(order, "block", lambda parts: block(list(parts)[::-1]))
 
 
 def plant(name: str) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import devices
+from .faults import NOT_PLANTED
 from .program import Program
 from .text import batch_text
 
@@ -261,6 +262,8 @@ class Harness:
         done = limited(command, limit, cwd=ROOT, env=environment)
         if done is None:
             return "hang"
+        if done.returncode == NOT_PLANTED:
+            raise ValueError(done.stderr)
         if done.returncode:
             return done.stderr[-2000:] or f"ended with {done.returncode}"
         for chosen, regions in zip(settings, json.loads(answer.read_text(encoding="utf-8")), strict=True):

@@ -11,10 +11,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .__main__ import BATCH, run_batch
+from .__main__ import run_batch
 from .faults import FAULTS
 
 SEED = 11
+BATCH = 12  # most are found by the first few
 MOST = 1000 // BATCH  # batches
 KINDS = {"wrong", "crash", "tool", "hang"}  # what a bug may show as; anything else is the harness's own
 

@@ -5,8 +5,13 @@ Three of them; ``python -m tests.fuzz.planted`` tries all.
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
+from .faults import FAULTS
+from .harness import ROOT
 from .planted import KINDS, programs_until_found
 
 
@@ -15,3 +20,10 @@ def test_a_planted_bug_is_found(fault, tmp_path):
     count, kinds = programs_until_found(fault, tmp_path, most=20)
     assert count, f"{fault} was not found"
     assert set(kinds.split(", ")) <= KINDS
+
+
+def test_every_bug_has_its_place():
+    """What a fault replaces is still there: a fault that changes nothing would never be found."""
+    plant_all = "from tests.fuzz.faults import FAULTS, plant\nfor each in FAULTS: plant(each)"
+    subprocess.run([sys.executable, "-c", plant_all], check=True, cwd=ROOT)
+    assert len(FAULTS) >= 10
