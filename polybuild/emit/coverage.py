@@ -44,8 +44,8 @@ def check_coverage(root: isl.AstNode, scop: Scop) -> None:
     """Raise IllegalSchedule unless the AST at ``root`` runs each instance of ``scop`` exactly once."""
     space = scop.context.get_space().add_unnamed_tuple_ui(0)
     start = isl.Set.universe(space).intersect_params(scop.context)
-    reader = _Reader({each.name: isl.Set.empty(each.domain.get_space()) for each in scop.statements})
-    reader.node(root, _Place((), start))
+    reader = AstReader({each.name: isl.Set.empty(each.domain.get_space()) for each in scop.statements})
+    reader.node(root, Place((), start))
     for statement in scop.statements:
         missed = statement.domain.intersect_params(scop.context).subtract(reader.run[statement.name])
         if not missed.is_empty():
@@ -56,28 +56,30 @@ def check_coverage(root: isl.AstNode, scop: Scop) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """Where the walk stands: the counters around, and their values as ``{ [c0, ...] }``."""
 
     counters: tuple[str, ...]
     values: isl.Set
 
-    def within(self, condition: isl.Set) -> _Place:
-        return _Place(self.counters, self.values.intersect(condition))
+    def within(self, condition: isl.Set) -> Place:
+        """The same where ``condition`` holds."""
+        return Place(self.counters, self.values.intersect(condition))
 
 
-class _Reader:
+class AstReader:
     """Collects the instances that run; ``run`` has a set for each statement."""
 
     def __init__(self, run: dict[str, isl.Set]) -> None:
         self.run = run
 
-    def node(self, node: isl.AstNode, place: _Place) -> None:
+    def node(self, node: isl.AstNode, place: Place) -> None:
+        """Add what runs at ``node``."""
         kind = isl.ast_node_type(node.get_type())
         if kind == _FOR:
-            self.node(node.for_get_body(), self._loop(node, place))
+            self.node(node.for_get_body(), self.loop(node, place))
         elif kind == _IF:
-            condition = self._condition(node.if_get_cond(), place)
+            condition = self.condition(node.if_get_cond(), place)
             self.node(node.if_get_then_node(), place.within(condition))
             if node.if_has_else_node():
                 self.node(node.if_get_else_node(), place.within(condition.complement()))
@@ -90,12 +92,12 @@ class _Reader:
         else:
             self._statement(node.user_get_expr(), place)
 
-    def _loop(self, node: isl.AstNode, place: _Place) -> _Place:
+    def loop(self, node: isl.AstNode, place: Place) -> Place:
         """The place inside a loop."""
         depth = len(place.counters)
         first = self._value(node.for_get_init(), place).add_dims(isl.dim_type.in_, 1)
         name = node.for_get_iterator().id_get_id().get_name()
-        inner = _Place((*place.counters, name), place.values.add_dims(_set, 1))
+        inner = Place((*place.counters, name), place.values.add_dims(_set, 1))
         counter = _dimension(inner.values.get_space(), depth)
         if node.for_is_degenerate():
             return inner.within(counter.eq_set(first))
@@ -103,9 +105,9 @@ class _Reader:
         inner = inner.within(counter.ge_set(first))
         if not step.is_one():
             inner = inner.within(counter.sub(first).mod_val(step).zero_set())
-        return inner.within(self._condition(node.for_get_cond(), inner))
+        return inner.within(self.condition(node.for_get_cond(), inner))
 
-    def _statement(self, call: isl.AstExpr, place: _Place) -> None:
+    def _statement(self, call: isl.AstExpr, place: Place) -> None:
         name = call.op_get_arg(0).id_get_id().get_name()
         if name not in self.run:  # a copy statement
             return
@@ -125,7 +127,7 @@ class _Reader:
 
     # Expressions, as C evaluates them
 
-    def _value(self, node: isl.AstExpr, place: _Place) -> isl.PwAff:
+    def _value(self, node: isl.AstExpr, place: Place) -> isl.PwAff:
         kind = isl.ast_expr_type(node.get_type())
         space = place.values.get_space()
         if kind == isl.ast_expr_type.int:
@@ -135,7 +137,7 @@ class _Reader:
         op = _Op(node.op_get_type())
         arguments = [node.op_get_arg(index) for index in range(node.op_get_n_arg())]
         if op in {_Op.cond, _Op.select}:
-            chosen = self._condition(arguments[0], place)
+            chosen = self.condition(arguments[0], place)
             yes = self._value(arguments[1], place.within(chosen)).intersect_domain(chosen)
             no = self._value(arguments[2], place.within(chosen.complement())).subtract_domain(chosen)
             return yes.union_add(no)
@@ -146,7 +148,7 @@ class _Reader:
             return values[0].neg()
         return self._division(op, values, place)
 
-    def _division(self, op: isl.ast_expr_op_type, values: list[isl.PwAff], place: _Place) -> isl.PwAff:
+    def _division(self, op: isl.ast_expr_op_type, values: list[isl.PwAff], place: Place) -> isl.PwAff:
         dividend, divisor = values[0], values[1].max_val()
         if op in {_Op.pdiv_q, _Op.pdiv_r}:
             negative = dividend.neg().pos_set().intersect(place.values)
@@ -158,22 +160,23 @@ class _Reader:
             return dividend.scale_down_val(divisor).floor()
         raise IllegalSchedule(f"the operation {op} of the generated loops is not understood")
 
-    def _condition(self, node: isl.AstExpr, place: _Place) -> isl.Set:
+    def condition(self, node: isl.AstExpr, place: Place) -> isl.Set:
+        """Where an expression is true, within ``place``."""
         if isl.ast_expr_type(node.get_type()) == isl.ast_expr_type.op:
             op = _Op(node.op_get_type())
             arguments = [node.op_get_arg(index) for index in range(node.op_get_n_arg())]
             if op in _COMPARISONS:
                 return _COMPARISONS[op](self._value(arguments[0], place), self._value(arguments[1], place))
             if op in _AND:
-                left = self._condition(arguments[0], place)
-                return left.intersect(self._condition(arguments[1], place.within(left)))
+                left = self.condition(arguments[0], place)
+                return left.intersect(self.condition(arguments[1], place.within(left)))
             if op in _OR:
-                left = self._condition(arguments[0], place)
-                return left.union(self._condition(arguments[1], place.within(left.complement())))
+                left = self.condition(arguments[0], place)
+                return left.union(self.condition(arguments[1], place.within(left.complement())))
         return self._value(node, place).non_zero_set()
 
     @staticmethod
-    def _name(name: str, place: _Place) -> isl.PwAff:
+    def _name(name: str, place: Place) -> isl.PwAff:
         space = place.values.get_space()
         if name in place.counters:
             return _dimension(space, place.counters.index(name))

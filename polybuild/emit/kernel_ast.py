@@ -13,6 +13,7 @@ from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.scop import spaces
 from polybuild.scop.model import Access, Scop
 from polybuild.targets.gpu.copies import Added, outer_loops
+from polybuild.targets.gpu.fulltiles import FullTiles
 from polybuild.targets.gpu.lower import LoweredTree
 from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile
 
@@ -50,7 +51,8 @@ class KernelAst:
     """The AST of host and kernels.
 
     The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
-    kernel's mark its entry in ``launches``, that of another mark is ``NO_LAUNCH``. Kernels have
+    kernel's mark its entry in ``launches``, that of the mark around a tile its entry in ``full``
+    (when the tile is full), that of another mark is ``NO_LAUNCH``. Kernels have
     no loops with ``dynamic`` bounds and no ``vectors``.
     """
 
@@ -59,6 +61,7 @@ class KernelAst:
     launches: Mapping[str, Launch]
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, Copy]
+    full: Mapping[str, isl.AstExpr]
     dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
     vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
     tiles: Tiles = field(default_factory=lambda: Tiles(()))
@@ -76,6 +79,7 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     launches: dict[str, Launch] = {}
     placed: dict[str, tuple[Placed, ...]] = {}
     copies: dict[str, Copy] = {}
+    full: dict[str, isl.AstExpr] = {}
     tiles = [tile for each in tree.tiles.values() for tile in each]
     failures: list[Exception] = []
 
@@ -98,6 +102,10 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         try:
             kernel = node.mark_get_id().get_name()
+            if kernel in tree.full:
+                name = f"full{len(full)}"
+                full[name] = full_at(tree.full[kernel], build)
+                return node.set_annotation(isl.Id(name))
             if kernel not in tree.grids:
                 return node.set_annotation(isl.Id(NO_LAUNCH))
             name = f"launch{len(launches)}"
@@ -124,7 +132,13 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     del at_handle, for_handle, mark_handle  # they had to live until here
     if failures:
         raise failures[0]
-    return KernelAst(root, instances, launches, placed, copies)
+    return KernelAst(root, instances, launches, placed, copies, full)
+
+
+def full_at(full: FullTiles, build: isl.AstBuild) -> isl.AstExpr:
+    """Whether the tile at the place of ``build`` is full."""
+    loops = _function(isl.Map.from_union_map(build.get_schedule().reverse().apply_range(full.loops)))
+    return build.expr_from_set(full.tiles.preimage_pw_multi_aff(loops).coalesce())
 
 
 def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:

@@ -14,6 +14,7 @@ from polybuild.emit.dialects import Dialect
 from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
 from polybuild.emit.kernel_ast import Copy, KernelAst, Placed
 from polybuild.emit.kernel_bodies import BodyTexts, Functions, KernelBodyPrinter
+from polybuild.emit.known import Known
 from polybuild.emit.loops import LoopPrinter
 from polybuild.emit.names import fresh
 from polybuild.scop import spaces
@@ -111,6 +112,9 @@ class KernelPrinter(LoopPrinter):
         self._outer = dict(names)
         self._ast_of_kernels = source.ast
         self._tiles: dict[str, str] = {}
+        self._known: Known | None = None
+        self._threads: frozenset[str] = frozenset()
+        self._is_full = False  # whether this is printed for full tiles
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
@@ -122,6 +126,10 @@ class KernelPrinter(LoopPrinter):
         for tile in tiles:
             self._tiles[tile.name] = fresh(tile.name, taken | set(self._tiles.values()))
         self._taken = frozenset(taken | set(self._tiles.values()))
+        meets = any(isinstance(tile, SharedTile) for tile in tiles)
+        if self._ast_of_kernels.full and (self._dialect.branches_at_barriers or not meets):
+            self._known = Known(self._scop, self._names, kernel)
+            self._threads = frozenset(self._names[axis.parameter] for axis in kernel.threads)
         lines = self._node(node, _INDENT, "")
         used = frozenset(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
         body = (*self._indices(kernel, used), *map(self._tile, tiles), *self._variables(used), *lines)
@@ -200,6 +208,35 @@ class KernelPrinter(LoopPrinter):
         return name
 
     # What differs from the loops of the host
+
+    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        full = self._ast_of_kernels.full.get(node.get_annotation().get_name())
+        below = node.mark_get_node()
+        if full is None or self._known is None:
+            return super()._mark(node, indent, before)
+        condition, inner = self._expression().text(full), indent + _INDENT
+        if not self._threads.isdisjoint(re.findall(r"\w+", condition)):  # threads must not part
+            return self._node(below, indent, before)
+        otherwise = self._node(below, inner, before)
+        back, self._is_full = self._known.learn(full), True
+        lines = self._node(below, inner, before)
+        self._is_full = False
+        self._known.leave(back)
+        head = f"{indent}if ({condition}) {{ /* a full tile */"
+        return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
+
+    def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        if self._known is None:
+            return super()._for(node, indent, before)
+        back = self._known.enter(node)
+        lines = super()._for(node, indent, before)
+        self._known.leave(back)
+        return lines
+
+    def _if(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        if self._is_full and self._known is not None and self._known.settles(node.if_get_cond()):
+            return self._node(node.if_get_then_node(), indent, before)
+        return super()._if(node, indent, before)
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()

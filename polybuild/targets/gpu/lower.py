@@ -29,6 +29,7 @@ from polybuild.targets.gpu.copies import (
     elements_of,
     owned,
 )
+from polybuild.targets.gpu.fulltiles import FULL, FullTiles, full_tiles, mark_tiles
 from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
 from polybuild.targets.gpu.transfers import Transfer
@@ -44,7 +45,8 @@ class LoweredTree:
     function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it, and ``hosts``
     these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
     what it keeps in shared memory and registers; ``added`` the statements that are
-    no instances of the region's, by name.
+    no instances of the region's, by name; ``full`` the full tiles, by the name of the
+    mark around what is done for a tile.
     """
 
     schedule: isl.Schedule
@@ -52,6 +54,7 @@ class LoweredTree:
     hosts: Mapping[str, isl.UnionMap]
     tiles: Mapping[str, tuple[Tile, ...]]
     added: Mapping[str, Added]
+    full: Mapping[str, FullTiles]
 
 
 def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> LoweredTree:
@@ -61,15 +64,21 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> Low
     grids: dict[str, tuple[isl.PwAff, ...]] = {}
     hosts: dict[str, isl.UnionMap] = {}
     tiles: dict[str, tuple[Tile, ...]] = {}
+    full: dict[str, FullTiles] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers})
     for kernel in mapping.kernels:
         node = find_mark(root, kernel.name)
         grids[kernel.name] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[kernel.name] = prefix_of(node)
         tiles[kernel.name] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
+        unrolled = any(isinstance(each, RegisterTile) for each in tiles[kernel.name])
+        apart = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
         root = filler.fill(root, kernel, tiles[kernel.name])
-    return LoweredTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added)
+        if apart is not None:
+            root = mark_tiles(root, kernel)
+            full[f"{FULL}{number_of(kernel)}"] = apart
+    return LoweredTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:

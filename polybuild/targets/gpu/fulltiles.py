@@ -1,0 +1,71 @@
+"""Full tiles: where every point of a tile exists, no thread has to ask whether its own do (PPCG 6.4).
+
+    for (tiles)                for (tiles)
+      if (i < n && j < m)        if (the tile is full) ...
+        ...               =>     else if (i < n && j < m)
+                                   ...
+
+A mark below the loops over a block's tiles says where the two ways part. All threads of
+a block work on the same tile, so they stay together.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.polyhedral import maps_of
+from polybuild.targets.gpu.model import POINTS, Kernel
+from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
+from polybuild.transform.bands import is_band
+
+FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class FullTiles:
+    """The full ``tiles`` of a kernel, ``{ [d0, ..., dn, t0, ...] }``: the loops above its mark, and the tile.
+
+    ``loops`` gives these for each statement, ``{ S[i] -> [d0, ..., dn, t0, ...] }``.
+    """
+
+    tiles: isl.Set
+    loops: isl.UnionMap
+
+
+def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
+    """The full tiles of a kernel, None if they are no polyhedron.
+
+    ``mark`` is the kernel's, whose loops are not bound to threads yet.
+    """
+    points = find_mark(mark, POINTS + number_of(kernel)).child(0)
+    values = points.band_get_partial_schedule_union_map()
+    dates = maps_of(prefix_of(mark).flat_range_product(values))
+    exist = functools.reduce(isl.Set.intersect, [each.range() for each in dates]).coalesce()
+    to_tile = _to_tile(exist.get_space(), mark.get_schedule_depth(), kernel)
+    tiles = exist.apply(to_tile)
+    missing = tiles.apply(to_tile.reverse()).subtract(exist)
+    full = tiles.subtract(missing.apply(to_tile)).coalesce()
+    if full.n_basic_set() != 1 or full.is_empty():
+        return None
+    return FullTiles(full, prefix_of(mark.child(0).child(0)))
+
+
+def mark_tiles(root: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
+    """Insert the mark ``full<k>`` below the loops over the tiles of a block; takes and gives the root."""
+    node = find_mark(root, kernel.name)
+    while not is_band(node):
+        node = node.child(0)
+    return node.child(0).insert_mark(isl.Id(f"{FULL}{number_of(kernel)}")).root()
+
+
+def _to_tile(space: isl.Space, depth: int, kernel: Kernel) -> isl.Map:
+    """``{ [d0, ..., dn, p0, ...] -> [d0, ..., dn, floor(p0 / size), ...] }``."""
+    tiles = isl.MultiAff.identity(space.map_from_set())
+    for position in range(len(kernel.blocks)):
+        value = tiles.get_aff(depth + position)
+        size = isl.Val(kernel.tile[position])
+        tiles = tiles.set_aff(depth + position, value.scale_down_val(size).floor())
+    return isl.Map.from_multi_aff(tiles)
