@@ -39,8 +39,8 @@ class Dialect:
     ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
     ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
     ``branches_at_barriers`` says whether blocks may part on their way to barriers where threads
-    need not (PoCL 3.1 makes wrong code of that). ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a
-    function of floats ends with.
+    need not (PoCL 3.1 makes wrong code of that). ``long_long`` is the name of the widest integer;
+    ``float_suffix`` what the name of a function of floats ends with.
     """
 
     name: str

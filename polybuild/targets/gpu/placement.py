@@ -197,7 +197,7 @@ class _Placer:
                     groups.remove(other)
                     members, tile = other[0] + members, both
             groups.append((members, tile))
-        return [tile for members, tile in groups if tile.box.elements > 1 and self._pays(members)]
+        return [tile for members, tile in groups if tile.box.elements > 1 and self._pays(members, tile.box)]
 
     def _tile(self, array: Array, references: list[Reference]) -> SharedTile | None:
         tiles = []
@@ -226,13 +226,15 @@ class _Placer:
             inner=not hoisted,
         )
 
-    def _pays(self, references: list[Reference]) -> bool:
+    def _pays(self, references: list[Reference], box: Box) -> bool:
         """Whether several threads use an element, or threads side by side do not touch neighbours.
 
-        What one thread alone uses again, it keeps itself.
+        What one thread alone uses again, it keeps itself; and a box without neighbours has none to copy.
         """
         users = self._touched_by(self._users, self._inner, references)
-        return not users.is_injective() or not all(map(self._is_coalesced, references))
+        return not users.is_injective() or (
+            box.sizes[-1] > 1 and not all(map(self._is_coalesced, references))
+        )
 
     def _touched_by(
         self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[Reference]

@@ -51,3 +51,13 @@ def test_shared_memory_has_a_limit(planned):
     found = planned(PRODUCT, MATRICES, tile_sizes=(64, 64, 64), block_sizes=(16, 16))
     assert sum(bytes_of(tile) for tile in found.shared.values()) <= SHARED_BYTES
     assert len(found.shared) == 1
+
+
+def test_columns_that_each_thread_reads_alone_stay_where_they_are(planned):
+    body = "for (int i = 0; i < n; i++) C[i][3] = A[i][5];"
+    assert not planned(body, MATRICES).shared
+
+
+def test_one_element_that_all_read_stays_where_it_is(planned):
+    body = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = C[i][j] + A[3][5];"
+    assert not planned(body, MATRICES).shared
