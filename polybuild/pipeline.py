@@ -23,6 +23,7 @@ from polybuild.emit.names import quoted
 from polybuild.emit.region import Plan, RegionText, write_region
 from polybuild.emit.splice import Replacement, splice
 from polybuild.options import Options
+from polybuild.polyhedral import maps_of
 from polybuild.report.details import Details
 from polybuild.report.failure import DEBUG_VARIABLE, describe
 from polybuild.report.model import RegionReport
@@ -47,6 +48,8 @@ _LAUNCH_WORK = 10_000
 # isl's budget for each so many lines of a region, at most about twenty seconds' work
 _MOST_OPERATIONS = 10_000_000
 _LINES = 100
+# pieces of dependences beyond which only the original order is tried
+_MOST_PIECES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,8 @@ def _compile_region(
         try:
             if model is None:
                 model = _read_model(region, most)
+            if model.is_huge and attempt is not ladder[-1]:
+                continue  # no scheduler comes to an end with so much
             with operation_budget(most if attempt in {ladder[0], ladder[-1]} else most // 3):
                 return _transform(model, attempt, options, strict_aliasing=strict_aliasing)
         except Unsupported:
@@ -298,6 +303,11 @@ class _Model:
     live: frozenset[str]
     dependences: Dependences
     coarse: tuple[Array, ...]
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether there are more dependences than schedulers are made for."""
+        return sum(each.n_basic_map() for each in maps_of(self.dependences.validity)) > _MOST_PIECES
 
     @property
     def remarks(self) -> tuple[str, ...]:
