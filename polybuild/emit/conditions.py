@@ -214,6 +214,8 @@ def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
     for counts in work:
         product = 1.0
         for each in counts:
+            if not each.is_cst():  # isl has no extremes of expressions with integer divisions
+                return None
             least, most = each.min_val(), each.max_val()
             if not (least.is_int() and most.is_int() and least.eq(most)):
                 return None
