@@ -70,8 +70,13 @@ class _Lives:
 
 
 def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _Lives | None:
-    """What is known of an array at ``node``; None if its values leave an iteration of the loops above."""
+    """What is known of an array at ``node``; None if its values leave an iteration of the loops above.
+
+    None, too, of an array that nothing writes where the context holds.
+    """
     written, flow = values.written, values.uses
+    if written.is_empty():
+        return None
     users = written.domain().union(flow.range())
     prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
     same = prefix.apply_range(prefix.reverse())

@@ -82,7 +82,7 @@ def test_threads_backwards_show_a_loop_that_is_not_parallel(tmp_path, monkeypatc
     harness = Harness(tmp_path)
     program = sum_up(1)
 
-    def wrongly_parallel(source, _settings, _outcome):
+    def wrongly_parallel(source, *_rest):
         text = source.read_text().replace("  for (int i = 1", "#pragma omp parallel for\n  for (int i = 1")
         file = tmp_path / "wrong.c"
         file.write_text(text)
