@@ -26,6 +26,7 @@ _PLAIN_VALUES = {
     "--parallel": _ON_OFF,
     "--simd": _ON_OFF,
     "--registers": _ON_OFF,
+    "--allow-reassociation": _ON_OFF,
     "--contract-arrays": ("auto", "on", "scalars", "off"),
     "--autodetect": ("off",),
     "--headers": ("off",),

@@ -1,7 +1,6 @@
 /* Two stages over a picture, and the memory that they took. usage: program N; prints a sum and KiB */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 static void sharpen(int n, const float (*restrict in)[n], float (*restrict out)[n])
 {
@@ -18,6 +17,18 @@ static void sharpen(int n, const float (*restrict in)[n], float (*restrict out)[
   free(t);
 }
 
+/* The peak of this program alone: that of getrusage begins with what its parent had. */
+static long peak(void)
+{
+  long taken = 0;
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status))
+    sscanf(line, "VmHWM: %ld", &taken);
+  if (status) fclose(status);
+  return taken;
+}
+
 int main(int argc, char **argv)
 {
   int n = argc > 1 ? atoi(argv[1]) : 2048;
@@ -30,8 +41,6 @@ int main(int argc, char **argv)
   for (int y = 0; y < n; y++)
     for (int x = 0; x < n; x++)
       sum += out[y][x] * ((x + y) % 5);
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  printf("%.17g %ld\n", sum, usage.ru_maxrss);
+  printf("%.17g %ld\n", sum, peak());
   return 0;
 }
