@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ _SIDE = 6  # iterations shown along each loop
 _STEP = 56.0
 _MARGIN = 44.0
 _MOST_ARROWS = 600
+_BEND = 12.0  # how far arrows go around each iteration that is in their way
 _MOST_STATEMENTS = 4
 
 
@@ -118,6 +120,13 @@ class _Arrow:
     source: tuple[str, Point]
     target: tuple[str, Point]
 
+    @property
+    def steps(self) -> int:
+        """One more than the iterations of the same statement that a straight arrow would pass over."""
+        if self.source[0] != self.target[0]:
+            return 1
+        return math.gcd(*(to - at for at, to in zip(self.source[1], self.target[1], strict=True)))
+
 
 def _arrows(dependences: Dependences, nest: Sequence[Statement], view: _Slice) -> Iterator[_Arrow]:
     names = {each.name for each in nest}
@@ -168,7 +177,8 @@ class _Picture:
         picture = Drawing(self.width, self._floor + 44 + 18 * len(legend), "iterations and dependences")
         self._axes(picture)
         for arrow in sorted(arrows, key=lambda each: each.kind == "flow"):  # on top of the others
-            picture.arrow(self._place(*arrow.source), self._place(*arrow.target), arrow.kind)
+            ends = self._place(*arrow.source), self._place(*arrow.target)
+            picture.arrow(*ends, arrow.kind, bend=_BEND * (arrow.steps - 1))
         for position, (name, found) in enumerate(dots.items()):
             for point in found:
                 picture.circle(self._place(name, point), 4, "other" if position % 2 else "point")

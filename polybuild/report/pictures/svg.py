@@ -33,6 +33,8 @@ text{font:13px system-ui,sans-serif;fill:ink}
 .other{fill:paper;stroke:ink;stroke-width:1.5}
 .flow{stroke:flow;fill:flow}
 .anti{stroke:anti;fill:anti;stroke-dasharray:4 2}
+path.flow{fill:none}
+path.anti{fill:none}
 .read{fill:read;stroke:line}
 .write{fill:write;stroke:line}
 .both{fill:both;stroke:line}
@@ -86,22 +88,36 @@ class Drawing:
         """A straight line."""
         self._add("line", kind=kind, x1=_(start[0]), y1=_(start[1]), x2=_(end[0]), y2=_(end[1]))
 
-    def arrow(self, start: tuple[float, float], end: tuple[float, float], kind: str, gap: float = 5) -> None:
-        """A line with a head at ``end``; both ends keep ``gap`` pixels away from the points."""
+    def arrow(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        kind: str,
+        *,
+        gap: float = 5,
+        bend: float = 0,
+    ) -> None:
+        """A line with a head at ``end``; both ends keep ``gap`` pixels away from the points.
+
+        With ``bend`` it is a curve that leaves the straight way by as many pixels, to the left.
+        """
         across, down = end[0] - start[0], end[1] - start[1]
         length = (across**2 + down**2) ** 0.5
         if length <= 2 * gap:
             return
-        unit = (across / length, down / length)
-        tail = (start[0] + unit[0] * gap, start[1] + unit[1] * gap)
-        head = (end[0] - unit[0] * gap, end[1] - unit[1] * gap)
-        self.line(tail, head, kind)
-        base = (head[0] - unit[0] * 6, head[1] - unit[1] * 6)
-        corners = [
-            head,
-            (base[0] - unit[1] * 3, base[1] + unit[0] * 3),
-            (base[0] + unit[1] * 3, base[1] - unit[0] * 3),
-        ]
+        turn = (
+            start[0] + across / 2 + 2 * bend * down / length,
+            start[1] + down / 2 - 2 * bend * across / length,
+        )
+        tail, head = _towards(start, turn, gap), _towards(end, turn, gap)
+        if bend:
+            points = [_(each) for point in (tail, turn, head) for each in point]
+            self._add("path", kind=kind, d="M{} {}Q{} {} {} {}".format(*points))
+        else:
+            self.line(tail, head, kind)
+        base = _towards(head, turn, 6)
+        aside = ((head[1] - base[1]) / 2, (head[0] - base[0]) / 2)
+        corners = [head, (base[0] - aside[0], base[1] + aside[1]), (base[0] + aside[0], base[1] - aside[1])]
         self._add("polygon", kind=kind, points=" ".join(f"{_(x)},{_(y)}" for x, y in corners))
 
     def circle(self, centre: tuple[float, float], radius: float, kind: str) -> None:
@@ -139,6 +155,13 @@ class Drawing:
 def code_width(text: str) -> float:
     """About how many pixels ``text`` takes as code."""
     return len(text) * _LETTER
+
+
+def _towards(start: tuple[float, float], end: tuple[float, float], distance: float) -> tuple[float, float]:
+    """The point ``distance`` away from ``start`` on the way to ``end``."""
+    across, down = end[0] - start[0], end[1] - start[1]
+    part = distance / (across**2 + down**2) ** 0.5
+    return start[0] + across * part, start[1] + down * part
 
 
 def _(number: float) -> str:

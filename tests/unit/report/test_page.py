@@ -100,3 +100,18 @@ def test_pictures_show_iterations_elements_and_order(result):
     said = " ".join(each.text for each in words.findall(f"{space}text"))
     assert "run by threads" in said
     assert "floor(" in said
+
+
+def test_arrows_bend_around_the_iterations_in_their_way(tmp_path):
+    path = tmp_path / "decay.c"
+    path.write_text(
+        "void decay(int n, double *restrict a) {\n#pragma scop\n"
+        "for (int i = 2; i < n; i++) a[i] = 0.5 * a[i - 1] + 0.25 * a[i - 2];\n#pragma endscop\n}\n"
+    )
+    details = compile_source(str(path), Options(), ["gcc"], []).details[0]
+    (nest,) = nests(details.scop)
+    drawn = ET.fromstring(iteration_space(details.scop, details.dependences, nest))  # noqa: S314 -- our own
+    space = "{http://www.w3.org/2000/svg}"
+    # among six iterations five that are one apart, and one in the legend; four that are two apart
+    assert len([each for each in drawn.findall(f"{space}line") if each.get("class") == "flow"]) == 5 + 1
+    assert len(drawn.findall(f"{space}path")) == 4
