@@ -117,20 +117,24 @@ class _Estimate:
         if is_band(node):
             return self._band(node, context)
         if node.n_children() == 0:
-            return _Block(
-                tuple(self._leaf(each.get_tuple_name(), None, context) for each in sets_of(node.get_domain()))
-            )
+            return _Block(tuple(self._leaf(name, None, context) for name in self._running(node)))
         children = tuple(self._nest(node.child(index), context) for index in range(node.n_children()))
         return children[0] if len(children) == 1 else _Block(children)
+
+    def _running(self, node: isl.ScheduleNode) -> list[str]:
+        """The statements at ``node`` that have an instance for some values of the parameters."""
+        names = [each.get_tuple_name() for each in sets_of(node.get_domain())]
+        return [name for name in names if name in self._trips]
 
     def _band(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         accesses = references(self._scop, node)
         members = node.band_n_member()
         innermost = bool(node.child(0).every_descendant(lambda each: not is_band(each)))
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
-        names = [each.get_tuple_name() for each in sets_of(node.get_domain())]
         first = node.get_schedule_depth()
-        counts = [max(self._trips[name][first + each] for name in names) for each in range(members)]
+        names = self._running(node)
+        trips = [self._trips[name] for name in names]
+        counts = [max((each[first + member] for each in trips), default=0.0) for member in range(members)]
         tiled = not context.tiled and is_worth_tiling(node, accesses, self._options)
         sizes = (
             tile_sizes(accesses, members, vector.member if vector else None, self._options) if tiled else ()

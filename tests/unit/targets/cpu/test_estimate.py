@@ -53,6 +53,11 @@ def times(model):
     return make
 
 
+def test_statements_that_cannot_run_cost_next_to_nothing(times):
+    never = " for (int i = 0; i > n / 2; i -= 3) x[0] += 1;"
+    assert times(TWICE + never, Strategy(Cut.ALL)) == pytest.approx(times(TWICE, Strategy(Cut.ALL)), rel=0.01)
+
+
 def test_fused_loops_that_read_what_was_written_are_faster(times):
     apart, fused = times(TWICE, Strategy(Cut.ALL), Strategy(Cut.SMART))
     assert fused < 0.95 * apart
