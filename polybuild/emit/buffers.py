@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.emit.names import PREFIX, fresh
+from polybuild.emit.nodes import is_loop, kind_of, nodes_below, parts, users_below
 from polybuild.polyhedral import maps_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, AccessKind, Array
@@ -17,8 +18,6 @@ from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer
 
 _in = isl.dim_type.in_
-_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
-_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ def _instances_below(body: isl.AstNode, name: str, domains: Mapping[str, isl.Set
     found = isl.UnionSet.empty(isl.Space.params_alloc(body.get_ctx(), 0))
     for mark in _marks_in(body):
         if mark.mark_get_id().get_name() == name:
-            for user in _users(mark.mark_get_node()):
+            for user in users_below(mark):
                 found = found.union(isl.UnionSet.from_set(domains[user.get_annotation().get_name()]))
     return found.coalesce()
 
@@ -181,12 +180,7 @@ def _instances_below(body: isl.AstNode, name: str, domains: Mapping[str, isl.Set
 def _bodies(node: isl.AstNode) -> Iterator[isl.AstNode]:
     """``node`` and the bodies of the loops in it."""
     yield node
-    pending = [node]
-    while pending:
-        each = pending.pop()
-        if is_loop(each):
-            yield each.for_get_body()
-        pending += _below(each)
+    yield from (each.for_get_body() for each in nodes_below(node) if is_loop(each))
 
 
 def _marks_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
@@ -194,42 +188,7 @@ def _marks_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
     pending = [node]
     while pending:
         each = pending.pop()
-        if isl.ast_node_type(each.get_type()) == isl.ast_node_type.mark:
+        if kind_of(each) == isl.ast_node_type.mark:
             yield each
         if not is_loop(each):
-            pending += reversed(_below(each))
-
-
-def nodes_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
-    """``node`` and all nodes below it."""
-    pending = [node]
-    while pending:
-        each = pending.pop()
-        yield each
-        pending += reversed(_below(each))
-
-
-def _users(node: isl.AstNode) -> Iterator[isl.AstNode]:
-    for each in nodes_below(node):
-        if isl.ast_node_type(each.get_type()) == isl.ast_node_type.user:
-            yield each
-
-
-def is_loop(node: isl.AstNode) -> bool:
-    """Whether ``node`` is written as a loop: it may run more than once."""
-    return isl.ast_node_type(node.get_type()) == _FOR and not node.for_is_degenerate()
-
-
-def _below(node: isl.AstNode) -> list[isl.AstNode]:
-    kind = isl.ast_node_type(node.get_type())
-    if kind == _FOR:
-        return [node.for_get_body()]
-    if kind == _IF:
-        below = [node.if_get_then_node()]
-        return [*below, node.if_get_else_node()] if node.if_has_else_node() else below
-    if kind == isl.ast_node_type.mark:
-        return [node.mark_get_node()]
-    if kind == isl.ast_node_type.block:
-        nodes = node.block_get_children()
-        return [nodes.get_at(index) for index in range(nodes.n_ast_node())]
-    return []
+            pending += reversed(parts(each))

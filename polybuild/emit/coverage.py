@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.emit.nodes import FOR, IF, kind_of, parts
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 
 _Op = isl.ast_expr_op_type
 _set, _param = isl.dim_type.set, isl.dim_type.param
-_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
-_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 _AND = {getattr(_Op, "and_"), _Op.and_then}  # noqa: B009 - likewise
 _OR = {getattr(_Op, "or_"), _Op.or_else}  # noqa: B009 - likewise
 
@@ -75,22 +74,19 @@ class AstReader:
 
     def node(self, node: isl.AstNode, place: Place) -> None:
         """Add what runs at ``node``."""
-        kind = isl.ast_node_type(node.get_type())
-        if kind == _FOR:
+        kind = kind_of(node)
+        if kind == FOR:
             self.node(node.for_get_body(), self.loop(node, place))
-        elif kind == _IF:
+        elif kind == IF:
             condition = self.condition(node.if_get_cond(), place)
             self.node(node.if_get_then_node(), place.within(condition))
             if node.if_has_else_node():
                 self.node(node.if_get_else_node(), place.within(condition.complement()))
-        elif kind == isl.ast_node_type.mark:
-            self.node(node.mark_get_node(), place)
-        elif kind == isl.ast_node_type.block:
-            nodes = node.block_get_children()
-            for index in range(nodes.n_ast_node()):
-                self.node(nodes.get_at(index), place)
-        else:
+        elif kind == isl.ast_node_type.user:
             self._statement(node.user_get_expr(), place)
+        else:
+            for each in parts(node):
+                self.node(each, place)
 
     def loop(self, node: isl.AstNode, place: Place) -> Place:
         """The place inside a loop."""

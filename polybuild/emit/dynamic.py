@@ -7,17 +7,16 @@ predicates of the statements inside are then not needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polybuild.emit.nodes import users_below
 from polybuild.polyhedral import maps_of
 from polybuild.scop.model import DynamicLoop, Statement
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
-_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
-_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +88,4 @@ def _is_narrowed(instances: isl.Set, loop: DynamicLoop) -> bool:
 
 def first_instance(node: isl.AstNode) -> str:
     """The name of the first statement instance below ``node``."""
-    users = (each for each in _below(node) if _kind(each) == isl.ast_node_type.user)
-    return str(next(users).get_annotation().get_name())
-
-
-def _below(node: isl.AstNode) -> Iterator[isl.AstNode]:
-    """``node`` and all nodes below it, outer ones first."""
-    yield node
-    kind = _kind(node)
-    if kind == _FOR:
-        yield from _below(node.for_get_body())
-    elif kind == _IF:
-        yield from _below(node.if_get_then_node())
-        if node.if_has_else_node():
-            yield from _below(node.if_get_else_node())
-    elif kind == isl.ast_node_type.mark:
-        yield from _below(node.mark_get_node())
-    elif kind == isl.ast_node_type.block:
-        nodes = node.block_get_children()
-        for index in range(nodes.n_ast_node()):
-            yield from _below(nodes.get_at(index))
-
-
-def _kind(node: isl.AstNode) -> isl.ast_node_type:
-    return isl.ast_node_type(node.get_type())
+    return str(next(users_below(node)).get_annotation().get_name())

@@ -16,6 +16,7 @@ from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
+from polybuild.emit.nodes import FOR, IF, kind_of, parts
 from polybuild.emit.private import keeps_private
 from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.scop.model import AccessKind
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from polybuild.scop.model import Access, Array, DynamicLoop, Statement
 
 _INDENT = "  "
-_FOR = getattr(isl.ast_node_type, "for_")  # noqa: B009 - islpy's stubs lack the name
-_IF = getattr(isl.ast_node_type, "if_")  # noqa: B009 - likewise
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
 _NO_PLACES = AccumulatorPlaces(())
@@ -114,22 +113,17 @@ class LoopPrinter:
 
     def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
-        kind = isl.ast_node_type(node.get_type())
-        if kind == _FOR:
+        kind = kind_of(node)
+        if kind == FOR:
             return self._for(node, indent, before)
-        if kind == _IF:
+        if kind == IF:
             return self._if(node, indent, before)
         if kind == isl.ast_node_type.mark:
             return self._mark(node, indent, before)
         if kind == isl.ast_node_type.user:
             return self._statement(node, indent)
         if kind == isl.ast_node_type.block:
-            nodes = node.block_get_children()
-            return [
-                line
-                for index in range(nodes.n_ast_node())
-                for line in self._node(nodes.get_at(index), indent, before)
-            ]
+            return [line for each in parts(node) for line in self._node(each, indent, before)]
         raise NotImplementedError(f"isl AST node {kind}")
 
     def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import islpy as isl
 
-from polybuild.emit.buffers import nodes_below
+from polybuild.emit.nodes import kind_of, nodes_below, users_below
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.model import Packed, RegisterTile
-
-_Kind = isl.ast_node_type
 
 
 def check_pieces(root: isl.AstNode, tiles: Tiles, vectors: Mapping[str, Lanes | Move | Packing]) -> None:
@@ -24,7 +22,7 @@ def check_pieces(root: isl.AstNode, tiles: Tiles, vectors: Mapping[str, Lanes | 
 
     ``vectors`` are what stands at the user nodes, by their annotations.
     """
-    for mark in (each for each in nodes_below(root) if _Kind(each.get_type()) == _Kind.mark):
+    for mark in (each for each in nodes_below(root) if kind_of(each) == isl.ast_node_type.mark):
         name = mark.mark_get_id().get_name()
         if name in tiles.buffers:
             _check_buffer(tiles.buffers[name], list(_inside(mark, vectors)))
@@ -35,11 +33,10 @@ def check_pieces(root: isl.AstNode, tiles: Tiles, vectors: Mapping[str, Lanes | 
 def _inside(
     mark: isl.AstNode, vectors: Mapping[str, Lanes | Move | Packing]
 ) -> Iterator[Lanes | Move | Packing]:
-    for each in nodes_below(mark):
-        if _Kind(each.get_type()) == _Kind.user:
-            found = vectors.get(each.get_annotation().get_name())
-            if found is not None:
-                yield found
+    for each in users_below(mark):
+        found = vectors.get(each.get_annotation().get_name())
+        if found is not None:
+            yield found
 
 
 def _check_buffer(packed: Packed, inside: list[Lanes | Move | Packing]) -> None:

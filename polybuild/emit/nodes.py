@@ -1,0 +1,51 @@
+"""The nodes of isl's AST, whatever their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+# islpy's stubs lack the two names that are words of Python
+FOR = isl.ast_node_type(getattr(isl.ast_node_type, "for_"))  # noqa: B009
+IF = isl.ast_node_type(getattr(isl.ast_node_type, "if_"))  # noqa: B009
+
+
+def kind_of(node: isl.AstNode) -> isl.ast_node_type:
+    """What ``node`` is."""
+    return isl.ast_node_type(node.get_type())
+
+
+def is_loop(node: isl.AstNode) -> bool:
+    """Whether ``node`` is written as a loop: it may run more than once."""
+    return kind_of(node) == FOR and not node.for_is_degenerate()
+
+
+def parts(node: isl.AstNode) -> list[isl.AstNode]:
+    """The nodes right below ``node``, in the order they run: body, branches, what is marked, statements."""
+    kind = kind_of(node)
+    if kind == FOR:
+        return [node.for_get_body()]
+    if kind == IF:
+        below = [node.if_get_then_node()]
+        return [*below, node.if_get_else_node()] if node.if_has_else_node() else below
+    if kind == isl.ast_node_type.mark:
+        return [node.mark_get_node()]
+    if kind == isl.ast_node_type.block:
+        nodes = node.block_get_children()
+        return [nodes.get_at(index) for index in range(nodes.n_ast_node())]
+    return []
+
+
+def nodes_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """``node`` and all nodes below it, outer ones first, in the order they run."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        yield each
+        pending += reversed(parts(each))
+
+
+def users_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The statement instances at and below ``node``."""
+    return (each for each in nodes_below(node) if kind_of(each) == isl.ast_node_type.user)
