@@ -5,6 +5,7 @@ Where such a variable is read, it stands for the right-hand side of its definiti
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -32,12 +33,17 @@ class Definitions:
     """The definitions of a region's integer variables."""
 
     def __init__(self, scop: Scop) -> None:
-        self._order = lexicographically_after(scop.schedule.get_map())
+        self._schedule = scop.schedule
         self._writers: dict[str, list[Statement]] = {}
         for statement in scop.statements:
             for access in statement.accesses:
                 if access.kind is not AccessKind.READ:
                     self._writers.setdefault(access.array.name, []).append(statement)
+
+    @functools.cached_property
+    def _order(self) -> isl.UnionMap:
+        """Pairs of instances in order; most regions need none of them."""
+        return lexicographically_after(self._schedule.get_map())
 
     def value(self, expression: c_ast.Node, statement: Statement) -> Value | None:
         """What ``expression``, a part of ``statement``, is in terms of what the region does not change.
