@@ -48,19 +48,21 @@ def contract_arrays(
                 buffers.append(buffer)
                 root = node.insert_mark(isl.Id(buffer.name)).root()
             break
-    if not buffers:
-        return mapping
-    remarks = tuple(map(remark, buffers))
+    return with_buffers(mapping, root, buffers) if buffers else mapping
+
+
+def with_buffers(mapping: CpuMapping, root: isl.ScheduleNode, buffers: Sequence[Buffer]) -> CpuMapping:
+    """``mapping`` with ``buffers``, whose marks are in the tree of ``root``."""
     return replace(
         mapping,
         schedule=root.get_schedule(),
-        loop_lines=without_private(mapping.loop_lines, buffers),
+        loop_lines=_without_private(mapping.loop_lines, buffers),
         buffers=tuple(buffers),
-        remarks=mapping.remarks + remarks,
+        remarks=(*mapping.remarks, *map(_remark, buffers)),
     )
 
 
-def without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) -> dict[str, LoopLine]:
+def _without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) -> dict[str, LoopLine]:
     """``lines`` for loops in which ``buffers`` stand for arrays that were private."""
     held = {each.array.name for each in buffers}
     return {
@@ -69,7 +71,7 @@ def without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) ->
     }
 
 
-def remark(buffer: Buffer) -> str:
+def _remark(buffer: Buffer) -> str:
     """What an array is kept in, how its elements are mapped to that, and what it took before."""
     many = "a variable" if buffer.cells == 1 else f"{buffer.cells} variables"
     if not buffer.scalars and buffer.extents:

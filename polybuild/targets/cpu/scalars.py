@@ -22,7 +22,7 @@ from polybuild.storage.buffers import Buffer, mapping_at
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
 from polybuild.storage.tiling import crossing_members
-from polybuild.targets.cpu.contracting import buffer_at, remark, scopes_of, single_members, without_private
+from polybuild.targets.cpu.contracting import buffer_at, scopes_of, single_members, with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll
@@ -119,14 +119,8 @@ def _promoted(problem: _Problem, schedule: isl.Schedule, tiles: Sequence[_Tiles]
         root = _isolated(root, tiles)
     except NotConstant:
         return None
-    remarks = (*map(remark, buffers), *_unrolled(factors))
-    return replace(
-        mapping,
-        schedule=root.get_schedule(),
-        loop_lines=without_private(mapping.loop_lines, buffers),
-        buffers=tuple(buffers),
-        remarks=mapping.remarks + remarks,
-    )
+    promoted = with_buffers(mapping, root, buffers)
+    return replace(promoted, remarks=(*promoted.remarks, *_unrolled(factors)))
 
 
 def _isolated(root: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> isl.ScheduleNode:
