@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import HERE, Client
+from client_programs import HERE, Client
 
 from tests.emulator.nvcc import mutated
 from tests.emulator.stand_ins import FAULT, LEAK, ORDERS, StandIns

@@ -1,0 +1,65 @@
+"""The handwritten program on the runtime: its scenarios are in client.c."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybuild.targets.gpu.image import module_object
+from polybuild.targets.gpu.nvcc import build_image
+from tests.emulator.stand_ins import RUNTIME, StandIns
+
+HERE = Path(__file__).resolve().parent
+STRICT = (
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Werror",
+)
+KERNELS = ("twice", "interior", "heat", "turn")
+
+
+@dataclass(frozen=True)
+class Client:
+    """The program, built."""
+
+    program: Path
+
+    def run(self, *scenarios: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.program), *scenarios],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=120,
+        )
+
+
+def build_client(
+    folder: Path, stand_ins: StandIns, command: Sequence[str], *, kernels: str, client: str
+) -> Client:
+    """Build the program of the texts ``kernels`` and ``client``; nothing may be warned of.
+
+    ``command`` is a compiler with its flags.
+    """
+    image = build_image(kernels, stand_ins.nvcc, (80,), contract=False)
+    module = module_object(
+        "module", KERNELS, fatbin=image.data, opencl=kernels, opencl_options="-cl-std=CL1.2"
+    )
+    (folder / "module.h").write_text(module)
+    (folder / "client.c").write_text(client)
+    command = [*command, *STRICT, "-O1", "-g", "-D_POSIX_C_SOURCE=200809L"]
+    command += [f"-I{folder}", f"-I{RUNTIME / 'include'}", str(folder / "client.c")]
+    command += [*map(str, sorted((RUNTIME / "src").glob("*.c")))]
+    command += ["-o", str(folder / "client"), "-ldl", "-lpthread"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return Client(folder / "client")
