@@ -16,6 +16,7 @@ from polybuild import output
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 
 if TYPE_CHECKING:
+    from polybuild.apart import Watch
     from polybuild.arguments import Arguments
 
 _HELP = """\
@@ -116,28 +117,36 @@ def _explain(words: Sequence[str]) -> int:
         terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
         return 0
 
+    from polybuild.apart import apart
+
+    text, code = apart(lambda watch: _explained(request, watch))
+    if request.html:
+        _guard(lambda: output.write(request.html, text.encode("utf-8", "surrogateescape")))
+    else:
+        terminal.write(sys.stdout, text)
+    return code
+
+
+def _explained(request: Arguments, watch: Watch) -> tuple[str, int]:
+    """The explanation of a file, and the exit code with it."""
     from polybuild.pipeline import compile_source
+    from polybuild.report import explanation, terminal
+    from polybuild.report.gather import gather
     from polybuild.translate import options_for
 
     options, _ = options_for(request)
-    try:
-        result = compile_source(request.source, options, request.compiler, request.expanded_flags())
-    except SourceError as error:
-        _print_diagnostics([error.diagnostic], request.colour)
-        return 1
-    from polybuild.report.gather import gather
-
+    result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
     regions, rest = gather(result)
     if request.html:
         from polybuild.report.page import page
 
         text = page(request.source, regions, rest)
-        _guard(lambda: output.write(request.html, text.encode("utf-8", "surrogateescape")))
     else:
-        terminal.write(sys.stdout, explanation.explain(request.source, regions, rest, style))
+        style = terminal.style_for(sys.stdout, request.colour)
+        text = explanation.explain(request.source, regions, rest, style)
     kept = any(region.status != "transformed" for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
-    return 1 if wrong or (kept and options.on_unsupported == "error") else 0
+    return text, 1 if wrong or (kept and options.on_unsupported == "error") else 0
 
 
 def _cc(words: Sequence[str]) -> int:

@@ -75,6 +75,9 @@ class SourceError(PolybuildError):
         self.diagnostic = diagnostic
         self.dependencies = dependencies
 
+    def __reduce__(self) -> tuple[type[SourceError], tuple[Diagnostic, tuple[str, ...]]]:
+        return type(self), (self.diagnostic, self.dependencies)  # so that it passes between processes
+
 
 class Unsupported(PolybuildError):
     """A region must be left as it is; caught by the pipeline, one region at a time."""

@@ -14,6 +14,7 @@ from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import find_reductions
 from polybuild.analysis.work import is_small, trip_counts
+from polybuild.apart import ALONE, Watch
 from polybuild.budget import operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.emit.device import DeviceRequest, DeviceText, object_name
@@ -70,13 +71,15 @@ class Result:
     details: tuple[Details | None, ...] = ()
 
 
-def compile_source(path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]) -> Result:
+def compile_source(
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], watch: Watch = ALONE
+) -> Result:
     """Transform the regions of the C file at ``path``.
 
     ``compiler`` is the command of the build's C compiler (``["gcc"]``), ``flags``
     the flags the file is compiled with. Raises SourceError if the file cannot be
     read or preprocessed; a region that cannot be transformed raises nothing, it
-    is kept and reported.
+    is kept and reported. ``watch`` is told which region is worked on, and knows of those to leave.
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
@@ -87,7 +90,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
     replacements: list[Replacement] = []
     details: list[Details | None] = []
     strict = _is_strict(flags)
-    for region in source.regions:
+    for position, region in enumerate(source.regions):
         started = time.perf_counter()
         found: Details | None = None
         if isinstance(region, RejectedRegion):
@@ -95,6 +98,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             diagnostics.append(region.diagnostic)
         else:
             try:
+                _begin(watch, position, region)
                 generated, report, found = _compile_region(region, options, strict_aliasing=strict)
                 replacements.append(Replacement(region, generated))
                 found = replace(found, original=source.text[region.span.start : region.span.end])
@@ -107,6 +111,7 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
             report = replace(report, detected=region.detected)
         reports.append(replace(report, compile_seconds=time.perf_counter() - started))
         details.append(found)
+    watch.begins(None)
     try:
         head = _device_head(replacements, options, flags)
     except ImageError as error:
@@ -119,6 +124,18 @@ def compile_source(path: str, options: Options, compiler: Sequence[str], flags: 
         head = RUNTIME_HEADER
     text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
+
+
+def _begin(watch: Watch, position: int, region: Region) -> None:
+    """Begin with a region; raises Unsupported if a process was lost with it before."""
+    if position in watch.lost:
+        raise Unsupported(
+            "internal",
+            f"internal error: the process at work on this region {watch.lost[position]}; it is left as it is",
+            region.begin,
+            "please report it, with the region; smaller regions may do",
+        )
+    watch.begins(position)
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from polybuild import cache as store
+from polybuild.apart import Watch, WorkLostError, apart
 from polybuild.arguments import Arguments
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.options import Options
@@ -60,36 +61,36 @@ def translate(request: Arguments, data: bytes, cache: store.Cache | None = None)
         if found and found.entry:
             outcome = _recall(found.entry)
             return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
-    outcome = _translate(request, data, options, flags, inputs)
+    outcome = _translate(request, data, options, flags)
+    outcome = dataclasses.replace(outcome, dependencies=(*outcome.dependencies, *inputs))
     if cache is not None and found and _is_lasting(outcome):
         entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
         outcome = dataclasses.replace(outcome, stored=entry.path if entry else None)
     return outcome
 
 
-def _translate(
-    request: Arguments, data: bytes, options: Options, flags: list[str], inputs: tuple[str, ...]
-) -> Outcome:
+def _translate(request: Arguments, data: bytes, options: Options, flags: list[str]) -> Outcome:
+    """The outcome for one file, found in a process of its own."""
+    try:
+        return apart(lambda watch: _outcome(request, data, options, flags, watch))
+    except WorkLostError as error:
+        return _failed(request, data, options, f"the process at work on the file {error}")
+
+
+def _outcome(request: Arguments, data: bytes, options: Options, flags: list[str], watch: Watch) -> Outcome:
     strict = options.on_unsupported == "error"
     try:
         from polybuild.pipeline import compile_source  # noqa: PLC0415 -- its failure is ours to report
 
-        result = compile_source(request.source, options, request.compiler, flags)
+        result = compile_source(request.source, options, request.compiler, flags, watch)
     except UsageError:
         raise
     except SourceError as error:
         severity = Severity.ERROR if strict else Severity.WARNING
         diagnostic = dataclasses.replace(error.diagnostic, severity=severity)
-        return Outcome(data, (), (diagnostic,), (*error.dependencies, *inputs), 1 if strict else 0)
+        return Outcome(data, (), (diagnostic,), error.dependencies, 1 if strict else 0)
     except Exception as error:  # noqa: BLE001 -- whatever it is, the build goes on
-        diagnostic = Diagnostic(
-            Severity.ERROR if strict else Severity.WARNING,
-            "internal",
-            f"internal error: {describe(error)}; the file is left as it is",
-            Location(request.source, 0),
-            f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
-        )
-        return Outcome(data, (), (diagnostic,), inputs, 3 if strict else 0)
+        return _failed(request, data, options, describe(error))
 
     diagnostics = tuple(sorted(result.diagnostics, key=lambda diagnostic: diagnostic.location))
     failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
@@ -101,9 +102,22 @@ def _translate(
         result.text.encode("utf-8", "surrogateescape"),
         result.regions,
         diagnostics,
-        (*result.dependencies, *inputs),
+        result.dependencies,
         1 if failed else 0,
     )
+
+
+def _failed(request: Arguments, data: bytes, options: Options, what: str) -> Outcome:
+    """The outcome of a failure of ours: the file as it is, or an error where that was asked for."""
+    strict = options.on_unsupported == "error"
+    diagnostic = Diagnostic(
+        Severity.ERROR if strict else Severity.WARNING,
+        "internal",
+        f"internal error: {what}; the file is left as it is",
+        Location(request.source, 0),
+        f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
+    )
+    return Outcome(data, (), (diagnostic,), code=3 if strict else 0)
 
 
 def promoted(diagnostic: Diagnostic, regions: tuple[RegionReport, ...]) -> Diagnostic:

@@ -9,12 +9,15 @@ FAULT is a bug to plant first.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from polybuild import pipeline
+from polybuild.apart import Watch, apart
 from polybuild.options import Options
 
 from .faults import NOT_PLANTED, plant
@@ -34,9 +37,7 @@ def main() -> None:
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
         options = Options().with_settings(each["settings"])
-        result = pipeline.compile_source(
-            each["source"], options, ["gcc"], [f"-I{Path(__file__).resolve().parent}"]
-        )
+        result = apart(functools.partial(_compile, each["source"], options))
         text = result.text.replace("/* the original */", "fuzz_original();")
         Path(each["output"]).write_text(text, encoding="utf-8")
         done.append(
@@ -53,6 +54,12 @@ def main() -> None:
             ]
         )
         Path(answer).write_text(json.dumps(done), encoding="utf-8")
+
+
+def _compile(source: str, options: Options, watch: Watch) -> pipeline.Result:
+    flags = [f"-I{Path(__file__).resolve().parent}"]
+    result = pipeline.compile_source(source, options, ["gcc"], flags, watch)
+    return replace(result, details=())  # which does not pass between processes
 
 
 main()

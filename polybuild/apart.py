@@ -1,0 +1,121 @@
+"""Work in a process of its own: what ends it there costs one region, not the build.
+
+isl is a large C library. Where a fault of its own, or a want of memory, ends the process,
+the file is gone over once more without the region that was being worked on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar, cast
+
+_T = TypeVar("_T")
+
+# Seconds for one region. The budget of operations ends the analysis long before; this is
+# for what it does not count.
+LONGEST = 300.0
+
+
+class WorkLostError(Exception):
+    """The process ended while it worked on no region in particular; the message says how."""
+
+
+def _nobody(_position: int | None) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What goes between the work and who waits for it.
+
+    ``lost`` says for the positions of regions how the process ended that worked on them.
+    ``begins`` is to be called with the position of each other region before it is worked on, and
+    with None before work that is not for one region.
+    """
+
+    lost: Mapping[int, str] = field(default_factory=dict)
+    begins: Callable[[int | None], None] = _nobody
+
+
+ALONE = Watch()  # nobody waits
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    position: int | None
+    how: str
+
+
+def apart(work: Callable[[Watch], _T], longest: float = LONGEST) -> _T:
+    """The result of ``work`` in a process of its own; if that ends or hangs, without the region it was at.
+
+    It hangs if it takes more than ``longest`` seconds for a region. The result must be fit for
+    pickling. Raises what ``work`` raises, and WorkLostError. Where processes cannot be forked,
+    ``work`` runs in this one.
+    """
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return work(ALONE)
+    lost: dict[int, str] = {}
+    while True:
+        answer = _once(work, lost, longest)
+        if isinstance(answer, _Done):
+            return cast("_T", answer.result)
+        if isinstance(answer, _Raised):
+            raise answer.error
+        if answer.position is None or answer.position in lost:
+            raise WorkLostError(answer.how)
+        lost[answer.position] = answer.how
+
+
+def _once(work: Callable[[Watch], _T], lost: Mapping[int, str], longest: float) -> _Done | _Raised | _Lost:
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    worker = context.Process(target=_answer, args=(work, lost, theirs), daemon=True)
+    worker.start()
+    theirs.close()  # else the worker's end would not be the end of the pipe
+    position = None
+    with ours:
+        try:
+            while ours.poll(longest):
+                message = ours.recv()
+                if isinstance(message, _Done | _Raised):
+                    return message
+                position = message
+            how = f"takes more than {longest:g} seconds"
+        except EOFError:
+            worker.join()
+            how = _ending(worker.exitcode)
+        finally:
+            worker.kill()
+            worker.join()
+    return _Lost(position, how)
+
+
+def _answer(work: Callable[[Watch], Any], lost: Mapping[int, str], pipe: Connection) -> None:
+    """What the process does."""
+    try:
+        pipe.send(_Done(work(Watch(lost, pipe.send))))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
+        pipe.send(_Raised(error))
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return f"ended with signal {-code} ({signal.Signals(-code).name})"
+    return f"ended with exit code {code}"

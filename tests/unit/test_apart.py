@@ -1,0 +1,132 @@
+"""What ends the process at work costs one region, and a hang does too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from polybuild import pipeline
+from polybuild.apart import WorkLostError, apart
+from polybuild.commands import run
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+
+THREE_REGIONS = "void f(int n, double *restrict a) {\n" + "".join(
+    f"#pragma scop\n  for (int i = 0; i < n; i++) a[i] = {value};\n#pragma endscop\n" for value in range(3)
+)
+
+# isl's flow analysis with kills was seen to end the process over these strides
+STRIDES = """\
+void f(int n, unsigned m, int *restrict A, int *restrict B) {
+#pragma scop
+  for (unsigned char i = 2; i < ((m + 5) / 3); i += 1)
+    A[i - 1] = i;
+  for (int j = m / 3; j < m; j = j + 1)
+    for (int i = n - 1; i > 1; i--)
+      if ((j % 2) == 0)
+        A[i - 1] += (((unsigned)B[i + 1] + B[i + 3]) - (A[j + 1] + m));
+      else if ((j % 2) == 1)
+        B[i - 1] = (unsigned)A[i + 1] ^ B[i + 3];
+      else
+        for (short k = 0; k <= (m - 1); ++k)
+          B[k + 1] = ((unsigned)B[k] + A[(((i - k) < 0) ? j : 2) - 1]) - ((unsigned)B[k] * A[3 * k]);
+#pragma endscop
+}
+"""
+
+
+def die() -> None:
+    signal.signal(signal.SIGSEGV, signal.SIG_DFL)  # pytest would tell of it
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def test_the_result_comes_back_from_another_process():
+    parent = os.getpid()
+    assert apart(lambda watch: (os.getpid() == parent, dict(watch.lost))) == (False, {})
+
+
+def test_what_the_work_raises_is_raised():
+    diagnostic = Diagnostic(Severity.ERROR, "x", "no such file", Location("a.c", 1))
+
+    def work(_watch):
+        raise SourceError(diagnostic, ("b.h",))
+
+    with pytest.raises(SourceError, match="no such file") as caught:
+        apart(work)
+    assert (caught.value.diagnostic, caught.value.dependencies) == (diagnostic, ("b.h",))
+
+
+@pytest.mark.parametrize(
+    ("fate", "how"),
+    [
+        (die, "ended with signal 11 (SIGSEGV)"),
+        (lambda: time.sleep(60), "takes more than 0.5 seconds"),
+        (lambda: os._exit(3), "ended with exit code 3"),
+    ],
+)
+def test_a_region_is_lost_not_the_others(fate, how):
+    def work(watch):
+        done = []
+        for position in range(4):
+            if position in watch.lost:
+                done.append(watch.lost[position])
+                continue
+            watch.begins(position)
+            if position % 2:
+                fate()
+            done.append("done")
+        watch.begins(None)
+        return done
+
+    first, second, third, fourth = apart(work, longest=0.5)
+    assert first == third == "done"
+    assert second == fourth == how
+
+
+def test_without_a_region_all_is_lost():
+    with pytest.raises(WorkLostError, match="SIGSEGV"):
+        apart(lambda _watch: die())
+
+
+@pytest.fixture
+def second_region_dies(monkeypatch):
+    extract_scop = pipeline.extract_scop
+
+    def extract(region):
+        if region.index == 1:
+            die()
+        return extract_scop(region)
+
+    monkeypatch.setattr(pipeline, "extract_scop", extract)
+
+
+@pytest.mark.usefixtures("second_region_dies")
+def test_a_build_goes_on_without_the_region(tmp_path, capfd):
+    file, made = tmp_path / "three.c", tmp_path / "made.c"
+    file.write_text(THREE_REGIONS + "}\n")
+    assert run(["compile", str(file), "-o", str(made)]) == 0
+    told = capfd.readouterr().err
+    assert (
+        f"{file}:5:1: warning: internal error: the process at work on this region ended with signal 11"
+        in told
+    )
+    assert made.read_text().count("/* the original */") == 2
+
+
+@pytest.mark.usefixtures("second_region_dies")
+def test_an_explanation_goes_on_without_the_region(tmp_path, capfd):
+    file = tmp_path / "three.c"
+    file.write_text(THREE_REGIONS + "}\n")
+    assert run(["explain", str(file)]) == 0
+    told = capfd.readouterr().out
+    assert "SIGSEGV" in told
+    assert told.count("kept as it is") == 1
+
+
+def test_a_fault_of_isl_breaks_no_build(tmp_path):
+    file, made = tmp_path / "strides.c", tmp_path / "made.c"
+    file.write_text(STRIDES)
+    assert run(["compile", str(file), "-o", str(made)]) == 0
+    assert made.exists()
