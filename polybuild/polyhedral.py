@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import islpy as isl
 
@@ -75,3 +75,22 @@ def mark_name(node: isl.ScheduleNode) -> str:
 def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     """The children of a schedule node, in order."""
     return [node.child(index) for index in range(node.n_children())]
+
+
+def descendants(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """``node`` and all nodes below it, parents first.
+
+    isl's own walks call back; an error that leaves a callback corrupts isl's memory.
+    """
+    yield node
+    for each in children(node):
+        yield from descendants(each)
+
+
+def map_bottom_up(
+    node: isl.ScheduleNode, change: Callable[[isl.ScheduleNode], isl.ScheduleNode]
+) -> isl.ScheduleNode:
+    """``node`` with each node below and then itself replaced by what ``change`` makes of it."""
+    for index in range(node.n_children()):
+        node = map_bottom_up(node.child(index), change).parent()
+    return change(node)

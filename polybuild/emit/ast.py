@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -12,6 +11,7 @@ import islpy as isl
 
 from polybuild.emit.accumulators import AccumulatorPlaces
 from polybuild.emit.buffers import NamedBuffer
+from polybuild.emit.callbacks import Failures
 from polybuild.emit.dynamic import RestoredLoop, restored_loop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.polyhedral import depends_on, maps_of
@@ -109,14 +109,11 @@ def build_ast(
     tiles = Tiles(registers)
     within: list[RegisterTile] = []
     places = AccumulatorPlaces(accumulators)
-    failures: list[Exception] = []
-
-    # An exception must not leave a callback: isl would go on with a tree that has holes. Nor can
-    # anything be made for isl there once its budget is spent, so what is handed back was there before.
+    failures = Failures()
     unnamed = isl.Id("c")
 
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        try:
+        with failures:
             called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
             vector = tiles.at(called, within, build)
             if vector is None:
@@ -126,53 +123,39 @@ def build_ast(
                 name = f"vector{len(vectors)}"
                 vectors[name] = vector
             return node.set_annotation(isl.Id(name))
-        except Exception as error:  # noqa: BLE001 -- it is raised again below
-            failures.append(detached(error))
-            return node
+        return node
 
     def before_for(build: isl.AstBuild) -> isl.Id:
-        try:
+        with failures:
             restored = restored_loop(build, statements)
             if restored is None:
                 return isl.Id(_counter_name(build, statements))
             dynamic[name := f"dynamic{len(dynamic)}"] = restored
             return isl.Id(name)
-        except Exception as error:  # noqa: BLE001 -- likewise
-            failures.append(detached(error))
-            return unnamed
+        return unnamed
 
     def before_mark(mark: isl.Id, build: isl.AstBuild) -> None:
-        try:
+        with failures:
             within.extend(tiles.entered(mark.get_name()))
             places.enter(mark.get_name(), build)
-        except Exception as error:  # noqa: BLE001 -- likewise
-            failures.append(detached(error))
 
     def after_mark(node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
-        del within[len(within) - len(tiles.entered(node.mark_get_id().get_name())) :]
-        return places.leave(node)
+        with failures:
+            del within[len(within) - len(tiles.entered(node.mark_get_id().get_name())) :]
+            return places.leave(node)
+        return node
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
     build, for_handle = build.set_before_each_for(before_for)
     build, before_handle = build.set_before_each_mark(before_mark)
     build, after_handle = build.set_after_each_mark(after_mark)
-    try:
+    with failures:
         root = build.node_from_schedule(schedule)
-    except isl.Error as error:
-        failures.append(error)
-    del at_handle, for_handle, before_handle, after_handle
     # isl keeps no reference to the callbacks: they had to live until here
-    if failures:
-        raise failures[0]
+    del at_handle, for_handle, before_handle, after_handle
+    failures.check()
     return GeneratedAst(root, instances, dynamic, vectors, tiles, places)
-
-
-def detached(error: Exception) -> Exception:
-    """``error`` without hold on the callback's frames, whose arguments isl takes back; they become a note."""
-    error.add_note("".join(traceback.format_tb(error.__traceback__)))
-    error.__context__ = None
-    return error.with_traceback(None)
 
 
 _NOTHING: Mapping[str, NamedBuffer] = MappingProxyType({})

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polybuild.emit.ast import Instance, detached, instance_at
+from polybuild.emit.ast import Instance, instance_at
+from polybuild.emit.callbacks import Failures
 from polybuild.emit.dynamic import RestoredLoop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
 from polybuild.scop import spaces
@@ -81,11 +82,10 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
     copies: dict[str, Copy] = {}
     full: dict[str, isl.AstExpr] = {}
     tiles = [tile for each in tree.tiles.values() for tile in each]
-    failures: list[Exception] = []
+    failures = Failures()
 
-    # as in emit/ast.py: no exception may leave a callback
     def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        try:
+        with failures:
             called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
             if called in tree.added:
                 name = f"copy{len(copies)}"
@@ -95,12 +95,10 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
                 instances[name] = instance_at(statements[called], build)
                 placed[name] = placed_at(called, tiles, build)
             return node.set_annotation(isl.Id(name))
-        except Exception as error:  # noqa: BLE001 -- it is raised again below
-            failures.append(detached(error))
-            return node
+        return node
 
     def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        try:
+        with failures:
             kernel = node.mark_get_id().get_name()
             if kernel in tree.full:
                 name = f"full{len(full)}"
@@ -114,24 +112,23 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
             grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[kernel])
             launches[name] = Launch(kernel, tuple(build.expr_from_pw_aff(each) for each in grid))
             return node.set_annotation(isl.Id(name))
-        except Exception as error:  # noqa: BLE001 -- likewise
-            failures.append(detached(error))
-            return node
+        return node
+
+    unnamed = isl.Id("c")
 
     def before_for(_: isl.AstBuild) -> isl.Id:
-        return isl.Id("c")
+        with failures:
+            return isl.Id("c")
+        return unnamed
 
     build = isl.AstBuild.from_context(scop.context)
     build, at_handle = build.set_at_each_domain(at_domain)
     build, for_handle = build.set_before_each_for(before_for)
     build, mark_handle = build.set_after_each_mark(after_mark)
-    try:
+    with failures:
         root = build.node_from_schedule(tree.schedule)
-    except isl.Error as error:
-        failures.append(error)
     del at_handle, for_handle, mark_handle  # they had to live until here
-    if failures:
-        raise failures[0]
+    failures.check()
     return KernelAst(root, instances, launches, placed, copies, full)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import mark_name
+from polybuild.polyhedral import descendants, mark_name
 from polybuild.scop.model import Array
 from polybuild.source.types import Floating, Integer
 from polybuild.storage.contraction import StorageMapping, along, contract
@@ -155,15 +155,10 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> Order:
     """The order of the instances below ``node``; ``sharing`` relates those with equal dates above."""
     dates = _condensed(node.get_subtree_schedule_union_map())
     together = isl.UnionMap.empty(dates.get_space())
-    bands: list[isl.ScheduleNode] = []
-
-    def visit(each: isl.ScheduleNode) -> bool:
-        if mark_name(each).startswith("simd"):
-            bands.append(each.child(0))
-        return True
-
-    node.foreach_descendant_top_down(visit)
-    for band in bands:
+    for mark in descendants(node):
+        if not mark_name(mark).startswith("simd"):
+            continue
+        band = mark.child(0)
         outer = band.get_prefix_schedule_union_map()
         lane = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
         same_loop = outer.apply_range(outer.reverse())
@@ -223,9 +218,10 @@ def _remainder(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
 
 def _windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:
     """Windows ``[start, start + extent)`` of constant extent in which all ``{ date -> [value] }`` lie."""
-    starts: list[isl.Aff] = []
-    values.lexmin_pw_multi_aff().foreach_piece(lambda _where, least: starts.append(least.get_aff(0)))
-    for start in starts:
+    pieces: list[isl.MultiAff] = []
+    values.lexmin_pw_multi_aff().foreach_piece(lambda _where, least: pieces.append(least))
+    for piece in pieces:
+        start = piece.get_aff(0)
         distances = values.sum(isl.Map.from_aff(start.neg())).range()
         least, largest = distances.dim_min_val(0), distances.dim_max_val(0)
         if least.is_nonneg() and largest.is_int():

@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis.dependences import written_and_flow
 from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
-from polybuild.polyhedral import mark_name
+from polybuild.polyhedral import descendants, mark_name
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
@@ -176,4 +176,4 @@ def _scopes(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 
 def _has_threads(node: isl.ScheduleNode) -> bool:
     """Whether a loop of the threads is below."""
-    return not node.every_descendant(lambda each: not mark_name(each).startswith("parallel"))
+    return any(mark_name(each).startswith("parallel") for each in descendants(node))

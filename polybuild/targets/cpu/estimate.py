@@ -16,7 +16,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.polyhedral import maps_of, sets_of
+from polybuild.polyhedral import descendants, maps_of, sets_of
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import member_cost
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
@@ -129,7 +129,7 @@ class _Estimate:
     def _band(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         accesses = references(self._scop, node)
         members = node.band_n_member()
-        innermost = bool(node.child(0).every_descendant(lambda each: not is_band(each)))
+        innermost = not any(map(is_band, descendants(node.child(0))))
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         first = node.get_schedule_depth()
         names = self._running(node)
@@ -211,14 +211,10 @@ class _Estimate:
 def _dates(root: isl.ScheduleNode) -> dict[str, isl.Map]:
     """The position of each statement's instances in the bands around it."""
     found: dict[str, isl.Map] = {}
-
-    def visit(node: isl.ScheduleNode) -> bool:
+    for node in descendants(root):
         if node.n_children() == 0:
             here = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
             found.update({each.get_tuple_name(_dim.in_): each for each in maps_of(here)})
-        return True
-
-    root.foreach_descendant_top_down(visit)
     return found
 
 

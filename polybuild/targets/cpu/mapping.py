@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.polyhedral import mark_name, node_kind
+from polybuild.polyhedral import descendants, mark_name, node_kind
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
@@ -57,16 +57,8 @@ class CpuMapping:
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
-        found: list[isl.ScheduleNode] = []
-
-        def visit(node: isl.ScheduleNode) -> bool:
-            line = self.loop_lines.get(mark_name(node))
-            if line is not None and "simd" in line.text.lower():
-                found.append(node.child(0))
-            return True
-
-        self.schedule.get_root().foreach_descendant_top_down(visit)
-        return found
+        simd = {name for name, line in self.loop_lines.items() if "simd" in line.text.lower()}
+        return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_name(each) in simd]
 
 
 def map_to_cpu(
@@ -326,7 +318,7 @@ class _Mapper:
 
 def _is_innermost(node: isl.ScheduleNode) -> bool:
     """Whether there is no other band below ``node``."""
-    return bool(node.child(0).every_descendant(lambda each: not is_band(each)))
+    return not any(map(is_band, descendants(node.child(0))))
 
 
 def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:

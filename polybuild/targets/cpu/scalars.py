@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.options import Options
+from polybuild.polyhedral import descendants, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
@@ -136,7 +137,7 @@ def _isolated(root: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> isl.ScheduleNo
                 return isolate_whole(node, isl.UnionMap.from_union_pw_aff(each.hyperplane), each.size)
         return node
 
-    return root.map_descendant_bottom_up(isolate) if tiles else root
+    return map_bottom_up(root, isolate) if tiles else root
 
 
 def _tiled(problem: _Problem, schedule: isl.Schedule) -> tuple[isl.Schedule, tuple[_Tiles, ...]]:
@@ -171,17 +172,14 @@ def _follows_rows(problem: _Problem, root: isl.ScheduleNode, tiles: Sequence[_Ti
     """Whether the innermost loops that ``tiles`` do not shorten walk along rows of most arrays."""
     held = {array.name for array, _ in problem.values}
     walked: dict[str, list[bool]] = {}
-
-    def visit(node: isl.ScheduleNode) -> bool:
-        if is_band(node) and not _is_short(node, tiles):
-            innermost: dict[str, list[bool]] = {}
-            for each in references(problem.scop, node):
-                if each.access.array.name not in held and each.access.array.extents:
-                    innermost.setdefault(each.statement.name, []).append(each.stride(0) is Stride.FAR)
-            walked.update(innermost)
-        return True
-
-    root.foreach_descendant_top_down(visit)
+    for node in descendants(root):
+        if not is_band(node) or _is_short(node, tiles):
+            continue
+        innermost: dict[str, list[bool]] = {}
+        for each in references(problem.scop, node):
+            if each.access.array.name not in held and each.access.array.extents:
+                innermost.setdefault(each.statement.name, []).append(each.stride(0) is Stride.FAR)
+        walked.update(innermost)
     found = [far for each in walked.values() for far in each]
     return sum(found) * 2 <= len(found)
 

@@ -13,7 +13,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.polyhedral import mark_name, sets_of
+from polybuild.polyhedral import descendants, mark_name, sets_of
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references
@@ -45,9 +45,7 @@ def unroll(
             node = isolate_whole(node, counter, factor)
             below, factors = unroll(scop, node.child(0).child(0), mappings)
             return below.parent().parent(), (factor, *factors)
-        if node.child(0).every_descendant(
-            lambda each: not is_band(each)
-        ):  # no conditions where all statements run
+        if not any(map(is_band, descendants(node.child(0)))):  # no conditions where all statements run
             node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.separate)
         below, factors = unroll(scop, node.child(0), mappings)
         return below.parent(), (1, *factors)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.polyhedral import node_kind
+from polybuild.polyhedral import descendants, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.coalescing import consecutive_member
 from polybuild.targets.gpu.model import KERNEL, POINTS, THREADS, Axis, GpuMapping, Kernel
@@ -105,4 +105,4 @@ def _axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:
 
 
 def _has_parallelism(node: isl.ScheduleNode) -> bool:
-    return not node.every_descendant(lambda each: not (is_band(each) and coincident_members(each)))
+    return any(is_band(each) and coincident_members(each) for each in descendants(node))
