@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import islpy as isl
 
-from polybuild.analysis.aliasing import find_overlaps
+from polybuild.analysis.aliasing import Overlap, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
@@ -36,7 +37,7 @@ from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
-from polybuild.storage.buffers import IllegalStorage
+from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.relaxing import choose_with_reductions
@@ -354,7 +355,7 @@ def _transform(
     ``options`` are a step of the ladder; kernels have an order of their own, made as ``asked``.
     """
     region, scop, live, dependences = model.region, model.scop, model.live, model.dependences
-    wanted = options.contract_arrays != "off" and options.backend == "openmp"
+    wanted = options.contract_arrays != "off"
     named = (*options.temporary, *region.temporaries)
     held = temporaries(scop, dependences, live, named) if wanted else []
     refused = refusals(scop, dependences, named) if wanted else ()
@@ -364,12 +365,11 @@ def _transform(
     if options.paranoid:
         parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
         check_by_running(scop, mapping.schedule, respected, parallel)
+    overlaps = partial(find_overlaps, scop, region, strict=strict_aliasing)
     plan = Plan(
         mapping.schedule,
         mapping.loop_lines,
-        find_overlaps(
-            scop, region, strict=strict_aliasing, untouched={each.array.name for each in mapping.buffers}
-        ),
+        overlaps(untouched=_names_of(mapping.buffers)),
         trip_counts(scop),
         options.min_work,
         buffers=mapping.buffers,
@@ -377,7 +377,7 @@ def _transform(
         registers=mapping.registers,
         accumulators=mapping.accumulators,
     )
-    text, device_remarks = _write(scop, region, plan, dependences, asked)
+    text, device_remarks = _write(model, plan, asked, held, overlaps)
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
@@ -396,10 +396,23 @@ def _transform(
     return text, report, Details(scop, dependences, mapping.schedule, text, region)
 
 
+def _names_of(buffers: Sequence[Buffer]) -> set[str]:
+    """The names of the arrays that ``buffers`` stand for."""
+    return {each.array.name for each in buffers}
+
+
 def _write(
-    scop: Scop, region: Region, plan: Plan, dependences: Dependences, options: Options
+    model: _Model,
+    plan: Plan,
+    options: Options,
+    held: Sequence[Array],
+    overlaps: Callable[..., tuple[Overlap, ...]],
 ) -> tuple[RegionText, tuple[str, ...]]:
-    """The text of a region, with kernels for a device where it has a backend; and why there are none."""
+    """The text of a region, with kernels for a device where it has a backend; and why there are none.
+
+    ``held`` are its temporary arrays. ``overlaps`` finds what must be apart, given the arrays left alone.
+    """
+    scop, region = model.scop, model.region
     text = write_region(scop, region, plan, region.begin.file)
     if options.backend == "openmp":
         return text, ()
@@ -407,11 +420,16 @@ def _write(
         with operation_budget(_MOST_OPERATIONS):
             # a check looks at all that was written
             live = None if options.verify else live_after(region)
-            for_device = plan_for_gpu(scop, dependences, options, live)
+            for_device = plan_for_gpu(scop, model.dependences, options, live, held)
+        on_device = _names_of(for_device.buffers)
+        if not _names_of(plan.buffers) <= on_device:  # the kernels use more memory than the host does
+            plan = replace(plan, overlaps=overlaps(untouched=_names_of(plan.buffers) & on_device))
         least = _LAUNCH_WORK if options.min_work else 0
         request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
         with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
-            return write_region(scop, region, replace(plan, device=request), region.begin.file), ()
+            return write_region(
+                scop, region, replace(plan, device=request), region.begin.file
+            ), for_device.remarks
     except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
         return text, (f"runs on the host: {refusal}",)
     except isl.Error as error:

@@ -1,18 +1,20 @@
 """Temporary arrays in buffers and variables, against the same order with the arrays in memory.
 
 usage: python -m benchmarks.contraction [--kernels NAME,...] [--settings O0,O3] [--least BYTES] [--most BYTES]
-       [--runs N] [--options "..."] [--check | --memory]
+       [--runs N] [--options "..."] [--check | --devices cuda,opencl | --memory]
 
 For each kernel and size: seconds of the compiler alone, and how many times as fast the same order is
 with contraction. ``same`` stands where nothing was contracted: both are one program then. Every
-program has to compute what the compiler's does, to the bit; --check does nothing else. --memory
-tells instead how much memory two stages over a picture of 16384 by 16384 take at most.
+program has to compute what the compiler's does, to the bit; --check does nothing else, nor does --devices,
+for programs that run on devices. --memory tells instead how much memory two stages over a picture of
+16384 by 16384 take at most.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import statistics
 import subprocess
 import sys
@@ -21,6 +23,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.contraction.devices import SETTINGS as ON_DEVICES
+from benchmarks.contraction.devices import DeviceProgram, Devices
 from polybuild import pipeline
 from polybuild.options import Options
 from polybuild.targets.cpu import relaxing
@@ -40,6 +44,10 @@ class Kernel:
     sizes: tuple[int, ...]
     power: int = 2
     factor: int = 1
+
+    def arguments(self, n: int, least: float = 0) -> list[str]:
+        """What a program is called with to run it for ``least`` seconds."""
+        return [self.name, str(n), str(self.elements(n)), str(least)]
 
     def elements(self, n: int) -> int:
         """How many elements each array has."""
@@ -76,6 +84,11 @@ def main() -> int:
         print(f"{original} KiB, with contraction {contracted} KiB; the temporary array has {temporary} KiB")
         return 0
     failures = 0
+    if arguments.devices:
+        with tempfile.TemporaryDirectory() as folder:
+            failures = _check_devices(Path(folder), arguments.devices.split(","), chosen)
+        print(f"{failures} results differ" if failures else "all results equal")
+        return 1 if failures else 0
     with tempfile.TemporaryDirectory() as folder:
         for setting in arguments.settings.split(","):
             programs = build(Path(folder) / setting, SETTINGS[setting], options)
@@ -201,10 +214,51 @@ def wrong(programs: Programs, kernel: Kernel, n: int) -> bool:
 
 def _run(program: Path, kernel: Kernel, n: int, least: float) -> tuple[float, str]:
     """Seconds a run, and the number made of the results."""
-    command = [program, kernel.name, str(n), str(kernel.elements(n)), str(least)]
+    command = [program, *kernel.arguments(n, least)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, number = done.stdout.split()
     return float(seconds), number
+
+
+def _check_devices(folder: Path, backends: list[str], kernels: list[Kernel]) -> int:
+    """How many results of programs for ``backends`` differ; says where each kernel ran."""
+    original = compile_original(folder, SETTINGS["O0"])
+    devices = Devices.at(folder)
+    failures = 0
+    for backend in backends:
+        for name, settings in ON_DEVICES.items():
+            program = devices.program(KERNELS, backend, settings)
+            for kernel, remarks in zip(ALL, program.remarks, strict=True):
+                if kernel not in kernels:
+                    continue
+                found = [wrong_on_device(original, program, kernel, n) for n in _CHECKED]
+                failures += sum(found)
+                kept = [each for each in remarks if "device" in each or "host" in each]
+                print(f"{backend}, {name}: {kernel.name}: {'; '.join(kept) or 'in memory'}", flush=True)
+    return failures
+
+
+def wrong_on_device(original: Path, program: DeviceProgram, kernel: Kernel, n: int) -> bool:
+    """Whether ``program`` computes something else than the program ``original``."""
+    wanted = _run(original, kernel, n, 0)[1]
+    found, _ = program.run(kernel.arguments(n))
+    if found.split()[-1] == wanted:
+        return False
+    print(f"{kernel.name} {n}: wrong")
+    return True
+
+
+def without_extents(remark: str) -> str:
+    """A remark of what an array is kept in, less how many elements it had."""
+    return re.sub(" instead of .* elements", "", remark)
+
+
+def compile_original(folder: Path, flags: tuple[str, ...]) -> Path:
+    """The kernels as they are."""
+    program = folder / "original"
+    command = ["gcc", *_ALWAYS, *flags, str(KERNELS), "-o", str(program)]
+    subprocess.run(command, check=True)
+    return program
 
 
 def _arguments() -> argparse.Namespace:
@@ -219,6 +273,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each program repeats a kernel")
     parser.add_argument("--options", default="", help="polybuild's, as clauses: 'contract_arrays(scalars)'")
     parser.add_argument("--check", action="store_true", help="only compare the results")
+    parser.add_argument("--devices", default="", help="only compare the results of these backends")
     parser.add_argument("--memory", action="store_true", help="only tell what memory a picture takes")
     return parser.parse_args()
 

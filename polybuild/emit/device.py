@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.emit.boxes import BoxPrinter, regular
+from polybuild.emit.buffers import NamedBuffer, named_buffers
 from polybuild.emit.conditions import ConditionPrinter
 from polybuild.emit.device_functions import DeviceFunctions
 from polybuild.emit.dialects import Dialect
@@ -82,8 +83,10 @@ def write_device(
     Raises Unsupported for what the dialect cannot express.
     """
     plan = request.plan
-    ast = build_kernel_ast(scop, plan.tree)
-    kernels = _Kernels(scop, region, request, ast)
+    reserved = {*request.dialect.reserved, *(each.name for each in scop.arrays)}
+    buffers = named_buffers(plan.buffers, reserved)
+    ast = build_kernel_ast(scop, plan.tree, buffers)
+    kernels = _Kernels(scop, region, request, ast, buffers)
     loops = HostPrinter(ast, host, kernels).lines(region.begin.file)
     boxes = BoxPrinter(scop, host.parameters, host.helpers)
     name = object_name(region)
@@ -131,12 +134,19 @@ def label_of(region: Region) -> str:
 class _Kernels:
     """Collects the kernels of a region; equal ones are one."""
 
-    def __init__(self, scop: Scop, region: Region, request: DeviceRequest, ast: KernelAst) -> None:
+    def __init__(
+        self,
+        scop: Scop,
+        region: Region,
+        request: DeviceRequest,
+        ast: KernelAst,
+        buffers: Sequence[NamedBuffer],
+    ) -> None:
         self._scop = scop
         self._region = region
         self._request = request
         self._ast = ast
-        self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect)
+        self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect, buffers)
         self._kernels = {each.name: each for each in request.plan.kernels}
         self.functions = DeviceFunctions(region, request.dialect)
         self.found: dict[str, KernelText] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polybuild.emit.ast import Instance, instance_at
+from polybuild.emit.buffers import NamedBuffer
 from polybuild.emit.callbacks import Failures
 from polybuild.emit.dynamic import RestoredLoop
 from polybuild.emit.vectors import Lanes, Move, Packing, Tiles
@@ -73,9 +74,10 @@ class KernelAst:
         return self.instances
 
 
-def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
+def build_kernel_ast(scop: Scop, tree: LoweredTree, buffers: Sequence[NamedBuffer] = ()) -> KernelAst:
     """Generate the AST of ``tree``."""
     statements = {statement.name: statement for statement in scop.statements}
+    held = {each.buffer.array.name: each for each in buffers}
     instances: dict[str, Instance] = {}
     launches: dict[str, Launch] = {}
     placed: dict[str, tuple[Placed, ...]] = {}
@@ -92,7 +94,7 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree) -> KernelAst:
                 copies[name] = copy_at(tree.added[called], build)
             else:
                 name = f"instance{len(instances)}"
-                instances[name] = instance_at(statements[called], build)
+                instances[name] = instance_at(statements[called], build, held)
                 placed[name] = placed_at(called, tiles, build)
             return node.set_annotation(isl.Id(name))
         return node

@@ -10,6 +10,7 @@ import islpy as isl
 
 from polybuild.emit.ast import Instance
 from polybuild.emit.bodies import c_text
+from polybuild.emit.buffers import NamedBuffer
 from polybuild.emit.dialects import Dialect
 from polybuild.emit.expressions import MULTIPLICATIVE, UNARY
 from polybuild.emit.kernel_ast import Copy, KernelAst, Placed
@@ -54,19 +55,25 @@ class DeviceArrays:
     """How the arrays of a region are known to its kernels.
 
     ``names`` gives each its name there. Those in ``private`` are variables of a
-    thread, those in ``values`` scalars that are only read, passed by value; the
-    others are buffers. Those in ``written`` are not only read.
+    thread, as are ``buffers``, those in ``values`` scalars that are only read, passed by value; the
+    others lie in the device's memory. Those in ``written`` are not only read.
     """
 
     names: Mapping[str, str]
     private: frozenset[str]
     values: frozenset[str]
     written: frozenset[str]
+    buffers: tuple[NamedBuffer, ...]
 
 
-def device_arrays(scop: Scop, private: Sequence[Array], dialect: Dialect) -> DeviceArrays:
-    """Name the arrays of ``scop`` and tell how each is passed; ``private`` ones have a copy per thread."""
-    names: dict[str, str] = {}
+def device_arrays(
+    scop: Scop, private: Sequence[Array], dialect: Dialect, buffers: Sequence[NamedBuffer] = ()
+) -> DeviceArrays:
+    """Name the arrays of ``scop`` and tell how each is passed.
+
+    Each thread has a copy of the ``private`` ones, and of the ``buffers`` that stand for others.
+    """
+    names = {each.name: each.name for each in buffers}
     for array in scop.arrays:
         names[array.name] = fresh(array.name, dialect.reserved.union(names.values()))
     written = {
@@ -75,9 +82,9 @@ def device_arrays(scop: Scop, private: Sequence[Array], dialect: Dialect) -> Dev
         for access in statement.accesses
         if access.kind is not AccessKind.READ
     }
-    own = frozenset(array.name for array in private)
+    own = frozenset([*(each.name for each in private), *(each.name for each in buffers)])
     values = (array.name for array in scop.arrays if array.is_scalar and array.name not in written)
-    return DeviceArrays(names, own, frozenset(values) - own, frozenset(written))
+    return DeviceArrays(names, own, frozenset(values) - own, frozenset(written), tuple(buffers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +155,11 @@ class KernelPrinter(LoopPrinter):
         return [array for array in self._scop.arrays if self._arrays.names[array.name] in used]
 
     def _variables(self, used: frozenset[str]) -> list[str]:
-        lines = []
+        lines = [
+            f"{_INDENT}{self._type(each.array.element)} {each.variables[0]};"
+            for each in self._arrays.buffers
+            if each.name in used
+        ]
         for array in self._used(used):
             if array.name in self._arrays.private:
                 sizes = [spaces.constant_value(each) for each in array.extents if each is not None]

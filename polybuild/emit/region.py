@@ -149,8 +149,9 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         device = device.followed_by(finals)
     check = None
     if plan.checked is not None and used.isdisjoint({CHECK, RUNS}):
+        unseen = held | {each.array.name for each in (plan.device.plan.buffers if plan.device else ())}
         check, needed = verification(
-            scop, plan.checked, names, printed.sizes, held, accumulators=plan.accumulators
+            scop, plan.checked, names, printed.sizes, unseen, accumulators=plan.accumulators
         )
         helpers |= needed
     checks = (*check.walk, check.line) if check else ()

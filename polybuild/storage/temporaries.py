@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
+from polybuild.analysis.work import trip_counts
 from polybuild.polyhedral import sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.types import Floating, Integer
@@ -33,6 +34,27 @@ def refusals(scop: Scop, dependences: Dependences, named: Collection[str]) -> tu
     """Why arrays that the user ``named`` have to stay in memory nevertheless."""
     found = [(each, _obstacle(scop, dependences, each)) for each in scop.arrays if each.spelling in named]
     return tuple(f"'{array.spelling}' stays in memory: {reason}" for array, reason in found if reason)
+
+
+def users_of(scop: Scop, arrays: Sequence[Array]) -> set[str]:
+    """The names of the statements that touch any of ``arrays``."""
+    names = {each.name for each in arrays}
+    return {
+        each.name for each in scop.statements if any(access.array.name in names for access in each.accesses)
+    }
+
+
+def streams(scop: Scop, users: Collection[str], arrays: Sequence[Array]) -> bool:
+    """Whether ``users`` do so little for each element of ``arrays`` that memory decides, not arithmetic.
+
+    Small regions run their original loops, so what the others touch is no longer in the first cache.
+    """
+    rank = min(len(each.extents) for each in arrays)
+    return all(
+        sum(not count.max_val().is_int() for count in counts) <= rank
+        for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
+        if statement.name in users
+    )
 
 
 def _obstacle(scop: Scop, dependences: Dependences, array: Array) -> str:

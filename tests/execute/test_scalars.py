@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.contraction.__main__ import ALL, SETTINGS, build, memory, wrong
+from benchmarks.contraction.__main__ import ALL, SETTINGS, build, memory, without_extents, wrong
 from polybuild.options import Options
 
 # smaller than a tile of four, just one, and with a rest
@@ -39,11 +38,7 @@ def programs(tmp_path_factory):
 def test_what_each_array_is_kept_in(programs):
     before = " instead of (n - 2) x n elements"
     assert programs.remarks["blur"] == KEPT["blur"].replace(":", f"{before}:")
-    assert {name: without_before(each) for name, each in programs.remarks.items()} == KEPT
-
-
-def without_before(remark):
-    return re.sub(" instead of .* elements", "", remark)
+    assert {name: without_extents(each) for name, each in programs.remarks.items()} == KEPT
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=lambda each: each.name)
@@ -63,7 +58,7 @@ def test_whole_tiles_have_no_conditions(programs):
 def test_with_threads_and_few_variables(tmp_path):
     options = replace(Options(min_work=0), contract_arrays="scalars", scalars=7)
     few = build(tmp_path / "few", SETTINGS["O0"], options)
-    assert without_before(few.remarks["blur"]) == "'t' is kept in 6 variables: [i][j] in (i mod 2, j mod 3)"
+    assert without_extents(few.remarks["blur"]) == "'t' is kept in 6 variables: [i][j] in (i mod 2, j mod 3)"
     assert few.remarks["pc_1d"] == ""  # its loops would not run on threads
     kernels = [each for each in ALL if each.name in {"blur", "blur_permuted", "cnn", "poly"}]
     assert [each.name for each in kernels for n in SIZES if wrong(few, each, n)] == []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
-from polybuild.analysis.work import trip_counts
 from polybuild.budget import budget_within, was_spent
 from polybuild.options import Options
 from polybuild.polyhedral import sets_of, tuple_name
@@ -18,6 +17,7 @@ from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
+from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.cpu.contracting import contract_arrays, is_cheap
 from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.machine import with_machine
@@ -71,10 +71,7 @@ def _contracted(
     scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
 ) -> CpuMapping:
     """``mapping`` with ``temporaries`` in buffers or variables, or another order where more of them are."""
-    names = {each.name for each in temporaries}
-    users = {
-        each.name for each in scop.statements if any(access.array.name in names for access in each.accesses)
-    }
+    users = users_of(scop, temporaries)
     vectors = users & _in_vector_loops(mapping)
     asked = options.contract_arrays
     if asked != "on" and (asked == "scalars" or not (mapping.registers or vectors)):
@@ -95,7 +92,7 @@ def _contracted(
         pays = asked == "on" or (_costs_nothing(mapping, fused) and is_cheap(scop, fused))
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
             return fused
-    if asked == "auto" and not best.buffers and _streams(scop, users, temporaries):
+    if asked == "auto" and not best.buffers and streams(scop, users, temporaries):
         best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
     return best
 
@@ -114,19 +111,6 @@ def _in_scalars(
     if promoted is None or (mapping.parallel_loops and not promoted.parallel_loops):
         return None
     return promoted
-
-
-def _streams(scop: Scop, users: Collection[str], temporaries: Sequence[Array]) -> bool:
-    """Whether ``users`` do so little for each element of ``temporaries`` that memory decides, not arithmetic.
-
-    Small regions run their original loops, so what the others touch is no longer in the first cache.
-    """
-    rank = min(len(each.extents) for each in temporaries)
-    return all(
-        sum(not count.max_val().is_int() for count in counts) <= rank
-        for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
-        if statement.name in users
-    )
 
 
 def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:

@@ -22,8 +22,9 @@ from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, mapping_at
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
+from polybuild.storage.places import buffer_at, single_members
 from polybuild.storage.tiling import crossing_members
-from polybuild.targets.cpu.contracting import buffer_at, scopes_of, single_members, with_buffers
+from polybuild.targets.cpu.contracting import scopes_of, with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.work import dimension_counts
+from polybuild.budget import budget_within, was_spent
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
+from polybuild.polyhedral import sets_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.scop.nodes import location
 from polybuild.source.types import Floating, Integer
+from polybuild.storage.buffers import Buffer, IllegalStorage
+from polybuild.storage.description import describe
+from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.check import check_mapping, without_private
+from polybuild.targets.gpu.contracting import contract_in_threads
 from polybuild.targets.gpu.lower import LoweredTree, lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping, Kernel
@@ -24,6 +31,9 @@ from polybuild.targets.gpu.private import find_private
 from polybuild.targets.gpu.ranges import index_limit
 from polybuild.targets.gpu.transfers import Transfer, find_transfers
 from polybuild.targets.gpu.tree import dates_of, find_mark
+
+# isl's operations that another order, in which threads keep temporary arrays, may take
+_CONTRACTION_OPERATIONS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,8 @@ class GpuPlan:
     thread has a copy of; ``transfers`` are the boxes of the others, except for
     scalars that are only read. All indices fit ``int`` while no parameter is
     beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
-    bounds on the trip counts of the host's loops around it.
+    bounds on the trip counts of the host's loops around it. ``buffers`` stand for temporary
+    arrays: each thread has a copy. ``remarks`` are about these.
     """
 
     tree: LoweredTree
@@ -43,21 +54,29 @@ class GpuPlan:
     transfers: tuple[Transfer, ...]
     limit: int
     launches: tuple[tuple[isl.PwAff, ...], ...]
+    buffers: tuple[Buffer, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def plan_for_gpu(
-    scop: Scop, dependences: Dependences, options: Options, live_out: frozenset[str] | None = None
+    scop: Scop,
+    dependences: Dependences,
+    options: Options,
+    live_out: frozenset[str] | None = None,
+    temporaries: Sequence[Array] = (),
 ) -> GpuPlan:
     """The plan for ``scop``; raises Unsupported if it cannot run on a device.
 
-    ``live_out`` names variables that are read after it; None: all may be.
+    ``live_out`` names variables that are read after it; None: all may be, even of ``temporaries``. Of these
+    the threads keep what they can.
     """
     _require_plain_arrays(scop)
     _require_static_bounds(scop)
-    mapping, private = _mapping(scop, dependences, options)
+    chosen = _choose(scop, dependences, options, temporaries)
+    mapping, private = chosen.mapping, chosen.private
     if all(kernel.is_serial for kernel in mapping.kernels):
         raise Unsupported("device", "no loop of this region is parallel", scop.location, "")
-    own = {array.name for array in private}
+    own = {array.name for array in private} | chosen.held
     written = {
         access.array.name
         for statement in scop.statements
@@ -69,7 +88,8 @@ def plan_for_gpu(
         for array in scop.arrays
         if array.name not in own and not (array.is_scalar and array.name not in written)
     )
-    transfers = find_transfers(scop, dependences, buffers, live_out)
+    dead = frozenset(each.name for each in temporaries) if live_out is not None else frozenset()
+    transfers = find_transfers(scop, dependences, buffers, live_out, dead)
     tree = lower(scop, mapping, transfers)
     check_barriers(tree, mapping.kernels)
     return GpuPlan(
@@ -79,7 +99,21 @@ def plan_for_gpu(
         transfers,
         index_limit(scop, mapping.schedule),
         tuple(_launches(scop, mapping, kernel) for kernel in mapping.kernels),
+        chosen.buffers,
+        _remarks(chosen, temporaries),
     )
+
+
+def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
+    """Where each of ``temporaries`` is on the device, and why."""
+    kept = chosen.held.union(each.name for each in chosen.private)
+    why = (
+        "threads that keep it would share fewer loops, or reuse less (--contract-arrays on)"
+        if chosen.refused
+        else "its values go from thread to thread"
+    )
+    stay = [f"'{each.spelling}' is in memory: {why}" for each in temporaries if each.name not in kept]
+    return tuple(f"on the device {each}" for each in (*map(describe, chosen.buffers), *stay))
 
 
 def _require_static_bounds(scop: Scop) -> None:
@@ -94,30 +128,95 @@ def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAf
     return dimension_counts(dates_of(mark), scop.context) if mark.get_schedule_depth() else ()
 
 
-def _mapping(scop: Scop, dependences: Dependences, options: Options) -> tuple[GpuMapping, tuple[Array, ...]]:
-    """Kernels that are proved legal, and the arrays of which each thread has a copy.
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Kernels that are proved legal; of ``private`` arrays each thread has a copy, of others ``buffers``.
 
-    A private array that cannot be one of these lies in the device's memory, and
+    ``refused`` says that threads could keep more in another order, which would cost too much.
+    """
+
+    mapping: GpuMapping
+    private: tuple[Array, ...]
+    buffers: tuple[Buffer, ...]
+    refused: bool = False
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The names of the arrays in ``buffers``."""
+        return frozenset(each.array.name for each in self.buffers)
+
+    def axes(self) -> dict[str, int]:
+        """How many loops of each statement run on blocks and threads."""
+        found: dict[str, int] = {}
+        for kernel in self.mapping.kernels:
+            mark = find_mark(self.mapping.schedule.get_root(), kernel.name)
+            for each in sets_of(mark.get_domain()):
+                name = each.get_tuple_name()
+                found[name] = min(len(kernel.blocks), found.get(name, len(kernel.blocks)))
+        return found
+
+
+def _choose(scop: Scop, dependences: Dependences, options: Options, temporaries: Sequence[Array]) -> _Chosen:
+    """The kernels of the usual order, or of one in which the threads keep more of ``temporaries``."""
+    usual = _mapped(scop, dependences, options, temporaries)
+    free = options.schedule == options.fusion == "auto"
+    if len(usual.buffers) == len(temporaries) or not free:
+        return usual
+    try:
+        with budget_within(_CONTRACTION_OPERATIONS):
+            other = _mapped(scop, dependences, options, temporaries, together=True)
+    except (IllegalSchedule, IllegalStorage):
+        return usual
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return usual
+    before, after = usual.axes(), other.axes()
+    if options.contract_arrays == "auto":  # loops that reuse what they read are better off in tiles
+        pays = all(after[name] >= count for name, count in before.items())
+        pays = pays and streams(scop, users_of(scop, temporaries), temporaries)
+    else:
+        pays = all(after[name] for name, count in before.items() if count)
+    if len(other.buffers) <= len(usual.buffers):
+        return usual
+    return other if pays else replace(usual, refused=True)
+
+
+def _mapped(
+    scop: Scop,
+    dependences: Dependences,
+    options: Options,
+    temporaries: Sequence[Array],
+    *,
+    together: bool = False,
+) -> _Chosen:
+    """Kernels that are proved legal, of loops that are fused where ``together`` says so.
+
+    A private array that cannot be one of a thread lies in the device's memory, and
     its live ranges keep their order.
     """
     while True:
-        mapping = map_to_gpu(scop, _schedule(scop, dependences, options), options)
-        private = find_private(mapping, dependences)
+        schedule = _schedule(scop, dependences, options, together=together)
+        mapping = map_to_gpu(scop, schedule, options, inside=together)
+        buffers = contract_in_threads(scop, mapping, temporaries)
+        held = {each.array.name for each in buffers}
+        private = tuple(each for each in find_private(mapping, dependences) if each.name not in held)
+        own = [each.array for each in dependences.private if each.array.name in held]
         try:
-            check_mapping(scop, mapping, dependences, private)
+            check_mapping(scop, mapping, dependences, (*private, *own))
         except IllegalSchedule:
-            if len(private) == len(dependences.private):
+            if len(private) + len(own) == len(dependences.private):
                 raise
-            dependences = without_private(dependences, tuple(array.name for array in private))
+            dependences = without_private(dependences, tuple(array.name for array in (*private, *own)))
         else:
-            return mapping, private
+            return _Chosen(mapping, private, buffers)
 
 
-def _schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:
+def _schedule(scop: Scop, dependences: Dependences, options: Options, *, together: bool) -> isl.Schedule:
     if options.schedule == "original":
         return scop.schedule
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
-    for strategy in dict.fromkeys((fusion, Fusion.MIN)):
+    for strategy in dict.fromkeys((Fusion.MAX if together else fusion, Fusion.MIN)):
         try:
             return compute_schedule(scop, dependences, strategy, outer_coincidence=True)
         except isl.Error:

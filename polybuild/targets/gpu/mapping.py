@@ -22,13 +22,15 @@ from polybuild.transform.bands import coincident_members, is_band, permute, tile
 _MOST_AXES = 3
 
 
-def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options) -> GpuMapping:
+def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: bool = False) -> GpuMapping:
     """Choose the kernels of ``schedule``, tile them and mark what they are.
 
     The tree still runs every instance once, in an order that ``check_schedule``
-    can prove; only the marks say what runs side by side.
+    can prove; only the marks say what runs side by side. With loops ``inside``, those of a kernel that
+    are sequential are below those of the threads: each thread comes to an end for one point of these
+    before it begins with the next.
     """
-    mapper = _Mapper(scop, options)
+    mapper = _Mapper(scop, options, inside=inside)
     root = mapper.map(schedule.get_root())
     return GpuMapping(root.get_schedule(), tuple(mapper.kernels))
 
@@ -36,9 +38,10 @@ def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options) -> GpuMappi
 class _Mapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
-    def __init__(self, scop: Scop, options: Options) -> None:
+    def __init__(self, scop: Scop, options: Options, *, inside: bool) -> None:
         self._scop = scop
         self._options = options
+        self._inside = inside
         self.kernels: list[Kernel] = []
 
     def map(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
@@ -75,6 +78,8 @@ class _Mapper:
         others = [each for each in range(members) if each not in mapped]
         node = permute(node, [*mapped, *others])
         count = len(mapped)
+        if self._inside and others:
+            node, members, others = node.band_split(count), count, []
         sizes = tile_sizes(count, len(others), self._options)
         number = len(self.kernels)
         kernel = Kernel(

@@ -8,7 +8,8 @@ from polybuild.scop.model import Array
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.ownership import same_thread
 
-_MOST_ELEMENTS = 64
+# that a thread keeps of one array
+MOST_ELEMENTS = 64
 
 
 def find_private(mapping: GpuMapping, dependences: Dependences) -> tuple[Array, ...]:
@@ -29,4 +30,4 @@ def _is_small(array: Array) -> bool:
         if size is None or size < 1:
             return False
         elements *= size
-    return elements <= _MOST_ELEMENTS
+    return elements <= MOST_ELEMENTS

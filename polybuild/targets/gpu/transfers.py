@@ -38,14 +38,20 @@ class Transfer:
 
 
 def find_transfers(
-    scop: Scop, dependences: Dependences, arrays: tuple[Array, ...], live_out: frozenset[str] | None
+    scop: Scop,
+    dependences: Dependences,
+    arrays: tuple[Array, ...],
+    live_out: frozenset[str] | None,
+    temporary: frozenset[str] = frozenset(),
 ) -> tuple[Transfer, ...]:
     """The boxes of ``arrays``; raises Unsupported if the elements that are touched depend on data.
 
-    ``live_out`` names variables that are read after the region; None: all are.
+    ``live_out`` names variables that are read after the region; None: all are. The arrays called
+    ``temporary`` are not, whatever they are.
     """
     live_in = {each.get_tuple_name() for each in sets_of(dependences.live_in.range())}
     dead = {each.array.name for each in dependences.private} | {each.name for each in arrays if each.local}
+    dead |= temporary
     if live_out is not None:
         dead |= {each.name for each in arrays if may_be_private(each, live_out)}
     return tuple(

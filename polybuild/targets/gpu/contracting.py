@@ -1,0 +1,45 @@
+"""Temporary arrays in variables of the threads: all values that one holds are of one point of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+
+from polybuild.analysis.dependences import written_and_flow
+from polybuild.scop.model import Array, Scop
+from polybuild.storage.buffers import Buffer
+from polybuild.storage.liveness import LiveValues
+from polybuild.storage.places import buffer_at, scopes_below, single_members
+from polybuild.targets.gpu.model import POINTS, GpuMapping
+from polybuild.targets.gpu.private import MOST_ELEMENTS
+from polybuild.targets.gpu.tree import find_mark, number_of
+
+
+def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[Array]) -> tuple[Buffer, ...]:
+    """Buffers for those of ``temporaries`` of which a thread needs few elements at a time.
+
+    They are what the loops below those of the threads need: threads, and the points that a thread runs
+    one after the other, share no value. So one copy for each thread does.
+    """
+    buffers: list[Buffer] = []
+    for array in temporaries:
+        values = LiveValues(*written_and_flow(scop, array))
+        for node in _places(mapping):
+            buffer = buffer_at(node, array, values, scop.context, f"buffer{len(buffers)}")
+            if buffer is None:
+                continue
+            if buffer.cells <= MOST_ELEMENTS:
+                buffers.append(buffer)
+            break
+    return tuple(buffers)
+
+
+def _places(mapping: GpuMapping) -> Iterator[isl.ScheduleNode]:
+    """The places in each kernel that one thread reaches alone, deepest first."""
+    for kernel in mapping.kernels:
+        mark = find_mark(mapping.schedule.get_root(), kernel.name)
+        top = mark if kernel.is_serial else find_mark(mark, POINTS + number_of(kernel)).child(0)
+        below = single_members(top.child(0))
+        yield from scopes_below(below)
+        yield below
