@@ -109,7 +109,7 @@ def _directions(scop: Scop) -> dict[str, tuple[int, ...]]:
         for dim in reversed(range(date.dim(_dim.out))):
             for _, affine in date.get_pw_aff(dim).get_pieces():
                 for counter in range(len(signs)):
-                    sign = affine.get_coefficient_val(_dim.in_, counter).to_python()
+                    sign = affine.get_coefficient_val(_dim.in_, counter).sgn()
                     signs[counter] = -1 if sign < 0 else 1 if sign > 0 else signs[counter]
         found[each.get_tuple_name(_dim.in_)] = tuple(signs)
     return found

@@ -91,11 +91,16 @@ def dated_references(scop: Scop, dates: Mapping[str, isl.Map], members: range) -
 
 
 def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
-    """Coefficients of the band's members in one subscript; None for all if it has integer divisions."""
+    """Coefficients of the band's members in one subscript, None where that is a fraction.
+
+    None for all if it has integer divisions.
+    """
     pieces = subscript.get_pieces()
     if not pieces:
         return (0,) * len(members)
     affine = pieces[0][1]
     if affine.dim(isl.dim_type.div) > 0 or len(pieces) > 1:
         return (None,) * len(members)
-    return tuple(affine.get_coefficient_val(isl.dim_type.in_, member).to_python() for member in members)
+    steps = (affine.get_coefficient_val(isl.dim_type.in_, member) for member in members)
+    # a member that only takes multiples of 5 may move a subscript by a fifth
+    return tuple(step.to_python() if step.is_int() else None for step in steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.targets.cpu import strides
 from polybuild.targets.cpu.strides import Stride, references
 
 PARAMETERS = (
@@ -44,6 +45,11 @@ def test_strides_follow_the_members_not_the_counters(band):
     (reference,) = references(found.scop, node)
     assert reference.matrix == ((1, -1), (0, 1))
     assert (reference.stride(0), reference.stride(1)) == (FAR, FAR)
+
+
+def test_a_fraction_is_no_stride():
+    subscript = isl.PwAff("{ [i, j, k] -> [(13 + i + j) / 3 + k] : j = 5i }")
+    assert strides._row(subscript, range(3)) == (None, None, 1)
 
 
 def test_loops_around_do_not_count(band):
