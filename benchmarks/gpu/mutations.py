@@ -23,8 +23,8 @@ from benchmarks.cpu.processes import Failure
 from benchmarks.gpu.check import SMALL
 from benchmarks.gpu.programs import ExactDumps, Made, OddSizes, Workshop, build_runtime, make
 from polybuild.options import Options
-from polybuild.targets.gpu.nvcc import ImageError, build_image
-from tests.emulator.nvcc import mutated, places
+from polybuild.targets.gpu.nvcc import build_image
+from tests.emulator.nvcc import places, with_mistakes
 from tests.emulator.stand_ins import ORDERS, build
 
 KINDS = ("barrier", "bound", "drop")
@@ -48,7 +48,11 @@ class Mutator:
         self._stand_ins = workshop.stand_ins
         self._made = made
         self._folder = workshop.folder
-        self._counts = self._report("right", _COMPARED)
+        image = self._folder / f"{made.name}.image"
+        kernels = with_mistakes(made.kernels)
+        image.write_bytes(build_image(kernels, self._stand_ins.nvcc, (80,), contract=False).data)
+        self._always = {**_COMPARED, "POLYBUILD_EMULATOR_IMAGE": str(image)}
+        self._counts = self._report("right", self._always)
 
     def mistakes(self, most: int) -> Iterator[str]:
         """At most ``most`` mistakes of each kind, spread evenly; 0: all there are."""
@@ -61,15 +65,7 @@ class Mutator:
     def outcome(self, mistake: str) -> Outcome:
         """Run the program with ``mistake``."""
         kind, _, number = mistake.partition(":")
-        more = dict(_COMPARED)
-        if kind != "drop":
-            image = self._folder / f"{self._made.name}-{mistake}.image"
-            try:
-                text = mutated(self._made.kernels, mistake)
-                image.write_bytes(build_image(text, self._stand_ins.nvcc, (80,), contract=False).data)
-            except ImageError:
-                return Outcome(mistake, "seen")
-            more["POLYBUILD_EMULATOR_IMAGE"] = str(image)
+        more = self._always if kind == "drop" else {**self._always, "POLYBUILD_EMULATOR_MISTAKE": mistake}
         drop = int(number) if kind == "drop" else 0
         orders = ORDERS if kind == "barrier" else ORDERS[:1]
         environments = (self._stand_ins.environment(order=order, drop=drop, **more) for order in orders)

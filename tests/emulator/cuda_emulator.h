@@ -23,6 +23,8 @@ uint3 emulator_block(void) __attribute__((const));
 uint3 emulator_threads(void) __attribute__((const));
 uint3 emulator_blocks(void) __attribute__((const));
 void emulator_barrier(void);
+// Whether the mistake of this kind, 'b'arrier or 's'hifted bound, and number is the one to make.
+bool emulator_mistake(char kind, int number) __attribute__((const));
 }
 
 #define threadIdx (emulator_thread())
@@ -60,6 +62,31 @@ __attribute__((no_sanitize("thread"))) inline void call(void (*kernel)(Parameter
 }
 template <class... Parameters> inline void call(void (*kernel)(Parameters...), void **values) {
     call(kernel, values, std::index_sequence_for<Parameters...>{});
+}
+
+// Barriers and comparisons that can be wrong: a EMULATOR_BELOW(n) b is a < b, or its mistake.
+#define EMULATOR_BARRIER(number) (emulator_mistake('b', number) ? (void)0 : emulator_barrier())
+#define EMULATOR_BELOW(number) < emulator::comparison<emulator::BELOW>{number} >
+#define EMULATOR_UP_TO(number) < emulator::comparison<emulator::UP_TO>{number} >
+#define EMULATOR_FROM(number) < emulator::comparison<emulator::FROM>{number} >
+enum relation { BELOW, UP_TO, FROM };
+template <relation is> struct comparison {
+    int number;
+};
+template <class T, relation is> struct begun {
+    T left;
+    int number;
+};
+template <class T, relation is> inline begun<T, is> operator<(T left, comparison<is> how) {
+    return {left, how.number};
+}
+template <class T, relation is, class U> inline bool operator>(begun<T, is> how, U right) {
+    const bool wrong = emulator_mistake('s', how.number);
+    if (is == BELOW)
+        return wrong ? how.left <= right : how.left < right;
+    if (is == UP_TO)
+        return wrong ? how.left <= 1 + right : how.left <= right;
+    return wrong ? how.left + 1 >= right : how.left >= right;
 }
 
 }  // namespace emulator

@@ -3,8 +3,6 @@
 Takes the command lines that polybuild gives nvcc (``-fatbin``, ``-o``, one ``.cu`` file). The
 kernels are compiled as C++, each memory access with a call of the emulator's hooks before it.
 
-POLYBUILD_EMULATOR_MUTATION=barrier:n deletes the n-th barrier of the file, =bound:n shifts the
-bound of its n-th comparison by one, outwards, counted from 1: what checks the results must see either.
 POLYBUILD_EMULATOR_KEEP names a file that gets the kernels' text.
 """
 
@@ -26,25 +24,38 @@ FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-a
 
 _BARRIER = re.compile(r"(?:__syncthreads|BARRIER)\s*\(\s*\)\s*;")
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
-_SHIFTED = {"<": " <= ", "<=": " <= 1 + ", ">=": " + 1 >= "}
+_BOUNDS = {"<": "BELOW", "<=": "UP_TO", ">=": "FROM"}
 _FIRST_KERNEL = re.compile(r"__global__|\Z")
 
 
 def places(text: str, kind: str) -> int:
-    """How many mutations of one kind the kernels in ``text`` have a place for."""
+    """How many places for a mistake of one kind, ``barrier`` or ``bound``, the kernels in ``text`` have."""
     return len(_places(_without_comments(text), kind))
 
 
-def mutated(text: str, mutation: str) -> str:
-    """``text`` with one mistake; a ValueError if it has no place for it."""
-    kind, _, number = mutation.partition(":")
+def with_mistakes(text: str) -> str:
+    """``text`` with every mistake in it: the one that POLYBUILD_EMULATOR_MISTAKE names is made.
+
+    barrier:n deletes the n-th barrier, bound:n shifts the bound of the n-th comparison by one,
+    outwards, counted from 1.
+    """
     text = _without_comments(text)
-    found = _places(text, kind)
-    if int(number) > len(found):
-        raise ValueError(f"there are only {len(found)} places for {mutation}")
-    place = found[int(number) - 1]
-    replacement = ";" if kind == "barrier" else _SHIFTED[place[1]]
-    return text[: place.start()] + replacement + text[place.end() :]
+    spelled = {
+        place.start(): (place, f"EMULATOR_BARRIER({number});") for number, place in _numbered(text, "barrier")
+    }
+    spelled |= {
+        place.start(): (place, f" EMULATOR_{_BOUNDS[place[1]]}({number}) ")
+        for number, place in _numbered(text, "bound")
+    }
+    parts, end = [], 0
+    for start, (place, spelling) in sorted(spelled.items()):
+        parts += [text[end:start], spelling]
+        end = place.end()
+    return "".join([*parts, text[end:]])
+
+
+def _numbered(text: str, kind: str) -> enumerate[re.Match[str]]:
+    return enumerate(_places(text, kind), 1)
 
 
 def _places(text: str, kind: str) -> list[re.Match[str]]:
@@ -78,10 +89,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="polybuild-emulator-") as folder:
         source = Path(folder, Path(sources[0]).name)
         text = Path(sources[0]).read_text()
-        mutation = os.environ.get("POLYBUILD_EMULATOR_MUTATION")
         if keep := os.environ.get("POLYBUILD_EMULATOR_KEEP"):
             Path(keep).write_text(text)
-        source.write_text(mutated(text, mutation) if mutation else text)
+        source.write_text(text)
         return compile_image(source, Path(output), kept, Path(folder))
 
 

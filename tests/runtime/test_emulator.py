@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from client_programs import HERE, Client
 
-from tests.emulator.nvcc import mutated
+from tests.emulator.nvcc import places, with_mistakes
 from tests.emulator.stand_ins import FAULT, LEAK, ORDERS, StandIns
 
 SCENARIOS = ("twice", "interior", "heat", "turn", "short")
@@ -65,14 +65,12 @@ def test_every_deleted_barrier_and_shifted_bound_is_caught(
     compile_client: Callable[..., Client], stand_ins: StandIns
 ) -> None:
     text = (HERE / "kernels.cu").read_text()
-    places = [f"barrier:{number}" for number in range(1, 2)] + [f"bound:{number}" for number in range(1, 6)]
-    for place in places:
-        wrong = compile_client(source=mutated(text, place))
-        assert wrong.run(*SCENARIOS, environment=stand_ins.environment()).returncode == FAULT, place
-    with pytest.raises(ValueError, match="only 5 places"):
-        mutated(text, "bound:6")
-    with pytest.raises(ValueError, match="only 1 places"):
-        mutated(text, "barrier:2")
+    assert (places(text, "barrier"), places(text, "bound")) == (1, 5)
+    made = compile_client(source=with_mistakes(text))
+    assert made.run(*SCENARIOS, environment=stand_ins.environment()).returncode == 0
+    for mistake in ("barrier:1", *(f"bound:{number}" for number in range(1, 6))):
+        environment = stand_ins.environment(POLYBUILD_EMULATOR_MISTAKE=mistake)
+        assert made.run(*SCENARIOS, environment=environment).returncode == FAULT, mistake
 
 
 def test_every_dropped_transfer_is_caught(client: Client, stand_ins: StandIns) -> None:
