@@ -64,7 +64,7 @@ class BoxPrinter:
 
     def _guard(self, transfer: Transfer) -> str:
         """The condition under which any element is touched; empty if one always is."""
-        if not transfer.lowest or self._scop.context.is_subset(transfer.touched):
+        if self._scop.context.is_subset(transfer.touched):
             return ""
         condition = self._build.expr_from_set(transfer.touched.gist(self._scop.context).coalesce())
         return f"({self._printer.text(condition)})"

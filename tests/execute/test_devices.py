@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import device_programs
 import pytest
 from kernel_programs import DIRECTORY, DRIVER, GCC, SERIAL, Toolchain, build, run, shapes, source
 
@@ -132,3 +133,35 @@ def test_files_of_a_toolchain_without_openmp(tmp_path):
     command = ["gcc", *flags, "-I", str(DIRECTORY), "-c", str(file), "-o", str(tmp_path / "gemm.o")]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_scalar_that_no_iteration_writes_keeps_its_value(emulator, runtime, tmp_path, monkeypatch):
+    """Nothing comes back where nothing was computed, although another loop ran."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    text = """\
+#include <stdio.h>
+static int last = 7, values[40];
+static void find(int n, int m)
+{
+#pragma scop
+  for (int i = 0; i < m; i++)
+    values[i] += i;
+  for (int i = 0; i < n; i++)
+    last = values[i];
+#pragma endscop
+}
+int main(void)
+{
+  find(0, 40);
+  printf("%d\\n", last);
+  find(3, 40);
+  printf("%d\\n", last);
+  return 0;
+}
+"""
+    result = device_programs.transform(text, "cuda", tmp_path)
+    assert [each.backend for each in result.regions] == ["cuda"]
+    made = device_programs.build(result, "last", runtime, tmp_path)
+    done = device_programs.run(made, environment=emulator.environment(POLYBUILD_VERBOSE="1"))
+    assert done.stdout == "7\n4\n"
+    assert "2 runs on the device" in done.stderr
