@@ -90,8 +90,11 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
     """The stencil whose loop over time is the band ``node``, None if there is none.
 
     ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it.
+    A loop that carries none of them is no loop over time but a parallel one, however far the stages
+    of its body reach. And where all go along one line, as in ``c[i + j] += a[i] * b[j]``, the lines
+    beside it are parallel, and no tile has to wait for another.
     """
-    if not is_band(node) or node.band_n_member() != 1:
+    if not is_band(node) or node.band_n_member() != 1 or _carries_nothing(node, dependences):
         return None
     counters = _counters(node)
     depth = max((len(each) for each in counters.values()), default=0)
@@ -107,7 +110,25 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
                 break
     if best is None or not any(each.closed and each.spread for each in best.cones):
         return None  # nothing travels
-    return best
+    return None if _in_line(best, dependences) else best
+
+
+def _carries_nothing(band: isl.ScheduleNode, dependences: isl.UnionMap) -> bool:
+    """Whether all of ``dependences`` stay in one iteration of the loop ``band``."""
+    inside = dependences.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())
+    return bool(dependences.is_subset(inside))
+
+
+def _in_line(stencil: Stencil, dependences: isl.UnionMap) -> bool:
+    """Whether the distances of ``dependences`` in time and space are multiples of one."""
+    place = isl.UnionMap.from_union_pw_aff(stencil.time)
+    for each in stencil.space:
+        place = place.flat_range_product(isl.UnionMap.from_union_pw_aff(each))
+    deltas = isl.Set.from_union_set(dependences.apply_domain(place).apply_range(place).deltas())
+    deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+    origin = isl.Set.from_point(isl.Point.zero(deltas.get_space()))
+    hull = deltas.union(origin).affine_hull().remove_divs()
+    return bool(hull.n_constraint() >= hull.dim(isl.dim_type.set) - 1)
 
 
 def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.UnionMap) -> Cone:

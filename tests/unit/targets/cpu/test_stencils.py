@@ -30,6 +30,16 @@ PARALLEL_IN_SPACE = """
     }"""
 PARALLEL = "int n, char A[restrict 14][14][14], char C[restrict n + 1][n + 1]"
 LINES = "int n, int steps, double A[restrict 2][n]"
+# one loop of stages, the second of which reaches for its neighbours: the outer loop carries nothing
+STAGES = """
+  for (int y = 0; y < n; y++) {
+    for (int x = 0; x < n; x++) B[y][x] = A[y][x];
+    for (int x = 1; x < n - 1; x++) C[y][x] = B[y][x - 1] + B[y][x] + B[y][x + 1];
+  }"""
+PICTURES = "int n, double A[restrict n][n], double B[restrict n][n], double C[restrict n][n]"
+# all goes along one diagonal, and others are parallel to it
+POLYNOMIALS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i + j] += a[i] * b[j];"
+FACTORS = "int n, double *restrict a, double *restrict b, double *restrict c"
 # what travels crosses all of the grid in each step
 MIRROR = """
   for (int t = 0; t < steps; t++) {
@@ -76,6 +86,8 @@ def test_any_sizes_give_legal_tiles(shape, given, model):
         (HEAT.replace("n - 1", "30"), PLANE.replace("[n]", "[32]").replace("restrict n", "restrict 32")),
         ("for (int t = 0; t < steps; t++) for (int i = 1; i < n; i++) A[0][i] = A[0][i - 1];", LINES),
         (PARALLEL_IN_SPACE, PARALLEL),  # found by the fuzzer
+        (STAGES, PICTURES),
+        (POLYNOMIALS, FACTORS),
     ],
 )
 def test_nests_that_are_left_to_rectangles(body, parameters, model):
