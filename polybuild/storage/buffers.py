@@ -94,7 +94,8 @@ def mapping_at(
     if lives is None:
         return None
     distances = None if lives.conflicting is None else lives.conflicting.factor_range().deltas()
-    return contract(distances, len(array.extents), context, diagonals=False)
+    found = contract(distances, len(array.extents), context, diagonals=False)
+    return found[0] if found else None
 
 
 def contract_at(
@@ -111,23 +112,24 @@ def contract_at(
     Everything that touches the array has to be below ``node``, and no value of it may go
     from one iteration of the loops above to another. Loops below that run their iterations
     together are those under marks called ``simd<n>``. Where elements are to be ``scalars``, their
-    subscripts are remainders of the array's, which unrolling makes constant.
+    subscripts are remainders of the array's, which unrolling makes constant. Elsewhere mappings with few
+    remainders are preferred: strips that lean hold a window of a diagonal, though not of a row.
     """
     lives = _lives_at(node, values)
     if lives is None:
         return None
     distances = None if lives.conflicting is None else lives.conflicting.factor_range().deltas()
-    mapping = contract(distances, len(array.extents), context, diagonals=not scalars)
-    if mapping is None or (scalars and mapping.footprint is None):
+    mappings = contract(distances, len(array.extents), context, diagonals=not scalars)
+    if not mappings or (scalars and mappings[0].footprint is None):
         return None
     cells = isl.Map.from_union_map(lives.dates.reverse().apply_range(values.written)).intersect_params(
         context
     )
-    make = _remainder if scalars else _subscript
-    found = [make(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
-    places = [each for each in found if each is not None]
-    if len(places) < len(found):
+    found = [(each, _places(cells, each, scalars=scalars)) for each in mappings[: 1 if scalars else None]]
+    possible = [(mapping, places) for mapping, places in found if places is not None]
+    if not possible:
         return None
+    mapping, places = min(possible, key=lambda each: _remainders(each[1]))
     place = isl.MultiAff.zero(_space_of_places(cells, name, len(places)))
     for position, (subscript, _) in enumerate(places):
         place = place.set_aff(position, subscript)
@@ -136,6 +138,19 @@ def contract_at(
     extents = tuple(extent for _, extent in places)
     written = cells.range()
     return Buffer(name, array, lives.dates, place, extents, values.uses, mapping, written, scalars)
+
+
+def _places(cells: isl.Map, mapping: StorageMapping, *, scalars: bool) -> list[tuple[isl.Aff, int]] | None:
+    """The subscripts of a buffer and their extents; None if one of these is not a constant."""
+    make = _remainder if scalars else _subscript
+    found = [make(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
+    places = [each for each in found if each is not None]
+    return places if len(places) == len(found) else None
+
+
+def _remainders(places: list[tuple[isl.Aff, int]]) -> int:
+    """How many subscripts of a buffer have to be computed by divisions."""
+    return sum(subscript.dim(isl.dim_type.div) > 0 for subscript, _ in places)
 
 
 def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:

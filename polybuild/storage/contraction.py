@@ -48,15 +48,15 @@ class StorageMapping:
 
 def contract(
     distances: isl.Set | None, dimensions: int, context: isl.Set, *, diagonals: bool = True
-) -> StorageMapping | None:
-    """The smallest mapping found for an array of ``dimensions``; None if distances are not bounded.
+) -> list[StorageMapping]:
+    """The smallest mappings found for an array of ``dimensions``; none if distances are not bounded.
 
     ``distances`` are the differences of cells that must not share memory (None if there are none);
     ``context`` holds what is known of the parameters. Without ``diagonals`` the rows are the array's
     own dimensions.
     """
     if distances is None:
-        return StorageMapping((), ())
+        return [StorageMapping((), ())]
     # Without what only integer divisions say, as of tiles, there may be a few more, found much faster.
     distances = distances.intersect_params(context).remove_divs().coalesce()
     found = [
@@ -64,7 +64,8 @@ def contract(
         for rows in _bases(dimensions, diagonals=diagonals)
         if (mapping := _successive_moduli(distances, rows, context))
     ]
-    return min(found, key=_sample_size, default=None)
+    least = min(map(_sample_size, found), default=0)
+    return [each for each in found if _sample_size(each) == least]
 
 
 def _bases(dimensions: int, *, diagonals: bool) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -102,8 +103,12 @@ def _successive_moduli(
 
 
 def _without_ones(rows: list[tuple[int, ...]], moduli: list[isl.PwAff]) -> StorageMapping:
-    """The mapping without the rows along which all cells share a place."""
+    """The mapping without rows along which all cells share a place, in the order of the dimensions.
+
+    So neighbours in the array stay neighbours.
+    """
     kept = [index for index, each in enumerate(moduli) if _constant(each) != 1]
+    kept.sort(key=lambda index: max(place for place, each in enumerate(rows[index]) if each))
     return StorageMapping(tuple(rows[each] for each in kept), tuple(moduli[each] for each in kept))
 
 

@@ -23,7 +23,7 @@ BUFFERS = {
     "overwritten": ["'t' is kept in a variable"],
     "convolution_then_clipped": ["'t' is kept in a variable"],
     "fibonacci": ["'f' is kept in a buffer of 2 elements"],
-    "sums_in_any_order": ["'t' is kept in a buffer of 512 elements"],
+    "sums_in_any_order": ["'t' is kept in a buffer of 2048 elements"],
     "named_by_pragma": ["'t' is kept in a buffer of 2 elements"],
     "of_integers": ["'t' is kept in a variable"],
 }

@@ -24,8 +24,12 @@ from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
+from polybuild.targets.cpu.tilesizes import ROW
 
 _T = TypeVar("_T")
+
+# How long strips of tiles may be where they share buffers.
+_ROWS = (ROW, 2 * ROW, 4 * ROW)
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
@@ -60,7 +64,7 @@ def choose_mapping(
         return mapping
     try:
         with budget_within(_CONTRACTION_OPERATIONS):
-            return _contracted(scop, dependences, mapping, temporaries, options)
+            return _contracted(scop, dependences, mapping, temporaries, options, schedule=schedule)
     except isl.Error as error:
         if not was_spent(error):
             raise
@@ -68,9 +72,18 @@ def choose_mapping(
 
 
 def _contracted(
-    scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+    scop: Scop,
+    dependences: Dependences,
+    mapping: CpuMapping,
+    temporaries: Sequence[Array],
+    options: Options,
+    *,
+    schedule: isl.Schedule,
 ) -> CpuMapping:
-    """``mapping`` with ``temporaries`` in buffers or variables, or another order where more of them are."""
+    """``mapping``, which is of ``schedule``, with ``temporaries`` in buffers or variables.
+
+    Or another order, where more of them are.
+    """
     users = users_of(scop, temporaries)
     vectors = users & _in_vector_loops(mapping)
     asked = options.contract_arrays
@@ -78,7 +91,7 @@ def _contracted(
         promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
         if promoted is not None or asked == "scalars":
             return promoted or mapping
-    best = contract_arrays(scop, mapping, temporaries, options)
+    best = _in_buffers(scop, dependences, schedule, temporaries, options)
     if asked == "auto" and not is_cheap(scop, best):
         best = mapping
     if len(best.buffers) == len(temporaries):
@@ -86,14 +99,41 @@ def _contracted(
     if options.schedule == options.fusion == "auto":
         # A value that is used soon after it was made needs producer and consumer in one loop.
         together = _isl(scop, dependences, Fusion.MAX)
-        fused = map_to_cpu(scop, dependences, together, options, distribute=False)
-        fused = contract_arrays(scop, fused, temporaries, options)
+        fused = _in_buffers(scop, dependences, together, temporaries, options, distribute=False)
         loses = mapping.parallel_loops and not fused.parallel_loops
         pays = asked == "on" or (_costs_nothing(mapping, fused) and is_cheap(scop, fused))
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
             return fused
     if asked == "auto" and not best.buffers and streams(scop, users, temporaries):
         best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
+    return best
+
+
+def _in_buffers(
+    scop: Scop,
+    dependences: Dependences,
+    schedule: isl.Schedule,
+    temporaries: Sequence[Array],
+    options: Options,
+    *,
+    distribute: bool = True,
+) -> CpuMapping:
+    """``schedule``, mapped as ``map_to_cpu`` does, with ``temporaries`` in buffers.
+
+    Strips of tiles are as long as these may be: prefetchers start anew in each row of one.
+    """
+    best: CpuMapping | None = None
+    for row in _ROWS:
+        mapping = map_to_cpu(scop, dependences, schedule, options, distribute=distribute, row=row)
+        found = contract_arrays(scop, mapping, temporaries, options)
+        if best is not None and (
+            len(found.buffers) < len(best.buffers) or found.tile_sizes == best.tile_sizes
+        ):
+            break
+        best = found
+        if not 0 < sum(each.size for each in best.buffers) * 2 <= options.l1_size // 2:
+            break
+    assert best is not None  # noqa: S101 - there are lengths to try
     return best
 
 

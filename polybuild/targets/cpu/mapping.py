@@ -26,7 +26,7 @@ from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.roles import find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, tile_sizes
+from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
@@ -62,18 +62,24 @@ class CpuMapping:
 
 
 def map_to_cpu(
-    scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options, *, distribute: bool = True
+    scop: Scop,
+    dependences: Dependences,
+    schedule: isl.Schedule,
+    options: Options,
+    *,
+    distribute: bool = True,
+    row: int = ROW,
 ) -> CpuMapping:
     """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow.
 
     Without ``distribute``, statements that share a loop stay together even if that loop cannot
-    be vectorised then.
+    be vectorised then. ``row`` is how long tiles are along rows.
     """
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
     for each in dependences.relaxed:
         schedule = without_carried(schedule, each.order)
-    mapper = _Mapper(scop, dependences, options, distribute=distribute)
+    mapper = _Mapper(scop, dependences, options, distribute=distribute, row=row)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(
         root.get_schedule(),
@@ -90,8 +96,11 @@ def map_to_cpu(
 class _Mapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
-    def __init__(self, scop: Scop, dependences: Dependences, options: Options, *, distribute: bool) -> None:
+    def __init__(
+        self, scop: Scop, dependences: Dependences, options: Options, *, distribute: bool, row: int
+    ) -> None:
         self._distribute = distribute
+        self._row = row
         self._scop = scop
         self._dependences = dependences
         self._options = options
@@ -180,7 +189,7 @@ class _Mapper:
         depth = node.get_schedule_depth() + members
         coincident = coincident_members(node) or reduced_members(node, accesses, self._dependences)
         pipelined = threads and not coincident
-        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options)
+        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options, self._row)
         if pipelined and not self._options.tile_sizes:
             sizes = even_front(sizes)
         self.tile_sizes.append(sizes)

@@ -13,7 +13,7 @@ from polybuild.transform.bands import coincident_members
 
 # The vector loop: long where it runs along rows, so that it works at full width; where it gathers
 # a column, no more rows at once than the prefetchers follow, and some more if the rows are reused.
-_ROW = 512
+ROW = 512
 _COLUMN = 8
 _REUSED_COLUMN = 32
 # The other loops: a tile of long thin streams may be much longer than one that is square.
@@ -38,9 +38,9 @@ def is_worth_tiling(
 
 
 def tile_sizes(
-    accesses: list[Reference], members: int, vector: int | None, options: Options
+    accesses: list[Reference], members: int, vector: int | None, options: Options, row: int = ROW
 ) -> tuple[int, ...]:
-    """One size per band member.
+    """One size per band member; ``row`` is that of a vector loop along rows.
 
     The vector member gets a size of its own; the others get the largest common
     size with which the tile's data fill at most half of the second-level cache.
@@ -48,7 +48,7 @@ def tile_sizes(
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    width = None if vector is None else vector_size(accesses, vector)
+    width = None if vector is None else vector_size(accesses, vector, row)
     common = (*_STREAM_SIZES, *_SIZES) if width == _COLUMN else _SIZES
     for size in common:
         sizes = tuple(width if width and each == vector else size for each in range(members))
@@ -65,11 +65,11 @@ def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return (min(sizes[:2]),) * 2 + sizes[2:]
 
 
-def vector_size(accesses: list[Reference], vector: int) -> int:
+def vector_size(accesses: list[Reference], vector: int, row: int = ROW) -> int:
     """The size of a tile along the loop for the vector unit."""
     gathered = [each for each in accesses if each.stride(vector) is Stride.FAR]
     if not gathered:
-        return _ROW
+        return row
     return _REUSED_COLUMN if all(is_reused(each) for each in gathered) else _COLUMN
 
 

@@ -35,7 +35,7 @@ def mapping(values: LiveValues, dates: str, *, together: str = "{ }"):
     sharing = isl.UnionMap.from_domain_and_range(users, users)
     found = conflicts(values, Order(union(dates), sharing, union(together)))
     dimensions = isl.Set.from_union_set(values.written.range()).dim(isl.dim_type.set)
-    return contract(None if found is None else found.deltas(), dimensions, CONTEXT)
+    return contract(None if found is None else found.deltas(), dimensions, CONTEXT)[0]
 
 
 def test_tiled_blur_needs_twelve_registers():
