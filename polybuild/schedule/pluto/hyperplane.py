@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from polybuild.schedule.pluto.cost import Layout, edge_constraints
 from polybuild.schedule.pluto.independence import orthogonal_basis
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Node, Row
-from polybuild.schedule.pluto.program import Constraint, Effort, Terms, scale, smallest
+from polybuild.schedule.pluto.program import Constraint, Effort, Terms, Unsettled, scale, smallest
 
 # Coefficients beyond this are never wanted where they may be negative.
 _LARGEST = 4
 
 # Statements of a program with signed coefficients, which branches for each of them.
 _MOST_SIGNED = 4
+
+# How many times the usual effort a program takes that is given up.
+_UNSETTLED = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ def find_hyperplane(
     joint: bool = False,
     bounded: bool = False,
 ) -> Solution | None:
-    """The cheapest hyperplane of ``nodes`` that respects ``edges``, None if there is none.
+    """The cheapest hyperplane of ``nodes`` that respects ``edges``, None if none is found in time.
 
     For each statement that has fewer independent rows in ``found`` than loops it
     is independent of them. Negative coefficients are tried where there is none without.
@@ -62,8 +65,13 @@ def find_hyperplane(
         # the programs in which bounds are zero are the smaller ones, and settle most cases
         u, w = layout.bound(EdgeKind.ORDER)
         for zeros in ([0, *u, w], [0, *u], *([] if bounded else [[]])):
-            effort.spend(layout.variables * len(constraints))
-            values = smallest(layout.variables, constraints, zeros)
+            size = layout.variables * len(constraints)
+            effort.spend(size)
+            try:
+                values = smallest(layout.variables, constraints, zeros)
+            except Unsettled:
+                effort.spend(size * _UNSETTLED)
+                continue
             if values is not None:
                 return _solution(layout, values)
     return None

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.budget import budget_within, was_spent
+
+# isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
+# where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.
+_MOST_OPERATIONS = 10_000
+_OPERATIONS_PER_ROW = 4
+
 # A linear expression of the program's variables: their positions and factors.
 Terms = Sequence[tuple[int, int]]
 
@@ -22,6 +29,10 @@ class Constraint:
 
 class TooLarge(Exception):
     """The programs of a search together are larger than they may be."""
+
+
+class Unsettled(Exception):
+    """Whether a program has a solution would take too long to find out."""
 
 
 class Effort:
@@ -48,7 +59,10 @@ def scale(terms: Terms, factor: int) -> Terms:
 def smallest(
     variables: int, constraints: Iterable[Constraint], zeros: Iterable[int] = ()
 ) -> list[int] | None:
-    """The smallest point that fulfils ``constraints``, with zero for ``zeros``; None if there is none."""
+    """The smallest point that fulfils ``constraints``, with zero for ``zeros``; None if there is none.
+
+    Raises Unsettled.
+    """
     fixed = frozenset(zeros)
     kept = [each for each in range(variables) if each not in fixed]
     column = {position: index for index, position in enumerate(kept)}
@@ -56,7 +70,14 @@ def smallest(
     orthant = (f"1 {' '.join(str(int(each == row)) for each in kept)} 0" for row in kept)
     lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
     # PolyLib's notation of a matrix is what isl takes in whole
-    best = isl.BasicSet("\n".join(lines) + "\n").lexmin()
+    points = isl.BasicSet("\n".join(lines) + "\n")
+    try:
+        with budget_within(_MOST_OPERATIONS + _OPERATIONS_PER_ROW * len(lines)):
+            best = points.lexmin()
+    except isl.Error as error:
+        if was_spent(error):
+            raise Unsettled from error
+        raise
     if best.is_empty():
         return None
     point = best.sample_point()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from polybuild.schedule.legality import check_schedule
@@ -174,3 +176,27 @@ def test_a_band_can_end_where_the_loops_inside_are_parallel(tree):
     assert len(band.hyperplanes) == 1
     below = band.child if isinstance(band.child, Band) else band.child.children[-1]
     assert below.coincident == (True, True)
+
+
+# three nests that hand on arrays: with all of them in one, isl's cuts do not converge
+SWEEPS = """
+for (int j = 2; j < n + 1; j++)
+  for (int i = 2; i < n + 1; i++) b[i - 2][j - 2] = a[i - 2][j + 2] - a[i - 2][j - 2] * 0.25;
+for (int i = 4; i < n; i++)
+  for (int j = 4; j < n; j++) {
+    c[i - 4][j - 4] = b[i - 1][j - 2] + b[i - 2][j - 4] * 0.125 - b[i - 1][j - 4] * 0.375;
+    c[i - 4][j - 4] += 0.125;
+  }
+for (int j = 5; j < n - 2; j++)
+  for (int i = 5; i < n - 2; i++) d[i - 5][j - 5] = c[i - 3][j - 2] + c[i - 5][j - 3] * 0.25;"""
+SWEPT = ", ".join(f"double {each}[restrict n + 4][n + 4]" for each in "abcd")
+
+
+@pytest.mark.parametrize("cut", Cut)
+def test_what_is_not_settled_in_time_is_cut_instead(cut, model):
+    found = model(SWEEPS, f"int n, {SWEPT}")
+    problem = build_problem(found.scop, found.dependences)
+    started = time.process_time()
+    tree = build_tree(find_tree(problem, Strategy(cut)), problem.nodes, found.scop.domain)
+    assert time.process_time() - started < 20  # it took hours
+    check_schedule(tree, found.dependences, found.scop.domain)

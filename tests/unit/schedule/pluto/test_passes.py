@@ -6,11 +6,12 @@ import islpy as isl
 import pytest
 
 from polybuild.components import components
+from polybuild.schedule.pluto import program
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.hyperplane import find_hyperplane as find
 from polybuild.schedule.pluto.independence import orthogonal_basis, rank
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Node, Row
-from polybuild.schedule.pluto.program import Constraint, Effort, TooLarge, smallest
+from polybuild.schedule.pluto.program import Constraint, Effort, TooLarge, Unsettled, smallest
 from polybuild.schedule.pluto.satisfaction import is_carried, left_by
 from polybuild.schedule.pluto.sizes import Sizes
 
@@ -98,6 +99,18 @@ def test_nothing_where_nothing_is_legal():
 def test_a_program_beyond_the_effort_is_not_begun():
     with pytest.raises(TooLarge):
         find([NODE], [DOWN, RIGHT], {"S": ()}, 1, Effort(50))
+
+
+def test_a_program_that_takes_too_long_is_given_up(monkeypatch):
+    monkeypatch.setattr(program, "_MOST_OPERATIONS", 1)
+    monkeypatch.setattr(program, "_OPERATIONS_PER_ROW", 0)
+    with pytest.raises(Unsettled):
+        smallest(2, [Constraint(((0, 2), (1, -3)), -1), Constraint(((0, -2), (1, 5)), -1)])
+    assert find([NODE], [DOWN, RIGHT], {"S": ()}, 1, Effort(100 * ENOUGH)) is None
+    with pytest.raises(TooLarge):  # it costs more than one that is settled
+        find_hyperplane([NODE], [DOWN, RIGHT], {"S": ()})
+    monkeypatch.undo()
+    assert find_hyperplane([NODE], [DOWN, RIGHT], {"S": ()}) is not None
 
 
 def test_the_smallest_point_comes_first_in_the_order_of_the_variables():
