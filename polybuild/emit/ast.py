@@ -25,13 +25,15 @@ class Instance:
 
     ``iterators`` gives the value of each original loop counter, ``accesses`` the
     new form of each access whose subscripts are affine, both over the counters
-    of the generated loops. ``domain`` are the instances that run there.
+    of the generated loops. ``domain`` are the instances that run there, ``never`` the accesses
+    of arrays in buffers that none of them makes: one side of a choice may be impossible there.
     """
 
     statement: Statement
     iterators: tuple[isl.AstExpr, ...]
     accesses: tuple[tuple[Access, isl.AstExpr], ...]
     domain: isl.Set
+    never: tuple[Access, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +191,13 @@ def instance_at(
             access, element = replace(access, array=buffer.array), buffer.element(access.relation)
         return access, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))
 
-    accesses = tuple(
-        place(access)
-        for access in statement.accesses
-        if access.exact
-        and access.relation.is_single_valued()
-        # one side of a choice may be impossible at this place
-        and not access.relation.domain().is_disjoint(here)
-    )
-    return Instance(statement, iterators, accesses, here)
+    affine = [each for each in statement.accesses if each.exact and each.relation.is_single_valued()]
+    made: list[Access] = []
+    never: list[Access] = []
+    for access in affine:
+        (never if access.relation.domain().is_disjoint(here) else made).append(access)
+    missing = tuple(each for each in never if each.array.name in held)
+    return Instance(statement, iterators, tuple(map(place, made)), here, missing)
 
 
 def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:

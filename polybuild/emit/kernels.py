@@ -286,6 +286,11 @@ class KernelPrinter(LoopPrinter):
             id(access.node): self._element(access.array, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
+        accesses |= {
+            id(each.node): f"({self._type(each.array.element)})0"
+            for each in instance.never
+            if each.kind is AccessKind.READ
+        }
         accesses |= {id(each.access.node): self._place(each.tile, each.subscripts) for each in placed}
         values = {
             iterator.name: f"({self._type(iterator.type)}){expressions.text(value, UNARY + 1)}"

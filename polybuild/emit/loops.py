@@ -328,6 +328,8 @@ class LoopPrinter:
             id(access.node): self._accessed(access, expressions.subscripts(subscript))
             for access, subscript in instance.accesses
         }
+        # arrays in buffers are not declared, so what is never accessed becomes an object without a name
+        accesses |= {id(each.node): f"({_element_name(each.array)}){{0}}" for each in instance.never}
         statement = instance.statement
         accesses |= self._accumulating.get(statement.name, {})
         values = {
@@ -368,6 +370,11 @@ def _advance(counter: str, step: int) -> str:
 def _name_of(array: Array) -> str:
     """The type of the elements of an array that something accumulates in."""
     assert isinstance(array.element, Integer | Floating)  # noqa: S101 - reductions are of numbers
+    return array.element.name
+
+
+def _element_name(array: Array) -> str:
+    assert isinstance(array.element, Integer | Floating)  # noqa: S101 - arrays of others are in no buffers
     return array.element.name
 
 

@@ -26,6 +26,7 @@ BUFFERS = {
     "sums_in_any_order": ["'t' is kept in a buffer of 2048 elements"],
     "named_by_pragma": ["'t' is kept in a buffer of 2 elements"],
     "of_integers": ["'t' is kept in a variable"],
+    "one_side_never_runs": ["'t' is kept in a variable"],
 }
 
 

@@ -180,3 +180,14 @@ for (int i = 1; i < n; i++) {
   t[i] = x[i];
 }
 #pragma endscop
+
+//# one_side_never_runs: serial
+#pragma scop min_work(0)
+for (int l = 0; l < n - 1; l++) {
+  int t[5];
+  for (int i = 0; i < 5; i++)
+    t[i] = K[l][0] + n;
+  t[0] ^= K[l][1];
+  b[l + 1] += l == 1 ? (K[l][l] > 3 ? K[l][0] : t[1]) : b[l];
+}
+#pragma endscop
