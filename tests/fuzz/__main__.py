@@ -125,7 +125,9 @@ def _interpreted(programs: list[Program], seed: int, first: int) -> list[Failure
     found = [(int(line.split(" ", 1)[0]), line) for line in done.stdout.splitlines()]
     failures = [Failure("oracle", programs[index - first], {}, ORIGINAL, line) for index, line in found]
     if done.returncode and len(programs) > 1:  # one of them ended it
-        return [each for index, one in enumerate(programs) for each in _interpreted([one], seed, first + index)]
+        return [
+            each for index, one in enumerate(programs) for each in _interpreted([one], seed, first + index)
+        ]
     if done.returncode:
         message = done.stderr[-500:] or f"ended with {done.returncode}"
         failures.append(Failure("oracle", programs[0], {}, ORIGINAL, message))

@@ -24,7 +24,10 @@ def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[in
     """How many programs were tried until one showed ``fault``, and as what; 0 if none did."""
     for number in range(most):
         outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault)
-        kinds = {each.kind for each in outcome.failures}
+        kinds = {
+            "refused by the proof" if each.message.startswith("illegal-schedule:") else each.kind
+            for each in outcome.failures
+        }
         if kinds:
             return (number + 1) * BATCH, ", ".join(sorted(kinds))
     return 0, ""
