@@ -26,13 +26,27 @@ _COMBINATIONS = {
 class AccumulatorPlace:
     """An accumulator at one place of the generated code.
 
-    ``element`` is what it stands for. It exists where ``runs`` is true, which is None if it always
-    is or need not be asked.
+    ``element`` is what it stands for. The dates at which something is accumulated have their outer
+    dimensions in ``dates``; None if the element may be touched where nothing is.
     """
 
     accumulator: Accumulator
     element: isl.AstExpr
-    runs: isl.AstExpr | None
+    dates: isl.Set | None
+
+    def runs(self) -> isl.AstExpr:
+        """Whether something is accumulated here, whatever the loops around have made sure of.
+
+        isl's build knows less: it takes for true what loops further in make sure of by running not at all.
+        """
+        dates = self.dates
+        assert dates is not None  # noqa: S101 - who asks has looked
+        depth, known = dates.dim(isl.dim_type.set), dates.dim(isl.dim_type.param)
+        here = dates.move_dims(isl.dim_type.param, known, isl.dim_type.set, 0, depth).params()
+        for dimension in range(depth):
+            here = here.set_dim_name(isl.dim_type.param, known + dimension, f"c{dimension}")
+        context = isl.Set.universe(here.get_space())
+        return isl.AstBuild.from_context(context).expr_from_set(here.coalesce())
 
 
 class AccumulatorPlaces:
@@ -78,7 +92,7 @@ def _place(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorPlace | 
     text = build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(element.coalesce()))
     array = accumulator.array
     sure = array.is_scalar and not array.by_pointer
-    return AccumulatorPlace(accumulator, text, None if sure else build.expr_from_set(element.domain()))
+    return AccumulatorPlace(accumulator, text, None if sure else element.domain())
 
 
 def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
-from polybuild.emit.accumulators import reduction_clause
 from polybuild.emit.bodies import c_text, element
 from polybuild.emit.ends import Ends
 from polybuild.emit.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
@@ -151,23 +150,20 @@ class ConditionPrinter:
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
 
-    def loop_line(self, line: LoopLine, variables: Mapping[str, str]) -> LoopLine | None:
+    def loop_line(self, line: LoopLine) -> LoopLine | None:
         """``line`` with the clauses of its directive: its private variables, its ``work`` as a condition.
 
-        ``variables`` has the names of accumulators.
         Where the work is known, there is no condition, or no directive at all: then None.
         """
         names = sorted((each.spelling for each in line.private), key=natural_key)
         clauses = [f"private({', '.join(names)})"] if names else []
-        clauses += [reduction_clause(each, variables[each.name]) for each in line.accumulators]
         if line.work:
             known = _known_instances(line.work)
             if known is None:
                 clauses.append(f"if({self._instances(line.work, self._printers[0])} >= {line.least_work})")
             elif known < line.least_work:
                 return None
-        text = " ".join([line.text.removesuffix(")"), *clauses]) + ")" if clauses else line.text
-        return replace(line, text=text, work=())
+        return replace(line.with_clauses(clauses), work=())
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""

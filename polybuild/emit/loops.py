@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.emit.accumulators import AccumulatorPlaces
+from polybuild.emit.accumulators import AccumulatorPlace, AccumulatorPlaces, reduction_clause
 from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
 from polybuild.emit.names import PREFIX, fresh, quoted
-from polybuild.emit.nodes import FOR, IF, kind_of, parts
+from polybuild.emit.nodes import FOR, IF, is_loop, kind_of, parts
 from polybuild.emit.private import keeps_private
 from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.scop.model import AccessKind
@@ -79,6 +80,7 @@ class LoopPrinter:
         self._accumulators = variables
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
         self._accumulating: dict[str, dict[int, str]] = {}
+        self._active: list[str] = []
         self._scopes = scopes
         self._ast = ast
         self._taken = taken
@@ -169,19 +171,64 @@ class LoopPrinter:
         array, variable = accumulator.array, self._accumulators[accumulator.name]
         subscripts = self._expression().subscripts(place.element)
         text = element(array, subscripts, self._sizes.get(array.name, ()))
-        runs = "1" if place.runs is None else self._expression().text(place.runs, TERNARY + 1)
         value, back = f"({accumulator.type.name}){text}", f"{text} = ({_name_of(array)}){variable};"
         if accumulator.type == array.element:
             value, back = text, f"{text} = {variable};"
-        if runs != "1":
+        loop = self._loop_of(below, {each.statement.name for each in accumulator.reductions})
+        block = "{"
+        if place.dates is not None and loop is not None:
+            entered = self._is_entered(loop, place)
+            block = "{" if entered == "1" else f"if ({entered}) {{"
+        elif place.dates is not None:
+            runs = self._expression().text(place.runs(), TERNARY + 1)
             value, back = f"{runs} ? {value} : 0", f"if ({runs}) {back}"
         saved = self._accumulating
         own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
         self._accumulating = {**saved, **own}
+        self._active.append(accumulator.name)
         lines = self._node(below, inner, before)
+        self._active.pop()
         self._accumulating = saved
         head = f"{inner}{accumulator.type.name} {variable} = {value};"
-        return [f"{indent}{{", head, *lines, f"{inner}{back}", f"{indent}}}"]
+        return [f"{indent}{block}", head, *lines, f"{inner}{back}", f"{indent}}}"]
+
+    def _directive(self, line: LoopLine) -> str:
+        """The text of ``line``, with those of its accumulators that something below accumulates in."""
+        active = [each for each in line.accumulators if each.name in self._active]
+        clauses = [reduction_clause(each, self._accumulators[each.name]) for each in active]
+        return line.with_clauses(clauses).text
+
+    def _loop_of(self, node: isl.AstNode, names: set[str]) -> isl.AstNode | None:
+        """The loop that ``node`` is, if each of its iterations runs a statement of ``names``."""
+        while kind_of(node) == isl.ast_node_type.mark:
+            node = node.mark_get_node()
+        return node if is_loop(node) and self._always_runs(node.for_get_body(), names) else None
+
+    def _always_runs(self, node: isl.AstNode, names: set[str]) -> bool:
+        """Whether an instance of the statements called ``names`` runs whenever ``node`` does."""
+        kind = kind_of(node)
+        if kind == isl.ast_node_type.user:
+            return self._ast.everything[node.get_annotation().get_name()].statement.name in names
+        conditional = kind == IF or is_loop(node)
+        return not conditional and any(self._always_runs(each, names) for each in parts(node))
+
+    def _is_entered(self, loop: isl.AstNode, place: AccumulatorPlace) -> str:
+        """Whether ``loop``, which accumulates at ``place``, has an iteration; "1" if it certainly has."""
+        hint = loop.get_annotation()
+        restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
+        if restored is not None:
+            counted, instance = restored.loop, self._ast.instances[first_instance(loop)]
+            start = self._printer(instance, {}).visit(counted.start)
+            iterator = instance.statement.iterators[counted.position].name
+            entered = self._printer(instance, {iterator: f"({start})"}).visit(counted.header.cond)
+            return f"{self._expression().text(place.runs(), AND)} && ({entered})"
+        identifier = loop.for_get_iterator().id_get_id().get_name()
+        start = self._expression().text(loop.for_get_init())
+        names = {**self._names, identifier: start if start.isalnum() else f"({start})"}
+        printer = ExpressionPrinter(lambda name: names.get(name, name), self._helpers)
+        text = printer.text(loop.for_get_cond())
+        numbers = re.fullmatch(r"(\d+) <= (\d+)", text)
+        return "1" if numbers and int(numbers[1]) <= int(numbers[2]) else text
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -210,7 +257,7 @@ class LoopPrinter:
             condition = self._expression().text(node.for_get_cond())
             step = self._expression().text(node.for_get_inc())
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-            head = [f"{indent}{line.text}"] if line is not None else []
+            head = [f"{indent}{self._directive(line)}"] if line is not None else []
             self._depth -= 1
             head.append(f"{indent}for ({self.counter_type} {counter} = {start}; {condition}; {advance}) {{")
         if outer is None:
@@ -235,7 +282,7 @@ class LoopPrinter:
         line = self._loop_lines.get(before)
         if line is not None and identifier != f"c{line.depth}":
             line, before = None, ""
-        head = [f"{indent}{line.text}"] if line is not None else []
+        head = [f"{indent}{self._directive(line)}"] if line is not None else []
         kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
         advance = _advance(variable, loop.step)
         if loop.stride is not None:

@@ -112,7 +112,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
     scopes = Scopes({each.buffer.name: each for each in buffers})
     _check(ast, scop, plan, scopes)
-    told = {mark: printed.loop_line(line, variables) for mark, line in plan.loop_lines.items()}
+    told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
     loop_lines = {mark: line for mark, line in told.items() if line is not None}
     taken |= {*_names_of(buffers), *variables.values()}
     helpers.update(filter(None, map(combination, plan.accumulators)))

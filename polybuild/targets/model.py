@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -32,6 +33,11 @@ class LoopLine:
     least_work: int = 0
     private: tuple[Array, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
+
+    def with_clauses(self, clauses: Sequence[str]) -> LoopLine:
+        """The line with more clauses; its text ends with a parenthesis where it takes any."""
+        text = " ".join([self.text.removesuffix(")"), *clauses]) + ")"
+        return replace(self, text=text) if clauses else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from compiling import transform, write
+from compiling import messages, output, transform, write
 
 from polybuild.options import Options
 from polybuild.pipeline import compile_source
@@ -181,7 +181,7 @@ def test_what_runs_in_parts(exact):
     text = transformed.read_text()
     assert "parallel for reduction(+: pb_s)" in text
     assert "OMP(simd reduction(+: pb_s)" in text
-    assert "parallel for reduction(polybuild_upper: pb_f)" in text
+    assert "reduction(polybuild_upper: pb_f)" in text
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -217,3 +217,60 @@ def test_verification_tolerates_another_order(tmp_path):
         environment = {**os.environ, "POLYBUILD_VERIFY": "1", "OMP_NUM_THREADS": "3", **tolerance}
         done = subprocess.run([str(threaded)], check=True, capture_output=True, text=True, env=environment)
         assert ("differ" not in done.stderr) is quiet
+
+
+# Where the loop over i is empty no element is accumulated in, though the loop over j is around it then.
+EMPTY = """\
+#include <stdio.h>
+#include <stdlib.h>
+static void f(int n, int m, int *restrict b, int x)
+{
+#pragma scop
+  for (int i = n / 2; i <= (m + 5) / 3 - 1; i++)
+    for (int j = i; j < n + n; j++)
+      b[j] *= (unsigned)x;
+#pragma endscop
+}
+int main(void)
+{
+  int some[8] = {1, 2, 3, 4, 5, 6, 7, 8}, *volatile none = NULL;
+  volatile int n = 17, m = 4;
+  f(n, m, none, 3);
+  f(4, 12, some, 3);
+  for (int i = 0; i < 8; i++) printf("%d ", some[i]);
+}
+"""
+
+
+def test_what_nothing_is_accumulated_in_is_not_touched(tmp_path):
+    source = write(tmp_path / "empty.c", EMPTY)
+    result = transform(source, EMPTY, "-O1", min_work=0, tile=False)
+    assert "pb_b" in result.text
+    assert output(write(tmp_path / "made.c", result.text), "-O1") == output(source, "-O1")
+
+
+# isl writes some iterations of a tile apart, in loops without the statement that accumulates.
+PIECES = """\
+static unsigned long B[42][40][40];
+unsigned long f(int n, int m, unsigned long x, unsigned long y)
+{
+  unsigned long A[n + 37];
+#pragma scop
+  for (int i = n - 2; i >= 0; i--)
+    B[i + 1][0][i] = B[i + 1][0][i] * 5u + B[m - i + 1][0][i];
+  for (int i = 0; i < m; i++)
+    B[i + 1][i][4] = B[i + 1][i][4] * 5u + ((i - i) % 2 == 0 ? A[i] : x) / (B[i][i][i] * y | 1u);
+  for (int i = n - 2; i > 2; i--)
+    for (int j = i - 1; j < m + 2; j++)
+      x *= B[m - i + 1][0][i] + j + (j + i > 5 ? y : y);
+#pragma endscop
+  return x;
+}
+"""
+
+
+def test_a_loop_in_which_nothing_accumulates_has_no_reduction(tmp_path):
+    result = transform(tmp_path / "pieces.c", PIECES, "-O1", tile_sizes=(3, 2), fusion="max")
+    assert "reduction(*: pb_x)" in result.text
+    made = write(tmp_path / "made.c", result.text)
+    assert messages("gcc", made, "-fopenmp") == (0, "")

@@ -26,7 +26,7 @@ from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.roles import find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, tile_sizes
+from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
@@ -192,6 +192,10 @@ class _Mapper:
         sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options, self._row)
         if pipelined and not self._options.tile_sizes:
             sizes = even_front(sizes)
+        if threads and coincident and not self._options.tile_sizes:
+            shared, row = coincident[0], vector is not None and coincident[0] == vector.member
+            size = shared_size(node, shared, sizes[shared], vector=row)
+            sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):

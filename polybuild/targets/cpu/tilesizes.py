@@ -19,6 +19,10 @@ _REUSED_COLUMN = 32
 # The other loops: a tile of long thin streams may be much longer than one that is square.
 _STREAM_SIZES = (2048, 1024, 512, 256)
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
+# Tiles that are enough to keep many threads busy, and how small they may become for that.
+_SHARES = 16
+_LEAST = 8
+_LEAST_ROW = 64
 
 
 def is_worth_tiling(
@@ -55,6 +59,22 @@ def tile_sizes(
         if footprint(accesses, sizes) <= options.l2_size // 2:
             return sizes
     return sizes
+
+
+def shared_size(node: isl.ScheduleNode, position: int, size: int, *, vector: bool) -> int:
+    """The size of a tile along a band member that threads share, made smaller if they would get too few.
+
+    Where the number of iterations is known, there are some tiles for each of many threads, all of one size.
+    """
+    values = node.band_get_partial_schedule().get_union_pw_aff(position)
+    first, last = values.min_val(), values.max_val()
+    if not (first.is_int() and last.is_int()):
+        return size
+    trips = last.to_python() - first.to_python() + 1
+    least = _LEAST_ROW if vector else _LEAST
+    tiles = max(-(-trips // size), min(_SHARES, trips // least))
+    unit = least if vector else 1
+    return min(size, -(-trips // (tiles * unit)) * unit)
 
 
 def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:
