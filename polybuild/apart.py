@@ -1,7 +1,8 @@
 """Work in a process of its own: what ends it there costs one region, not the build.
 
-isl is a large C library. Where a fault of its own, or a want of memory, ends the process,
-the file is gone over once more without the region that was being worked on.
+isl is a large C library. Where a fault of its own, or a want of memory, ends the process, or it
+does not come to an end, the file is gone over once more: with less ambition for the region
+that was being worked on, and the third time without it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _T = TypeVar("_T")
 
 # Seconds for one region. The budget of operations ends the analysis long before; this is
 # for what it does not count.
-LONGEST = 300.0
+LONGEST = 180.0
 
 
 class WorkLostError(Exception):
@@ -33,12 +34,12 @@ def _nobody(_position: int | None) -> None:
 class Watch:
     """What goes between the work and who waits for it.
 
-    ``lost`` says for the positions of regions how the process ended that worked on them.
+    ``lost`` says for the positions of regions how the processes ended that worked on them.
     ``begins`` is to be called with the position of each other region before it is worked on, and
     with None before work that is not for one region.
     """
 
-    lost: Mapping[int, str] = field(default_factory=dict)
+    lost: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     begins: Callable[[int | None], None] = _nobody
 
 
@@ -62,27 +63,30 @@ class _Lost:
 
 
 def apart(work: Callable[[Watch], _T], longest: float = LONGEST) -> _T:
-    """The result of ``work`` in a process of its own; if that ends or hangs, without the region it was at.
+    """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
-    It hangs if it takes more than ``longest`` seconds for a region. The result must be fit for
+    It hangs if it takes more than ``longest`` seconds for a region. To come to an end, ``work`` must
+    not begin for ever with a region that was lost. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkLostError. Where processes cannot be forked,
     ``work`` runs in this one.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         return work(ALONE)
-    lost: dict[int, str] = {}
+    lost: dict[int, tuple[str, ...]] = {}
     while True:
         answer = _once(work, lost, longest)
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
             raise answer.error
-        if answer.position is None or answer.position in lost:
+        if answer.position is None:
             raise WorkLostError(answer.how)
-        lost[answer.position] = answer.how
+        lost[answer.position] = (*lost.get(answer.position, ()), answer.how)
 
 
-def _once(work: Callable[[Watch], _T], lost: Mapping[int, str], longest: float) -> _Done | _Raised | _Lost:
+def _once(
+    work: Callable[[Watch], _T], lost: Mapping[int, tuple[str, ...]], longest: float
+) -> _Done | _Raised | _Lost:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     worker = context.Process(target=_answer, args=(work, lost, theirs), daemon=True)
@@ -106,7 +110,7 @@ def _once(work: Callable[[Watch], _T], lost: Mapping[int, str], longest: float) 
     return _Lost(position, how)
 
 
-def _answer(work: Callable[[Watch], Any], lost: Mapping[int, str], pipe: Connection) -> None:
+def _answer(work: Callable[[Watch], Any], lost: Mapping[int, tuple[str, ...]], pipe: Connection) -> None:
     """What the process does."""
     try:
         pipe.send(_Done(work(Watch(lost, pipe.send))))

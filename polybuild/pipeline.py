@@ -99,8 +99,13 @@ def compile_source(
             diagnostics.append(region.diagnostic)
         else:
             try:
-                _begin(watch, position, region)
-                generated, report, found = _compile_region(region, options, strict_aliasing=strict)
+                lost = _begin(watch, position, region)
+                generated, report, found = _compile_region(
+                    region, options, strict_aliasing=strict, careful=bool(lost)
+                )
+                if lost:
+                    remark = f"only its original order was tried: the process at work on it {lost}"
+                    report = replace(report, remarks=(*report.remarks, remark))
                 replacements.append(Replacement(region, generated))
                 found = replace(found, original=source.text[region.span.start : region.span.end])
             except Unsupported as refusal:
@@ -127,16 +132,21 @@ def compile_source(
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
-def _begin(watch: Watch, position: int, region: Region) -> None:
-    """Begin with a region; raises Unsupported if a process was lost with it before."""
-    if position in watch.lost:
+def _begin(watch: Watch, position: int, region: Region) -> str:
+    """Begin with a region; says how a process ended that was at work on it before.
+
+    Raises Unsupported if two did.
+    """
+    lost = watch.lost.get(position, ())
+    if len(lost) > 1:
         raise Unsupported(
             "internal",
-            f"internal error: the process at work on this region {watch.lost[position]}; it is left as it is",
+            f"internal error: the process at work on this region {lost[-1]}; it is left as it is",
             region.begin,
             "please report it, with the region; smaller regions may do",
         )
     watch.begins(position)
+    return "".join(lost)
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
@@ -248,14 +258,15 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
 
 
 def _compile_region(
-    region: Region, options: Options, *, strict_aliasing: bool
+    region: Region, options: Options, *, strict_aliasing: bool, careful: bool
 ) -> tuple[RegionText, RegionReport, Details]:
     """One region down the road; raises Unsupported where it must stay as it is.
 
-    What takes isl too long, or fails the proof, is tried again with less ambition.
+    What takes isl too long, or fails the proof, is tried again with less ambition; from the start
+    with the least if it is to be ``careful``.
     """
     options = _with_clauses(region, options)
-    ladder = _ladder(options)
+    ladder = _ladder(options)[-1 if careful else 0 :]
     # large regions take more, and are worth it: it is their number that must not matter
     most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
     model: _Model | None = None

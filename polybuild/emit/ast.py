@@ -189,7 +189,11 @@ def instance_at(
             element = isl.PwMultiAff.from_map(access.relation)
         else:
             access, element = replace(access, array=buffer.array), buffer.element(access.relation)
-        return access, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))
+        at = element.pullback_pw_multi_aff(to_instance)
+        if buffer is not None and at.domain().is_empty():
+            # what was never written is not kept anywhere; no program runs this
+            at = isl.PwMultiAff.from_multi_aff(isl.MultiAff.zero(at.get_space()))
+        return access, build.access_from_pw_multi_aff(at)
 
     affine = [each for each in statement.accesses if each.exact and each.relation.is_single_valued()]
     made: list[Access] = []
