@@ -28,11 +28,23 @@ class OddSizes(OwnKernels):
     """``tests/kernels`` at sizes that no tile divides."""
 
     _SIZES = ("21", "13", "18", "11")
+    _OTHERS = (
+        ("26", "29", "17", "24"),
+        ("16", "24", "8", "20"),
+    )  # full tiles between others; nothing but those
 
     def arguments_for(self, kernel: Kernel) -> list[str]:
         """As many sizes as the kernel has."""
-        described = kernel.source.read_text(encoding="utf-8").rpartition("const struct kernel kernel")[2]
-        return list(self._SIZES[: len(described.split('"')[3].split())])
+        return list(self._SIZES[: _sizes_of(kernel)])
+
+    def other_arguments(self, kernel: Kernel) -> list[list[str]]:
+        """Other sizes to try."""
+        return [list(sizes[: _sizes_of(kernel)]) for sizes in self._OTHERS]
+
+
+def _sizes_of(kernel: Kernel) -> int:
+    described = kernel.source.read_text(encoding="utf-8").rpartition("const struct kernel kernel")[2]
+    return len(described.split('"')[3].split())
 
 
 class ExactDumps(PolyBench):
@@ -44,6 +56,10 @@ class ExactDumps(PolyBench):
 
     def arguments_for(self, kernel: Kernel) -> list[str]:  # noqa: ARG002
         """None: all was said to the compiler."""
+        return []
+
+    def other_arguments(self, kernel: Kernel) -> list[list[str]]:  # noqa: ARG002
+        """No other ones: sizes are said to the compiler."""
         return []
 
     def results(self, output: Output) -> str:
@@ -72,7 +88,8 @@ class Workshop:
 
     def flags(self, kernel: Kernel) -> list[str]:
         """All flags that the kernel is compiled with."""
-        return [*FLAGS, *self.suite.flags(kernel, "mini", timed=False)]
+        header = ["-I", str(kernel.companion.parent)]
+        return [*FLAGS, *header, *self.suite.flags(kernel, "mini", timed=False)]
 
     def program(self, kernel: Kernel, source: Path, name: str, *more: str) -> Path:
         """The program made of ``source`` and the kernel's companion; raises Failure."""
@@ -92,10 +109,11 @@ class Workshop:
         )
         return made
 
-    def expected(self, kernel: Kernel) -> str:
-        """What the kernel as it was written prints."""
+    def expected(self, kernel: Kernel, arguments: Sequence[str] | None = None) -> str:
+        """What the kernel as it was written prints, at the usual sizes if no others are given."""
         made = self.program(kernel, kernel.source, "original")
-        return self.suite.results(run([str(made), *self.suite.arguments_for(kernel)], limit=LIMIT))
+        sizes = self.suite.arguments_for(kernel) if arguments is None else arguments
+        return self.suite.results(run([str(made), *sizes], limit=LIMIT))
 
 
 @dataclass(frozen=True, slots=True)

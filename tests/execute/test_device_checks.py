@@ -36,11 +36,17 @@ def test_a_row_of_the_table(workshop, runtime):
 def test_mistakes_are_seen(workshop, runtime):
     """The first barrier, bound and transfer of a matrix product; a bound that others hide changes nothing."""
     kernel = next(each for each in workshop.suite.kernels if each.name == "gemm")
-    mutator = Mutator(workshop, make(workshop, kernel, Options().with_settings(SETTINGS), runtime))
+    mutator = Mutator(workshop, kernel, Options().with_settings(SETTINGS), runtime)
     mistakes = list(mutator.mistakes(1))
     assert mistakes == ["barrier:1", "bound:1", "drop:1"]
-    found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3"]}
-    assert found == {"barrier:1": "seen", "bound:1": "same", "drop:1": "seen", "bound:3": "seen"}
+    found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3", "bound:7"]}
+    assert found == {
+        "barrier:1": "seen",
+        "bound:1": "same",
+        "drop:1": "seen",
+        "bound:3": "seen",
+        "bound:7": "idle",
+    }
 
 
 def test_results_are_right_when_drivers_fail(workshop, runtime):

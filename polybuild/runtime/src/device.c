@@ -194,6 +194,13 @@ int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
     return code;
 }
 
+int pb_wait(struct pb_device *device) {
+    int code = device->driver->wait();
+    if (code)
+        device->failed = code;
+    return code;
+}
+
 void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
     if (!memory)
         return;

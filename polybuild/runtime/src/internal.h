@@ -87,7 +87,8 @@ struct pb_device {
     const struct pb_driver *driver;
     int position; /* 0: CUDA, 1: OpenCL */
     enum { PB_UNTRIED, PB_READY, PB_UNUSABLE } state;
-    bool lost;    /* an error came from the device itself: nothing more is asked of it */
+    bool lost;    /* an error came from the device itself: no region runs on it any more */
+    int failed;   /* what the driver said when kernels did not end well: values on the device mean nothing */
     char name[128];
     const char *why; /* why it is unusable */
 };
@@ -103,6 +104,9 @@ PB_PRIVATE int pb_cuda_settle(void);
 
 /* The device on which `module` shall run, its code loaded (in `code`); NULL, and why not. */
 PB_PRIVATE struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why);
+
+/* Waits for the device's kernels, and remembers if they failed. Between `enter` and `leave`. */
+PB_PRIVATE int pb_wait(struct pb_device *device);
 
 /* Memory, new or kept from before; an error code if there is none even when all that is kept is given back. */
 PB_PRIVATE int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory);

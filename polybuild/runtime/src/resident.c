@@ -37,22 +37,31 @@ void pb_resident_lost(struct pb_resident *resident, const char *why) {
     abort();
 }
 
-/* Makes the host's copy current. */
-static void bring_home(struct pb_resident *resident, polybuild_counts *counts) {
-    if (resident->on_host)
-        return;
+static int copy_home(const struct pb_resident *resident) {
     struct pb_device *device = resident->device;
-    unsigned long long begin = pb_now();
     polybuild_box box = whole(resident);
-    int code = device->lost ? 1 : device->driver->enter();
+    int code = device->driver->enter();
     if (!code) {
-        code = device->driver->wait();
+        code = pb_wait(device);
         if (!code)
             code = pb_box_out(device, resident->memory, 0, &box);
         device->driver->leave();
     }
+    return code;
+}
+
+/* Makes the host's copy current. There are no other values: it is tried more than once, and on a device
+ * that is not used any more, too, as long as all of its kernels went well. */
+static void bring_home(struct pb_resident *resident, polybuild_counts *counts) {
+    if (resident->on_host)
+        return;
+    unsigned long long begin = pb_now();
+    struct pb_device *device = resident->device;
+    int code = 0;
+    for (int attempt = 0; attempt == 0 || (code && attempt < 3); attempt++)
+        code = device->failed ? device->failed : copy_home(resident);
     if (code) {
-        pb_resident_lost(resident, device->lost ? "the device failed before" : device->driver->explain(code));
+        pb_resident_lost(resident, device->driver->explain(code));
         return;
     }
     resident->on_host = true;
@@ -212,7 +221,7 @@ int polybuild_disown(void *stand_in) {
         struct pb_device *device = pb_cuda_device();
         done = device && !device->lost && !resident->lost && device->driver->enter() == 0;
         if (done) {
-            done = pb_resident_fetch(resident, device, true, pb_no_region()) == 0 && device->driver->wait() == 0;
+            done = pb_resident_fetch(resident, device, true, pb_no_region()) == 0 && pb_wait(device) == 0;
             device->driver->leave();
         }
         drop_memory(resident);

@@ -202,10 +202,11 @@ void polybuild_launch(polybuild_session *session, int kernel, const long grid[3]
     if (!code) {
         if (!session->launched) {
             if (pb_settings()->verbose)
-                (void)driver->wait(); /* so that the time of copies is not that of kernels */
+                code = pb_wait(session->device); /* so that the time of copies is not that of kernels */
             session->launched = pb_now();
         }
-        code = driver->launch(session->code, kernel, blocks, threads, arguments, memories, count);
+        if (!code)
+            code = driver->launch(session->code, kernel, blocks, threads, arguments, memories, count);
         driver->leave();
     }
     fail_with(session, code, false);
@@ -221,8 +222,8 @@ static void finish(polybuild_session *session) {
         awaited = awaited || ((each->mode & POLYBUILD_OUT) && !each->resident && each->box.width);
     if (!awaited || !session->launched)
         return;
-    int code = driver->enter();
-    if (!code) {
+    int refused = driver->enter(), code = refused;
+    if (!refused) {
         code = driver->wait();
         driver->leave();
     }
@@ -230,6 +231,7 @@ static void finish(polybuild_session *session) {
         session->counts.kernel_time = pb_now() - session->launched;
     if (code) {
         pb_lock();
+        session->device->failed = refused ? session->device->failed : code;
         fail_with(session, code, true);
         pb_unlock();
     }
@@ -269,7 +271,7 @@ static void conclude(const polybuild_session *session, const polybuild_buffer *b
     if (!session->failure) {
         resident->on_device = true;
         resident->on_host = false;
-    } else if (session->launched) { /* some kernel may have written to it */
+    } else if (session->counts.launches) { /* some kernel may have written to it */
         resident->on_device = false;
         if (!resident->on_host)
             pb_resident_lost(resident, session->failure);
