@@ -16,6 +16,7 @@ import islpy as isl
 
 from polybuild import pipeline
 from polybuild.analysis.dependences import Dependences
+from polybuild.diagnostics import Location
 from polybuild.options import Options
 from polybuild.schedule.oracle import Difference, first_difference, fixed, points
 from polybuild.scop.model import Scop
@@ -33,13 +34,16 @@ Mapped = tuple[Scop, Dependences, CpuMapping]
 
 
 def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
-    """The model, the dependences and the new order of each region of ``source``."""
-    found: list[Mapped] = []
+    """The model, the dependences and the new order of each region of ``source``.
+
+    Orders that the proof refused count no more than those that were never tried.
+    """
+    found: dict[Location, Mapped] = {}
     choose = pipeline.choose_with_reductions
 
     def remember(scop: Scop, *rest: object) -> tuple[CpuMapping, Dependences]:
         mapping, respected = choose(scop, *rest)
-        found.append((scop, respected, mapping))
+        found[scop.location] = scop, respected, mapping
         return mapping, respected
 
     pipeline.choose_with_reductions = remember
@@ -48,7 +52,7 @@ def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
         pipeline.compile_source(str(source), options, ["gcc"], flags)
     finally:
         pipeline.choose_with_reductions = choose
-    return found
+    return list(found.values())
 
 
 def differences(program: Program, folder: Path, options: Options = OPTIONS) -> Iterator[Difference]:
