@@ -17,7 +17,14 @@ from .faults import FAULTS
 SEED = 11
 BATCH = 12  # most are found by the first few
 MOST = 1000 // BATCH  # batches
-KINDS = {"wrong", "crash", "tool", "hang"}  # what a bug may show as; anything else is the harness's own
+PROOF = "refused by the proof"
+KINDS = {
+    PROOF,
+    "wrong",
+    "crash",
+    "tool",
+    "hang",
+}  # what a bug may show as; anything else is the harness's own
 
 
 def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[int, str]:
@@ -25,8 +32,7 @@ def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[in
     for number in range(most):
         outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault)
         kinds = {
-            "refused by the proof" if each.message.startswith("illegal-schedule:") else each.kind
-            for each in outcome.failures
+            PROOF if each.message.startswith("illegal-schedule:") else each.kind for each in outcome.failures
         }
         if kinds:
             return (number + 1) * BATCH, ", ".join(sorted(kinds))
