@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +34,7 @@ from polybuild.report.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.extract import extract_scop
-from polybuild.scop.model import Array, Scop
+from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
@@ -52,6 +54,8 @@ _MOST_OPERATIONS = 10_000_000
 _LINES = 100
 # pieces of dependences beyond which only the original order is tried
 _MOST_PIECES = 10_000
+# pairs of accesses to one array beyond which statements that follow each other are one
+_MOST_PAIRS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,13 +329,18 @@ def _ladder(options: Options) -> list[Options]:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What is known of a region at first; ``coarse`` are the arrays whose dependences are not exact."""
+    """What is known of a region at first.
+
+    ``coarse`` are the arrays whose dependences are not exact; ``in_blocks`` says that statements
+    that follow each other are one.
+    """
 
     region: Region
     scop: Scop
     live: frozenset[str]
     dependences: Dependences
     coarse: tuple[Array, ...]
+    in_blocks: bool
 
     @property
     def is_huge(self) -> bool:
@@ -341,21 +350,42 @@ class _Model:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a user should know of it."""
-        if not self.coarse:
-            return ()
-        names = ", ".join(each.spelling for each in self.coarse)
-        return (f"the exact dependences of {names} were not found in time; more of them are assumed",)
+        found = []
+        if self.in_blocks:
+            found.append("statements that follow each other stay together, as the region has very many")
+        if self.coarse:
+            names = ", ".join(each.spelling for each in self.coarse)
+            found.append(f"the exact dependences of {names} were not found in time; more of them are assumed")
+        return tuple(found)
 
 
 def _read_model(region: Region, most: int) -> _Model:
     """Model and dependences of a region, for a few times ``most`` operations."""
     with operation_budget(most):
-        scop = extract_scop(region)
+        scop, in_blocks = _extract(region)
     live = live_after(region)
     dependences, coarse = bounded_dependences(scop, live, most)
     with operation_budget(most):
         check_schedule(scop.schedule, dependences, scop.domain)
-    return _Model(region, scop, live, dependences, coarse)
+    return _Model(region, scop, live, dependences, coarse, in_blocks)
+
+
+def _extract(region: Region) -> tuple[Scop, bool]:
+    """The model of a region; in blocks, and then true, where it has very many statements."""
+    scop = extract_scop(region)
+    if _pairs(scop) > _MOST_PAIRS:
+        with contextlib.suppress(Unsupported):
+            blocks = extract_scop(region, in_blocks=True)
+            if len(blocks.statements) < len(scop.statements):
+                return blocks, True
+    return scop, False
+
+
+def _pairs(scop: Scop) -> int:
+    """How many pairs of accesses to the same array may depend on each other."""
+    accesses = [each for statement in scop.statements for each in statement.accesses]
+    uses = Counter(each.array.name for each in accesses)
+    return sum(uses[each.array.name] for each in accesses if each.kind is not AccessKind.READ)
 
 
 def _transform(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.assemble import assemble
@@ -16,13 +17,14 @@ from polybuild.scop.walk import Walk
 from polybuild.source.model import Region
 
 
-def extract_scop(region: Region) -> Scop:
+def extract_scop(region: Region, *, in_blocks: bool = False) -> Scop:
     """The polyhedral model of ``region``.
 
-    Raises Unsupported, naming the construct, if the region is outside the model.
+    With ``in_blocks``, expressions that follow each other are one statement: a smaller problem,
+    in which they stay together. Raises Unsupported, naming the construct, if the region is outside the model.
     """
     try:
-        return _normalised(inline_calls(region))
+        return _normalised(inline_calls(region), in_blocks=in_blocks)
     except Unsupported as refusal:
         if refusal.diagnostic.code in {"pointer-reassigned", "pointer-value"}:
             check_swaps(region)
@@ -36,31 +38,33 @@ def extract_scop(region: Region) -> Scop:
         ) from None
 
 
-def _normalised(region: Region) -> Scop:
+def _normalised(region: Region, *, in_blocks: bool) -> Scop:
     """The model of ``region`` in normal form, or as it is where that is refused."""
     excluded: frozenset[str] = frozenset()
+    extract = partial(_extract, in_blocks=in_blocks)
     while True:
         normal = normalise(region, excluded)
         try:
-            return _extract(normal)
+            return extract(normal)
         except NotFollowed as failure:
             excluded |= failure.names
         except Unsupported as refusal:
             if normal is not region:
                 with contextlib.suppress(Unsupported):
-                    return _extract(region)
+                    return extract(region)
             if refusal.diagnostic.code in {"integer-wrap", "endless-loop"}:
                 with contextlib.suppress(Unsupported, NotFollowed):
-                    return _extract(normalise(region, excluded, wrapping=True), wrapping=True)
+                    return extract(normalise(region, excluded, wrapping=True), wrapping=True)
             raise
 
 
-def _extract(region: Region, *, wrapping: bool = False) -> Scop:
+def _extract(region: Region, *, in_blocks: bool, wrapping: bool = False) -> Scop:
     """The model of a region; raises NotFollowed for variables that must not be normalised.
 
     With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
     """
-    first = Walk(region, FlatSubscripts(), wrapping)
+    walk = partial(Walk, region, wrapping=wrapping, in_blocks=in_blocks)
+    first = walk(FlatSubscripts())
     walked = first.run()
     viewed = first.with_views()
-    return assemble(walked if viewed is None else Walk(region, viewed, wrapping).run())
+    return assemble(walked if viewed is None else walk(viewed).run())

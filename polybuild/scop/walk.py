@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -40,6 +41,8 @@ _dim = isl.dim_type
 
 # Statements that are not modelled: code, what to call it, hint. Those of _WHOLE are kept whole if possible.
 _WHOLE = (c_ast.While, c_ast.DoWhile, c_ast.Switch)
+# Expressions that do something; two in a row may be one statement.
+_EXPRESSIONS = (c_ast.Assignment, c_ast.UnaryOp, c_ast.FuncCall)
 _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.While: ("while", "a while loop", "write it as a for loop with affine bounds"),
     c_ast.DoWhile: ("do-while", "a do loop", "write it as a for loop with affine bounds"),
@@ -57,8 +60,9 @@ _DROPPED_PRAGMAS = (
 class Walk:
     """One walk: the tables that grow on the way."""
 
-    def __init__(self, region: Region, flat: FlatSubscripts, wrapping: bool) -> None:
+    def __init__(self, region: Region, flat: FlatSubscripts, *, wrapping: bool, in_blocks: bool) -> None:
         self._region = region
+        self._in_blocks = in_blocks
         self._names: Names = resolve(region)
         self._parameters = Parameters()
         self._assumptions = Assumptions(self._parameters)
@@ -158,8 +162,8 @@ class Walk:
     def _sequence(self, nodes: Sequence[c_ast.Node], place: Place) -> Part:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
-        for node in nodes:
-            part = self._statement(node, place)
+        for run in _runs(nodes) if self._in_blocks else ([each] for each in nodes):
+            part = self._block(run, place) if len(run) > 1 else self._statement(run[0], place)
             trees.append(part.tree)
             if part.values:
                 values = later_values(values, part.values)
@@ -182,6 +186,11 @@ class Walk:
         if type(node) in _REFUSED:
             raise _refused(node)
         return self._expression(node, node, place)
+
+    def _block(self, run: Sequence[c_ast.Node], place: Place) -> Part:
+        """One statement for expressions that follow each other."""
+        body = c_ast.Compound(list(run), run[0].coord)
+        return self._expression(body, body, place)
 
     def _structured(self, node: c_ast.Node, place: Place) -> Part:
         """A statement with statements inside: modelled if possible, else kept whole as one statement."""
@@ -422,7 +431,7 @@ class Walk:
     def _expression(self, body: c_ast.Node, source: c_ast.Node, place: Place) -> Part:
         if place.domain.is_empty():
             return Part()
-        if self._guards or self._dynamic:
+        if self._guards or self._dynamic or isinstance(body, c_ast.Compound):
             body = self._under_guards(body)
             accesses = self._opaque_accesses(self._facts, body, place)
         else:
@@ -430,6 +439,17 @@ class Walk:
             reader.read(body, place)
             accesses = [each for each in reader.found if not each.relation.is_empty()]
         return self._add(place, body, source, accesses)
+
+
+def _runs(nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:
+    """``nodes`` one by one, but expressions that follow each other together."""
+
+    def is_expression(node: c_ast.Node) -> bool:
+        return isinstance(node, _EXPRESSIONS) and not isinstance(node, LastValue)
+
+    for together, run in itertools.groupby(nodes, is_expression):
+        nodes = list(run)
+        yield from [nodes] if together else ([each] for each in nodes)
 
 
 def _refused(node: c_ast.Node) -> Unsupported:

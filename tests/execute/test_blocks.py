@@ -1,0 +1,86 @@
+"""Regions with very many statements: those that follow each other are one, and the result is the same."""
+
+from __future__ import annotations
+
+import pytest
+from compiling import output, transform, write
+
+from polybuild import pipeline
+
+MANY = 120  # statements over three arrays: more pairs than are looked at one by one
+BODY = "\n".join(
+    f"      {'abc'[k % 3]}[i][j] = {'abc'[k % 3]}[i][j] * 0.{k % 7 + 1} + {'abc'[(k + 1) % 3]}[i][j] - {k};"
+    for k in range(MANY)
+)
+PROGRAM = """\
+#include <stdio.h>
+#define N 37
+static double a[N][N], b[N][N], c[N][N];
+int main(void) {
+  double sum = 0, last = 0;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) a[i][j] = i * 3 + j, b[i][j] = i - j, c[i][j] = 1;
+#pragma scop
+%s
+#pragma endscop
+  for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) sum = sum * 0.99 + a[i][j] + b[i][j] - c[i][j];
+  printf("%%.17g %%.17g\\n", sum, last);
+  return 0;
+}
+"""
+NEST = f"  for (int i = 1; i < N; i++)\n    for (int j = 1; j < N; j++) {{\n{BODY}\n    }}"
+
+# what a block may hold: variables, values of before, conditions, other loops between its statements
+SMALL = {
+    "a variable of the block": """\
+  for (int i = 1; i < N; i++)
+    for (int j = 1; j < N; j++) {
+      double t;
+      t = a[i][j] * 2;
+      b[i][j] = t + b[i][j - 1];
+      last = t;
+    }""",
+    "elements written before they are read": """\
+  for (int i = 1; i < N; i++) {
+    a[i][0] = i;
+    b[i][1] = a[i][0] + a[i - 1][0];
+    for (int j = 0; j < N; j++) c[i][j] += b[i][1];
+    a[i][1]++;
+    b[i][2] = a[i][1], c[0][i] = b[i][2];
+    c[i][i] -= c[0][i];
+  }""",
+    "conditions on data and on counters": """\
+  for (int i = 1; i < N; i++)
+    for (int j = 1; j < N; j++) {
+      a[i][j] += 1;
+      b[i][j] = a[i][j] > 20 ? a[i - 1][j] : 0;
+      if (i > j) {
+        c[i][j] = b[i][j];
+        a[i][j] = c[i][j - 1];
+      }
+      if (b[i][j] > 3) {
+        c[i][j] = 1;
+        b[i][j] = c[i][j] + 1;
+      }
+    }""",
+}
+
+
+def test_a_nest_of_very_many_statements(tmp_path):
+    path = tmp_path / "in.c"
+    result = transform(path, PROGRAM % NEST)
+    (region,) = result.regions
+    assert region.statements == 1
+    assert region.parallel_loops
+    assert any("stay together" in each for each in region.remarks)
+    assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_blocks(name, tmp_path, monkeypatch):
+    path = tmp_path / "in.c"
+    apart = transform(path, PROGRAM % SMALL[name]).regions[0]
+    monkeypatch.setattr(pipeline, "_MOST_PAIRS", 0)
+    result = transform(path, PROGRAM % SMALL[name], tile_sizes=(3, 5))
+    assert result.regions[0].statements < apart.statements
+    assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)
