@@ -47,7 +47,7 @@ def test_random_chains_of_temporaries(tmp_path):
 
 
 def test_programs_are_free_of_undefined_behaviour(tmp_path):
-    programs = [generate(7, index) for index in range(40)]
+    programs = [*(generate(7, index) for index in range(40)), generate(815, 67)]
     assert Harness(tmp_path).invalid(programs) == []
 
 

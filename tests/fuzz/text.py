@@ -286,9 +286,13 @@ class Printer:
         if node.also is not None:
             bound += f" && {node.counter} {node.relation} {self.affine(node.also)}"
         head = f"for ({declared}{node.counter} = {_bare(self.affine(node.start))}; {bound}; {_advance(node)})"
+        around = self.types[node.counter]  # another loop's counter may have the name
+        self.types[node.counter] = node.type
+        body = self._block(node.body, indent)
+        self.types[node.counter] = around
         if len(node.body) == 1 and not isinstance(node.body[0], Declare):
-            return [f"{indent}{head}", *self._block(node.body, indent)]
-        return [f"{indent}{head} {{", *self._block(node.body, indent), f"{indent}}}"]
+            return [f"{indent}{head}", *body]
+        return [f"{indent}{head} {{", *body, f"{indent}}}"]
 
     def _is_real(self, expr: Expr) -> bool:
         return any(isinstance(each, Read) and TYPES[self.arrays[each.array].type][2] for each in walk(expr))
