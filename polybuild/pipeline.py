@@ -417,6 +417,7 @@ def _transform(
         checked=dependences if options.verify else None,
         registers=mapping.registers,
         accumulators=mapping.accumulators,
+        unoptimised=options.contract_arrays == "scalars",
     )
     text, device_remarks = _write(model, plan, asked, held, overlaps)
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]

@@ -58,7 +58,8 @@ class LoopPrinter:
     loops under each mark of the schedule tree, ``scopes`` the buffers that loops' bodies
     declare, ``variables`` the names of accumulators and ``places`` where they are, ``sizes``
     the C text of the inner extents of each array that is a view. ``helpers`` collects what
-    the text needs from the prologue.
+    the text needs from the prologue. For a compiler that is ``unoptimised`` counters ask for registers,
+    and bounds are computed before a loop.
     """
 
     counter_type = COUNTER_TYPE
@@ -75,7 +76,9 @@ class LoopPrinter:
         scopes: Scopes = _NO_SCOPES,
         variables: Mapping[str, str] = MappingProxyType({}),
         places: AccumulatorPlaces = _NO_PLACES,
+        unoptimised: bool = False,
     ) -> None:
+        self._unoptimised = unoptimised
         self._places = places
         self._accumulators = variables
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
@@ -251,20 +254,37 @@ class LoopPrinter:
         inside = node.for_get_body()
         body = self._node(inside, indent + _INDENT, "") if once else self._block(inside, indent + _INDENT)
         if once:
-            head = [f"{indent}{{", f"{indent}{_INDENT}const {self.counter_type} {counter} = {start};"]
+            kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
+            head = [f"{indent}{{", f"{indent}{_INDENT}{kind} {counter} = {start};"]
             head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
         else:
-            condition = self._expression().text(node.for_get_cond())
+            start, condition = self._bounds(node, counter, start, before="" if line is None else line.text)
             step = self._expression().text(node.for_get_inc())
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
             head = [f"{indent}{self._directive(line)}"] if line is not None else []
             self._depth -= 1
-            head.append(f"{indent}for ({self.counter_type} {counter} = {start}; {condition}; {advance}) {{")
+            kind = register(self.counter_type, wanted=self._unoptimised)
+            head.append(f"{indent}for ({kind} {counter} = {start}; {condition}; {advance}) {{")
         if outer is None:
             del self._names[identifier]
         else:
             self._names[identifier] = outer
         return [*head, *body, f"{indent}}}"]
+
+    def _bounds(self, node: isl.AstNode, counter: str, start: str, *, before: str) -> tuple[str, str]:
+        """What stands after the counter in the head of a loop, and its condition.
+
+        A directive ``before`` it allows of one variable only.
+        """
+        condition = node.for_get_cond()
+        text = self._expression().text(condition)
+        if before or not self._unoptimised:
+            return start, text
+        end = self._expression().text(condition.op_get_arg(1))
+        if re.fullmatch(r"\w+", end):
+            return start, text
+        last = fresh(f"{counter}_end", self._taken.union(self._names.values()))
+        return f"{start}, {last} = {end}", f"{text.removesuffix(end)}{last}"
 
     def _restored(self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: str) -> list[str]:
         """A loop with the dynamic bounds that the user gave it."""
@@ -428,3 +448,8 @@ def _element_name(array: Array) -> str:
 def _type_name(statement: Statement, position: int) -> str:
     declared = statement.iterators[position].type
     return declared.name if isinstance(declared, Integer) else COUNTER_TYPE
+
+
+def register(kind: str, *, wanted: bool) -> str:
+    """The type of a variable, which asks for a register where that is ``wanted``."""
+    return f"register {kind}" if wanted else kind

@@ -23,7 +23,7 @@ from polybuild.emit.ends import declarations, inspections_of, name_ends
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.inspectors import InspectorText, write_inspectors
 from polybuild.emit.locals import local_declaration
-from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter
+from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter, register
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.emit.pieces import check_pieces
 from polybuild.emit.verification import CHECK, RUNS, Verification, verification
@@ -44,7 +44,8 @@ class Plan:
     statement, upper bounds on the trip counts of its loops; the region runs its original
     loops when the sum of their products is below ``min_work``. ``device`` says what a device
     may run instead. With ``checked`` the region can check itself when it runs. ``registers``
-    are the register tiles of ``schedule``, ``accumulators`` the variables its reductions need.
+    are the register tiles of ``schedule``, ``accumulators`` the variables its reductions need. Where
+    compilers are ``unoptimised`` counters and parameters ask for registers.
     """
 
     schedule: isl.Schedule
@@ -57,6 +58,7 @@ class Plan:
     checked: Dependences | None = None
     registers: tuple[RegisterTile, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
+    unoptimised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
         sizes=printed.sizes,
         variables=variables,
         places=ast.accumulators,
+        unoptimised=plan.unoptimised,
     )
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
@@ -164,7 +167,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     )
     code = set(re.findall(r"\w+", " ".join(line for line in everything if "POLYBUILD_OMP(" not in line)))
     used_names = set(re.findall(r"\w+", " ".join(everything)))
-    declared = _parameter_declarations(scop, names, used_names, build, printer)
+    kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
+    declared = _parameter_declarations(scop, names, used_names, build, printer, kind=kind)
     # a compiler without OpenMP sees no use of what only directives mention
     declared += [f"(void)sizeof {each};" for each in names.values() if each in used_names - code]
     return RegionText(
@@ -232,9 +236,15 @@ def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
 
 
 def _parameter_declarations(
-    scop: Scop, names: Mapping[str, str], used: set[str], build: isl.AstBuild, printer: ExpressionPrinter
+    scop: Scop,
+    names: Mapping[str, str],
+    used: set[str],
+    build: isl.AstBuild,
+    printer: ExpressionPrinter,
+    *,
+    kind: str,
 ) -> list[str]:
-    """One wide copy of each parameter: no expression of the generated loops can overflow."""
+    """One wide copy of each parameter, of type ``kind``, so that no expression of the loops can overflow."""
     lines: list[str] = []
     for parameter in reversed(scop.parameters):
         if names[parameter.name] not in used:
@@ -245,7 +255,7 @@ def _parameter_declarations(
             condition = printer.text(build.expr_from_set(reached), TERNARY + 1)
             used.update(re.findall(r"\w+", condition))
             value = f"{condition} ? {value} : 0"
-        lines.append(f"const {COUNTER_TYPE} {names[parameter.name]} = {value};")
+        lines.append(f"{kind} {names[parameter.name]} = {value};")
     return lines[::-1]
 
 

@@ -49,10 +49,19 @@ def test_results(programs, kernel):
 def test_whole_tiles_have_no_conditions(programs):
     text = programs.contracted.with_suffix(".c").read_text()
     start = text.index("static void blur(")
-    core = text[text.index("for (long long pb_y", start) :]
+    core = text[text.index("for (register long long pb_y", start) :]
     core = core[: core.index("}")]
     assert core.count("pb_t_3_2") > 1
     assert "if (" not in core
+
+
+def test_unoptimised_loops_keep_counters_and_bounds_in_registers(programs):
+    text = programs.contracted.with_suffix(".c").read_text()
+    start = text.index("static void poly(")
+    core = text[start : text.index("the original", start)]
+    assert core.count("for (register long long") == core.count("for (") == 2
+    assert core.count("_end = ") == 2
+    assert "register const long long pb_n = n;" in core
 
 
 def test_with_threads_and_few_variables(tmp_path):

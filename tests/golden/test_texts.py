@@ -21,7 +21,7 @@ SILENT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 @pytest.mark.parametrize("name", NAMES)
 def test_text(name, request, monkeypatch):
     monkeypatch.chdir(HERE / "inputs")  # for a path without directories in the text
-    result = compile_source(name, Options(min_work=1000), ["gcc"], ["-std=c99"])
+    result = compile_source(name, Options(min_work=1000), ["gcc"], ["-O2", "-std=c99"])
     assert {each.status for each in result.regions} == {"transformed"}
     golden = HERE / name
     if request.config.getoption("--update-golden"):

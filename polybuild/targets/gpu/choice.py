@@ -172,7 +172,7 @@ def _choose(scop: Scop, dependences: Dependences, options: Options, temporaries:
             raise
         return usual
     before, after = usual.axes(), other.axes()
-    if options.contract_arrays == "auto":  # loops that reuse what they read are better off in tiles
+    if options.contract_arrays != "on":  # loops that reuse what they read are better off in tiles
         pays = all(after[name] >= count for name, count in before.items())
         pays = pays and streams(scop, users_of(scop, temporaries), temporaries)
     else:
