@@ -18,6 +18,7 @@ from polybuild.report.gather import Explained
 from polybuild.report.obstacles import SourceLoop
 from polybuild.report.pictures.footprints import footprints
 from polybuild.report.pictures.iterations import iteration_space, nests
+from polybuild.report.pictures.tiling import tiling
 from polybuild.report.pictures.tree import schedule_tree
 
 _MOST_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
@@ -221,6 +222,8 @@ def _pictures(details: Details) -> Iterator[str]:
         for nest in nests(scop)[:_MOST_NESTS]
     ]
     yield from _figures("Iterations and dependences, in the order of the source", drawn)
+    tiles = [_captioned(partial(tiling, scop, details.schedule, nest)) for nest in nests(scop)[:_MOST_NESTS]]
+    yield from _figures("Tiles of the new order", tiles)
     yield from _figures("Elements that are touched", [_drawn(partial(footprints, scop))])
     yield from _figures(
         "The new order as a schedule tree", [_drawn(partial(schedule_tree, scop, details.schedule))]
@@ -232,6 +235,19 @@ def _figures(title: str, drawn: Sequence[str]) -> Iterator[str]:
         yield f'<h3>{title}</h3><div class="sides">'
         yield from (f"<figure>{each}</figure>" for each in drawn if each)
         yield "</div>"
+
+
+def _captioned(draw: Callable[[], tuple[str, str]]) -> str:
+    """A picture with what is to be said of it; empty as ``_drawn`` is."""
+    said: list[str] = []
+
+    def picture() -> str:
+        svg, text = draw()
+        said.append(text)
+        return svg
+
+    svg = _drawn(picture)
+    return f"{svg}<figcaption>{escape(said[0])}</figcaption>" if svg else ""
 
 
 def _drawn(draw: Callable[[], str]) -> str:

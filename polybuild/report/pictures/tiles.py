@@ -77,9 +77,15 @@ def plane(
 
 
 def tile_picture(
-    tiles: dict[Point, Tile], title: str, axes: tuple[str, str], *, ordered: int = 2, upwards: bool = True
+    tiles: dict[Point, Tile],
+    title: str,
+    axes: tuple[str, str],
+    *,
+    ordered: int = 2,
+    upwards: bool = True,
+    dots: bool = True,
 ) -> str:
-    """An SVG picture of a plane: a square for each point, lines between the tiles.
+    """An SVG picture of a plane: a square for each point, with a dot if ``dots``, lines between the tiles.
 
     The first ``ordered`` numbers of a tile say when it runs: all tiles with the same ones run at
     once and have one colour. The first coordinate of a point goes up, or down.
@@ -98,7 +104,7 @@ def tile_picture(
     for row, first, last, colour in _runs({at: times.index(tile[:ordered]) for at, tile in tiles.items()}):
         size = (_CELL * (last - first + 1), _CELL)
         drawing.box(corner(row, first), size, f"tile{colour % _COLOURS}")
-    for row, column in tiles:
+    for row, column in tiles if dots else ():
         left, top = corner(row, column)
         drawing.circle((left + _CELL / 2, top + _CELL / 2), 1.5, "point")
     below = -1 if upwards else 1

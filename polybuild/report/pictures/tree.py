@@ -66,6 +66,9 @@ def schedule_tree(scop: Scop, schedule: isl.Schedule) -> str:
     return picture.svg()
 
 
+_COPIES = "copies into a packed buffer"
+
+
 class _Reader:
     """Puts nodes into words."""
 
@@ -74,7 +77,10 @@ class _Reader:
 
     def instances(self, domain: isl.UnionSet) -> str:
         """The statements of a set of instances, by their lines."""
-        found = [self._statements[each.get_tuple_name()] for each in sets_of(domain) if not each.is_empty()]
+        names = [each.get_tuple_name() for each in sets_of(domain) if not each.is_empty()]
+        found = [self._statements[each] for each in names if each in self._statements]
+        if names and not found:
+            return _COPIES
         lines = sorted({each.location.line for each in found})
         shown = ", ".join(map(str, lines[:_MOST_STATEMENTS]))
         more = ", ..." if len(lines) > _MOST_STATEMENTS else ""
@@ -86,9 +92,13 @@ class _Reader:
         value.foreach_pw_aff(pieces.append)
         texts: dict[str, list[Statement]] = {}
         for each in sorted(pieces, key=lambda one: natural_key(_name(one))):
+            if _name(each) not in self._statements:
+                continue
             statement = self._statements[_name(each)]
             text = text_of(each, [iterator.name for iterator in statement.iterators])
             texts.setdefault(text, []).append(statement)
+        if not texts:
+            return "over its elements"
         if len(texts) == 1:
             return next(iter(texts))
         parts = [

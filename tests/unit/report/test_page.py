@@ -13,6 +13,7 @@ from polybuild.report.gather import gather
 from polybuild.report.page import page
 from polybuild.report.pictures.footprints import footprints
 from polybuild.report.pictures.iterations import iteration_space, nests
+from polybuild.report.pictures.tiling import tiling
 from polybuild.report.pictures.tree import schedule_tree
 
 SOURCE = """\
@@ -67,7 +68,8 @@ def test_the_page_is_whole(result):
     parser = Balance()
     parser.feed(text)
     assert parser.open == []
-    assert text.count("<svg") == 3
+    assert text.count("<svg") == 4
+    assert "Tiles of one colour run at the same time." in text
     assert "heat &amp; co.c" in text
     assert "&lt;&amp;&gt;" in text
     assert "<script" not in text
@@ -115,3 +117,50 @@ def test_arrows_bend_around_the_iterations_in_their_way(tmp_path):
     # among six iterations five that are one apart, and one in the legend; four that are two apart
     assert len([each for each in drawn.findall(f"{space}line") if each.get("class") == "flow"]) == 5 + 1
     assert len(drawn.findall(f"{space}path")) == 4
+
+
+# a product in register tiles, whose operands are packed; a sweep that slants; a loop that stays as it is
+OTHERS = """\
+void product(int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++) c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+#pragma scop tile_sizes(6,12,8)
+  for (int t = 0; t < n; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) a[i][j] += a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1];
+#pragma endscop
+#pragma scop
+  for (int i = 1; i < n; i++) a[i][0] = a[i - 1][0] * 2;
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    path = tmp_path_factory.mktemp("others") / "in.c"
+    path.write_text(OTHERS)
+    return str(path), compile_source(str(path), Options(), ["gcc"], [])
+
+
+def test_a_page_of_packed_buffers(others):
+    path, found = others
+    text = page(path, *gather(found))
+    assert "copies into a packed buffer" in text
+    assert text.count("Tiles of the new order") == 2
+
+
+def test_tiles_that_slant(others):
+    product, sweep, chain = others[1].details
+    (nest,) = nests(product.scop)
+    assert tiling(product.scop, product.schedule, nest)[0].count("<title>tiles along i and") == 1
+    (nest,) = nests(sweep.scop)
+    picture, caption = tiling(sweep.scop, sweep.schedule, nest)
+    assert caption.startswith("Tiles of one colour run at the same time.")
+    assert caption.endswith("a square stands for 1 of t and 1 of i.")
+    assert all(f'class="tile{colour}"' in picture for colour in range(4))  # one wavefront after the other
+    (nest,) = nests(chain.scop)
+    assert tiling(chain.scop, chain.schedule, nest) == ("", "")
