@@ -15,6 +15,7 @@ from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.names import Variable
 from polybuild.scop.nodes import location
+from polybuild.scop.references import Reference
 from polybuild.source.model import Storage
 from polybuild.source.types import Integer, Pointer, Type
 
@@ -32,7 +33,7 @@ def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDr
     for access in accesses:
         base = access.base
         if access.array.by_pointer and (
-            _is_reachable(base.variable) or (base.members and isinstance(base.variable.type, Pointer))
+            _is_reachable(base.variable) or (_is_in_memory(base) and isinstance(base.variable.type, Pointer))
         ):
             fixed[base.variable.name] = None
     for access in written.values():
@@ -56,6 +57,11 @@ def _may_write_elsewhere(access: AccessDraft) -> bool:
 def _is_reachable(root: Variable) -> bool:
     """Whether a pointer of the program can point at ``root``."""
     return root.storage in {Storage.GLOBAL, Storage.STATIC} or root.address_taken
+
+
+def _is_in_memory(base: Reference) -> bool:
+    """Whether the last pointer on the way to an array is a member (``p->a[i]``, not ``p->array[i]``)."""
+    return base.target not in {"", base.variable.name}
 
 
 def _may_change(array: Array, kind: Type | None) -> bool:
