@@ -39,6 +39,18 @@ def permute(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
     return node
 
 
+def with_single(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """A permutable band with one more member before the others, which has a single iteration."""
+    partial = node.band_get_partial_schedule()
+    coincident = [node.band_member_get_coincident(position) for position in range(node.band_n_member())]
+    first = partial.get_union_pw_aff(0)
+    single = isl.MultiUnionPwAff.from_union_pw_aff(first.sub(first))
+    node = node.delete().insert_partial_schedule(single.flat_range_product(partial)).band_set_permutable(1)
+    for position, value in enumerate([1, *coincident]):
+        node = node.band_member_set_coincident(position, value)
+    return node
+
+
 def negate(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
     """Run one coincident member of a band the other way round: ``(i, j)`` becomes ``(i, -j)``."""
     partial = node.band_get_partial_schedule()

@@ -75,7 +75,17 @@ BODIES = {
     "a band of four loops": """
   for (int r = 0; r < m; r++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
     for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];""",
+    "one row": """
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      C[0][j] = 0;
+      for (int k = 0; k < n; k++) C[0][j] += A[i][k] * B[k][j];
+    }
+    for (int j = 0; j < n; j++) A[i][j] = C[0][j];
+  }""",
 }
+STREAM = """
+  for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[0][j] += A[0][k] * B[k][j];"""
 FLAGS = ("-O2", "-ffp-contract=off")
 
 
@@ -94,10 +104,14 @@ def test_equal_to_the_original(body, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["product", "transposed operands", "lower triangle", "in place, steps after the rows"]
+    "name", ["product", "transposed operands", "lower triangle", "in place, steps after the rows", "one row"]
 )
 def test_blocks_are_built(name, tmp_path):
     assert "polybuild_double" in transform(tmp_path, BODIES[name])[1].read_text()
+
+
+def test_what_streams_from_memory_is_read_in_long_rows(tmp_path):
+    assert "polybuild_double" not in transform(tmp_path, STREAM)[1].read_text()
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

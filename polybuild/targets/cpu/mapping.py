@@ -23,13 +23,13 @@ from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
-from polybuild.targets.cpu.roles import find_roles
+from polybuild.targets.cpu.roles import find_line, find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
-from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile
+from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile, with_single
 from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribute import dependence_groups, distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
@@ -142,12 +142,8 @@ class _Mapper:
         if vector is not None and vector.groups and not self._distribute:
             vector = None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
-        roles = find_roles(node, accesses) if innermost and not tiled and self._options.registers else None
-        if roles and is_worth_tiling(node, accesses, self._options):
-            built = self.registers.tile(node, roles, threads=threads)
-            if built is not None:
-                self.tile_sizes.append(built[1])
-                return built[0]
+        if innermost and not tiled and (built := self._in_registers(node, accesses, threads=threads)):
+            return built
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         if not tiled and is_worth_tiling(node, moved, self._options, len(reduced)):
@@ -164,6 +160,22 @@ class _Mapper:
         else:
             node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
         return node.ancestor(node.get_tree_depth() - depth)
+
+    def _in_registers(
+        self, node: isl.ScheduleNode, accesses: list[Reference], *, threads: bool
+    ) -> isl.ScheduleNode | None:
+        """An innermost band in register tiles, None if there are none that pay."""
+        if not self._options.registers or not is_worth_tiling(node, accesses, self._options):
+            return None
+        roles = find_roles(node, accesses)
+        if roles is None and node.get_schedule_depth() > 0:
+            node = with_single(node)
+            roles = find_line(node, references(self._scop, node))
+        built = self.registers.tile(node, roles, threads=threads) if roles else None
+        if built is None:
+            return None
+        self.tile_sizes.append(built[1])
+        return built[0]
 
     def _phases(self, node: isl.ScheduleNode, *, threads: bool) -> isl.ScheduleNode:
         """Map the tiles of a stencil, and what is below them."""

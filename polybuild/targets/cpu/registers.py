@@ -77,7 +77,7 @@ class RegisterTiler:
         band = permute(node, [*others, roles.rows, roles.steps, roles.lanes])
         if others:
             band = band.band_split(len(others)).child(0)
-        order = _cache_order(band, sizes, threads=threads and not outer_first)
+        order = _cache_order(band, sizes, threads=threads and not outer_first, single=roles.single)
         if order is None:
             return None
         outer = band.get_schedule_depth()
@@ -122,7 +122,8 @@ class RegisterTiler:
 
     def _build(self, place: isl.ScheduleNode, site: Site) -> isl.ScheduleNode:
         """Everything within the tiles for the caches; returns a node in it."""
-        buffers = find_buffers(self._scop, site, self._numbers)
+        # what a single row loads is used once
+        buffers = [] if site.roles.single else find_buffers(self._scop, site, self._numbers)
         tile = _register_tile(len(self.tiles), site, buffers)
         self.tiles.append(tile)
         node = _block(place, site, tile)
@@ -136,14 +137,16 @@ class RegisterTiler:
         return node
 
 
-def _cache_order(node: isl.ScheduleNode, sizes: Sizes, *, threads: bool) -> dict[int, int] | None:
+def _cache_order(
+    node: isl.ScheduleNode, sizes: Sizes, *, threads: bool, single: bool
+) -> dict[int, int] | None:
     """The tiles around the blocks, outermost first: member of ``(rows, steps, lanes)`` to size.
 
     The first is coincident if it is for ``threads``; None if no order is so. With rows
-    outermost, what is packed of them serves all columns.
+    outermost, what is packed of them serves all columns; a ``single`` row cannot be shared.
     """
     coincident = coincident_members(node)
-    if not threads or ROWS in coincident:
+    if not threads or (ROWS in coincident and not single):
         return {ROWS: sizes.rows, STEPS: sizes.steps}
     if LANES in coincident:
         return {LANES: sizes.columns, STEPS: sizes.steps, ROWS: sizes.rows}

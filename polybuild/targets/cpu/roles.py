@@ -32,14 +32,24 @@ _MOST_PACKED_ROWS = 128
 _COLUMNS = 256
 
 
+# The vectors of a block that has one row, and the widest in bytes: wider ones that are not aligned
+# lie across two lines of the cache each.
+_LINE_VECTORS = 8
+_LINE_WIDTH = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """An update and the positions of the members of the band that are its rows, steps and lanes."""
+    """An update and the positions of the members of the band that are its rows, steps and lanes.
+
+    If ``single`` there is but one row: nothing that is loaded serves another one.
+    """
 
     update: Update
     rows: int
     steps: int
     lanes: int
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,38 @@ def find_roles(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | Non
         if roles:
             return roles
     return None
+
+
+def find_line(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None:
+    """An update below a permutable band ``(single row, ...)`` that can stay in registers.
+
+    For ``y[j] += x[k] * B[k][j]``, where ``B`` serves the loops around again: else it streams from
+    memory, which wants long rows of it. None if there is none.
+    """
+    members = node.band_n_member()
+    if members < 3 or not node.band_get_permutable():
+        return None
+    for name in dict.fromkeys(each.statement.name for each in accesses):
+        update = find_update([each for each in accesses if each.statement.name == name])
+        if update is None:
+            continue
+        strides = [update.accumulator.stride(member) for member in range(members)]
+        steps = [member for member in range(1, members) if strides[member] is Stride.NONE]
+        lanes = [member for member in range(1, members) if strides[member] is Stride.UNIT]
+        if not steps or not lanes or not _is_forward(update.accumulator, lanes[0]):
+            continue
+        streams = [each for each in update.operands if each.stride(lanes[0]) is not Stride.NONE]
+        if all(_loads(each, lanes[0]) for each in update.operands) and all(
+            _serves_again(node, each) for each in streams
+        ):
+            return Roles(update, 0, steps[-1], lanes[0], single=True)
+    return None
+
+
+def _serves_again(node: isl.ScheduleNode, reference: Reference) -> bool:
+    """Whether an element is accessed in several iterations of the loops around ``node``."""
+    relation = isl.UnionMap.from_map(reference.access.relation)
+    return not relation.reverse().apply_range(node.get_prefix_schedule_union_map()).is_single_valued()
 
 
 def _roles(update: Update, members: int) -> Roles | None:
@@ -107,6 +149,9 @@ def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
     the packed rows a quarter of the second-level one.
     """
     element = roles.update.type.size
+    if roles.single:
+        block = Block(1, _LINE_VECTORS, max(2, min(options.vector_size, _LINE_WIDTH) // element))
+        return _whole_blocks(block, 1, _MOST_STEPS, _COLUMNS)
     registers = 32 if options.vector_size == _WIDEST else 16
     rows = min(_MOST_ROWS, (registers - _OTHER_REGISTERS) // _VECTORS)
     block = Block(rows, _VECTORS, max(2, options.vector_size // element))
