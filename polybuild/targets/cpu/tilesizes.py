@@ -66,15 +66,15 @@ def shared_size(node: isl.ScheduleNode, position: int, size: int, *, vector: boo
 
     Where the number of iterations is known, there are some tiles for each of many threads, all of one size.
     """
-    values = node.band_get_partial_schedule().get_union_pw_aff(position)
+    values = node.band_get_partial_schedule().get_union_pw_aff(position).intersect_domain(node.get_domain())
     first, last = values.min_val(), values.max_val()
     if not (first.is_int() and last.is_int()):
         return size
     trips = last.to_python() - first.to_python() + 1
     least = _LEAST_ROW if vector else _LEAST
     tiles = max(-(-trips // size), min(_SHARES, trips // least))
-    unit = least if vector else 1
-    return min(size, -(-trips // (tiles * unit)) * unit)
+    even = -(-trips // tiles)
+    return min(size, max(least, even // least * least) if vector else even)
 
 
 def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:

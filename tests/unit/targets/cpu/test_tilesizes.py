@@ -6,7 +6,14 @@ import pytest
 
 from polybuild.options import Options
 from polybuild.targets.cpu.strides import references
-from polybuild.targets.cpu.tilesizes import element_size, even_front, footprint, is_reused, tile_sizes
+from polybuild.targets.cpu.tilesizes import (
+    element_size,
+    even_front,
+    footprint,
+    is_reused,
+    shared_size,
+    tile_sizes,
+)
 
 PARAMETERS = "int n, TYPE C[restrict n][n], TYPE A[restrict n][n], TYPE B[restrict n][n]"
 PRODUCT = (
@@ -81,3 +88,21 @@ def test_reuse(band):
 def test_a_wavefront_gets_square_tiles_in_front():
     assert even_front((64, 8, 512)) == (8, 8, 512)
     assert even_front((4, 4)) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("trips", "size", "vector", "expected"),
+    [
+        ("150", 128, False, 10),  # sixteen tiles, where two of 128 and 22 would keep one thread waiting
+        ("150", 128, True, 64),  # whole vectors
+        ("1000", 128, True, 64),
+        ("4000", 128, False, 125),  # of one size
+        ("40", 8, False, 8),
+        ("5", 8, False, 5),
+        ("n", 128, False, 128),  # nothing is known
+    ],
+)
+def test_many_threads_get_tiles(trips, size, vector, expected, band):
+    body = f"for (int i = 0; i < {trips}; i++) for (int j = 0; j < n; j++) C[i][j] = A[i][3];"
+    _, node = band(body, PARAMETERS.replace("TYPE", "double"), "i", "j")
+    assert shared_size(node, 0, size, vector=vector) == expected
