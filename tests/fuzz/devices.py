@@ -22,6 +22,13 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "tile": "off", "block-sizes": "5", "grid-sizes": "3"},
     {"min-work": "0", "tile-sizes": "8,8,4", "block-sizes": "4,4,4", "grid-sizes": "2,3", "fusion": "max"},
     {"min-work": "0", "tile-sizes": "4", "block-sizes": "2", "verify": "on"},
+    {
+        "min-work": "0",
+        "contract-arrays": "on",
+        "tile-sizes": "4,3,2",
+        "block-sizes": "2,3",
+        "grid-sizes": "2,3",
+    },
     {"min-work": "0", "schedule": "pluto", "tile-sizes": "4,5", "block-sizes": "4,2"},
 )
 
