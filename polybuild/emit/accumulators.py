@@ -11,7 +11,7 @@ from polybuild.emit.names import PREFIX, fresh
 from polybuild.polyhedral import maps_of
 from polybuild.targets.model import Accumulator
 
-_in = isl.dim_type.in_
+_in, _set, _param = isl.dim_type.in_, isl.dim_type.set, isl.dim_type.param
 # Minima and maxima in OpenMP start from a value of their own, which floating-point numbers
 # that are no numbers make visible; ours start from the value that there is.
 _COMBINATIONS = {
@@ -34,17 +34,24 @@ class AccumulatorPlace:
     element: isl.AstExpr
     dates: isl.Set | None
 
-    def runs(self) -> isl.AstExpr:
+    def runs(self, counters: Collection[str]) -> isl.AstExpr:
         """Whether something is accumulated here, whatever the loops around have made sure of.
 
         isl's build knows less: it takes for true what loops further in make sure of by running not at all.
+        ``counters`` are the names, as isl gives them, of the loops around; the other dimensions
+        have one value each, for which isl writes no loop.
         """
         dates = self.dates
         assert dates is not None  # noqa: S101 - who asks has looked
-        depth, known = dates.dim(isl.dim_type.set), dates.dim(isl.dim_type.param)
-        here = dates.move_dims(isl.dim_type.param, known, isl.dim_type.set, 0, depth).params()
-        for dimension in range(depth):
-            here = here.set_dim_name(isl.dim_type.param, known + dimension, f"c{dimension}")
+        names = [f"c{dimension}" for dimension in range(dates.dim(_set))]
+        for dimension in reversed(range(len(names))):
+            if names[dimension] not in counters:
+                dates = dates.project_out(_set, dimension, 1)
+                del names[dimension]
+        known = dates.dim(_param)
+        here = dates.move_dims(_param, known, _set, 0, len(names)).params()
+        for position, name in enumerate(names, known):
+            here = here.set_dim_name(_param, position, name)
         context = isl.Set.universe(here.get_space())
         return isl.AstBuild.from_context(context).expr_from_set(here.coalesce())
 

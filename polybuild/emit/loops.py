@@ -183,7 +183,7 @@ class LoopPrinter:
             entered = self._is_entered(loop, place)
             block = "{" if entered == "1" else f"if ({entered}) {{"
         elif place.dates is not None:
-            runs = self._expression().text(place.runs(), TERNARY + 1)
+            runs = self._expression().text(place.runs(self._names), TERNARY + 1)
             value, back = f"{runs} ? {value} : 0", f"if ({runs}) {back}"
         saved = self._accumulating
         own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
@@ -224,7 +224,7 @@ class LoopPrinter:
             start = self._printer(instance, {}).visit(counted.start)
             iterator = instance.statement.iterators[counted.position].name
             entered = self._printer(instance, {iterator: f"({start})"}).visit(counted.header.cond)
-            return f"{self._expression().text(place.runs(), AND)} && ({entered})"
+            return f"{self._expression().text(place.runs(self._names), AND)} && ({entered})"
         identifier = loop.for_get_iterator().id_get_id().get_name()
         start = self._expression().text(loop.for_get_init())
         names = {**self._names, identifier: start if start.isalnum() else f"({start})"}

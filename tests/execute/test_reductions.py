@@ -274,3 +274,40 @@ def test_a_loop_in_which_nothing_accumulates_has_no_reduction(tmp_path):
     assert "reduction(*: pb_x)" in result.text
     made = write(tmp_path / "made.c", result.text)
     assert messages("gcc", made, "-fopenmp") == (0, "")
+
+
+# The loop over i runs once in each tile of diagonals, so isl writes none for it.
+DIAGONALS = """\
+struct s { unsigned x; };
+static unsigned P[32][32], Q[64];
+void f(int n, struct s *s, unsigned A[restrict n + 20][n + 20], unsigned *restrict B, unsigned *restrict C,
+       unsigned *restrict D)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    unsigned sum = B[i];
+    for (int j = 0; j < i; j++) sum -= P[i][j] * B[j];
+    B[i] = sum + P[i][i];
+  }
+  for (int i = 2; i < (n + 5) / 2; i++)
+    C[n - i + 1] += i >= i && i >= i ? s->x : D[i + 13];
+  for (int i = 1; i <= n; i++)
+    for (int j = n - 1; j >= 0; j--)
+      for (int v = j; v < i - 1; v++) {
+        unsigned t = (D[v - n + 13] + i) >> ((j - j < v ? s->x : A[j][v]) & 7);
+        if (j % 2 == 0) {
+          C[i + 1] = 5u + (Q[v] + C[i + 1]);
+        } else if (v % 2 == 0) {
+          if (i + n < v) D[n - v + 13] = (Q[v + 1] + 2u) * C[i + v + 1];
+        }
+        s->x = t + 1u;
+      }
+#pragma endscop
+}
+"""
+
+
+def test_where_something_accumulates_is_said_of_loops_that_are_there(tmp_path):
+    result = transform(tmp_path / "a.c", DIAGONALS, "-O1", tile_sizes=(5, 4, 3, 2), fusion="depth")
+    assert re.search(r"pb_C = .* \? .* : 0;", result.text)
+    assert messages("gcc", write(tmp_path / "made.c", result.text), "-fopenmp") == (0, "")
