@@ -1,8 +1,8 @@
 """Work in a process of its own: what ends it there costs one region, not the build.
 
 isl is a large C library. Where a fault of its own, or a want of memory, ends the process, or it
-does not come to an end, the file is gone over once more: with less ambition for the region
-that was being worked on, and the third time without it.
+does not come to an end, the file is gone over again: with less ambition for the region that was
+being worked on, and in the end without it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 # Seconds for one region. The budget of operations ends the analysis long before; this is
 # for what it does not count.
-LONGEST = 180.0
+LONGEST = 120.0
 
 
 class WorkLostError(Exception):

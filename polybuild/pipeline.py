@@ -52,6 +52,8 @@ _LAUNCH_WORK = 10_000
 # isl's budget for each so many lines of a region, at most about twenty seconds' work
 _MOST_OPERATIONS = 10_000_000
 _LINES = 100
+# processes that may be lost with a region before it is left alone
+_MOST_LOST = 2
 # pieces of dependences beyond which only the original order is tried
 _MOST_PIECES = 10_000
 # pairs of accesses to one array beyond which statements that follow each other are one
@@ -105,10 +107,10 @@ def compile_source(
             try:
                 lost = _begin(watch, position, region)
                 generated, report, found = _compile_region(
-                    region, options, strict_aliasing=strict, careful=bool(lost)
+                    region, options, strict_aliasing=strict, lost=len(lost)
                 )
                 if lost:
-                    remark = f"only its original order was tried: the process at work on it {lost}"
+                    remark = f"only its original order was tried: the process at work on it {lost[-1]}"
                     report = replace(report, remarks=(*report.remarks, remark))
                 replacements.append(Replacement(region, generated))
                 found = replace(found, original=source.text[region.span.start : region.span.end])
@@ -136,13 +138,13 @@ def compile_source(
     return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
-def _begin(watch: Watch, position: int, region: Region) -> str:
-    """Begin with a region; says how a process ended that was at work on it before.
+def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:
+    """Begin with a region; how the processes ended that were at work on it before.
 
-    Raises Unsupported if two did.
+    Raises Unsupported if too many did.
     """
     lost = watch.lost.get(position, ())
-    if len(lost) > 1:
+    if len(lost) > _MOST_LOST:
         raise Unsupported(
             "internal",
             f"internal error: the process at work on this region {lost[-1]}; it is left as it is",
@@ -150,7 +152,7 @@ def _begin(watch: Watch, position: int, region: Region) -> str:
             "please report it, with the region; smaller regions may do",
         )
     watch.begins(position)
-    return "".join(lost)
+    return lost
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
@@ -262,22 +264,22 @@ def _not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
 
 
 def _compile_region(
-    region: Region, options: Options, *, strict_aliasing: bool, careful: bool
+    region: Region, options: Options, *, strict_aliasing: bool, lost: int
 ) -> tuple[RegionText, RegionReport, Details]:
     """One region down the road; raises Unsupported where it must stay as it is.
 
     What takes isl too long, or fails the proof, is tried again with less ambition; from the start
-    with the least if it is to be ``careful``.
+    with the least if processes were ``lost`` with it, and if several were without exact dependences.
     """
     options = _with_clauses(region, options)
-    ladder = _ladder(options)[-1 if careful else 0 :]
+    ladder = _ladder(options)[-1 if lost else 0 :]
     # large regions take more, and are worth it: it is their number that must not matter
     most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
     model: _Model | None = None
     for attempt in ladder:
         try:
             if model is None:
-                model = _read_model(region, most)
+                model = _read_model(region, most, exact=lost < _MOST_LOST)
             if model.is_huge and attempt is not ladder[-1]:
                 continue  # no scheduler comes to an end with so much
             with operation_budget(most if attempt in {ladder[0], ladder[-1]} else most // 3):
@@ -359,12 +361,12 @@ class _Model:
         return tuple(found)
 
 
-def _read_model(region: Region, most: int) -> _Model:
-    """Model and dependences of a region, for a few times ``most`` operations."""
+def _read_model(region: Region, most: int, *, exact: bool) -> _Model:
+    """Model and dependences of a region, ``exact`` ones if asked for; for a few times ``most`` operations."""
     with operation_budget(most):
         scop, in_blocks = _extract(region)
     live = live_after(region)
-    dependences, coarse = bounded_dependences(scop, live, most)
+    dependences, coarse = bounded_dependences(scop, live, most, exact=exact)
     with operation_budget(most):
         check_schedule(scop.schedule, dependences, scop.domain)
     return _Model(region, scop, live, dependences, coarse, in_blocks)

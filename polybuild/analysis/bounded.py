@@ -27,17 +27,20 @@ _out = isl.dim_type.out
 
 
 def bounded_dependences(
-    scop: Scop, live_out: frozenset[str], most: int
+    scop: Scop, live_out: frozenset[str], most: int, *, exact: bool = True
 ) -> tuple[Dependences, tuple[Array, ...]]:
     """Dependences of ``scop`` for about ``most`` operations, and the arrays whose are not exact.
 
-    Raises isl's error if even what stands in for them takes more.
+    If not ``exact`` none are. Raises isl's error if even what stands in for them takes more.
     """
+    accessed = {each.array.name for statement in scop.statements for each in statement.accesses}
+    arrays = [array for array in scop.arrays if array.name in accessed]
+    if not exact:
+        with operation_budget(most):
+            return coarse_dependences(scop), tuple(arrays)
     with contextlib.suppress(isl.Error), operation_budget(most):
         return compute_dependences(scop, live_out), ()
     parts, coarse = [], []
-    accessed = {each.array.name for statement in scop.statements for each in statement.accesses}
-    arrays = [array for array in scop.arrays if array.name in accessed]
     for array in arrays:
         alone = _restricted(scop, array)
         try:
