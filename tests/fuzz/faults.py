@@ -14,10 +14,13 @@ from polybuild.emit.conditions import ConditionPrinter
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.place import Place
-from polybuild.targets.cpu import mapping
+from polybuild.targets.cpu import choice, mapping
 
 NOT_PLANTED = 99
 """Exit code of a process in which there is no place for a fault any more."""
+
+NOTHING = "nothing"
+"""A fault that is none: what is found with it is not due to a fault."""
 
 FAULTS: dict[str, Callable[[], None]] = {}
 
@@ -64,9 +67,15 @@ def drop_false_dependences() -> None:
 
 
 @_fault
-def tile_any_band() -> None:
-    """Bands are tiled whether they are permutable or not; the proof has to refuse."""
-    _replace(mapping, "is_worth_tiling", lambda node, *_rest: node.band_n_member() > 1)
+def scheduler_forgets() -> None:
+    """isl's scheduler does not get the anti and output dependences; the proof, which does, has to refuse."""
+    compute = choice.compute_schedule
+
+    def forgetful(scop: object, dependences: dependences.Dependences, *rest: object) -> isl.Schedule:
+        nothing = isl.UnionMap.empty(dependences.false.get_space())
+        return compute(scop, dataclasses.replace(dependences, false=nothing), *rest)
+
+    _replace(choice, "compute_schedule", forgetful)
 
 
 @_fault
@@ -82,7 +91,7 @@ def missing_private() -> None:
     _replace(
         ConditionPrinter,
         "loop_line",
-        lambda self, line, names: loop_line(self, dataclasses.replace(line, private=()), names),
+        lambda self, line, *rest: loop_line(self, dataclasses.replace(line, private=()), *rest),
     )
 
 
@@ -149,5 +158,6 @@ def block_reversed() -> None:
 
 
 def plant(name: str) -> None:
-    """Plant one of ``FAULTS``."""
-    FAULTS[name]()
+    """Plant one of ``FAULTS``, or ``NOTHING``."""
+    if name != NOTHING:
+        FAULTS[name]()

@@ -12,31 +12,33 @@ import tempfile
 from pathlib import Path
 
 from .__main__ import run_batch
-from .faults import FAULTS
+from .faults import FAULTS, NOTHING
 
 SEED = 11
 BATCH = 12  # most are found by the first few
 MOST = 1000 // BATCH  # batches
 PROOF = "refused by the proof"
-KINDS = {
-    PROOF,
-    "wrong",
-    "crash",
-    "tool",
-    "hang",
-}  # what a bug may show as; anything else is the harness's own
+KINDS = {PROOF, "wrong", "crash", "tool", "hang"}  # what a bug may show as; else it is the harness's own
 
 
 def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[int, str]:
     """How many programs were tried until one showed ``fault``, and as what; 0 if none did."""
     for number in range(most):
-        outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault)
-        kinds = {
-            PROOF if each.message.startswith("illegal-schedule:") else each.kind for each in outcome.failures
-        }
-        if kinds:
-            return (number + 1) * BATCH, ", ".join(sorted(kinds))
+        found = _failures(folder, number, fault)
+        # what fails without the fault, too, does not count
+        if found and (found := found - _failures(folder, number, NOTHING)):
+            return (number + 1) * BATCH, ", ".join(sorted({kind for _, kind in found}))
     return 0, ""
+
+
+def _failures(folder: Path, number: int, fault: str) -> set[tuple[str, str]]:
+    """The programs of a batch that fail, and how; not those in which the fault itself had an error."""
+    outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault)
+    return {
+        (each.program.name, PROOF if each.message.startswith("illegal-schedule:") else each.kind)
+        for each in outcome.failures
+        if not each.message.startswith("internal:")
+    }
 
 
 def main() -> int:
