@@ -8,8 +8,10 @@ being worked on, and in the end without it.
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import signal
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -17,9 +19,9 @@ from typing import Any, TypeVar, cast
 
 _T = TypeVar("_T")
 
-# Seconds for one region. The budget of operations ends the analysis long before; this is
-# for what it does not count.
-LONGEST = 120.0
+# Seconds of processor time for one region, whatever else the machine does. The budget of operations
+# ends the analysis long before; this is for what it does not count.
+LONGEST = 120
 
 
 class WorkLostError(Exception):
@@ -62,11 +64,11 @@ class _Lost:
     how: str
 
 
-def apart(work: Callable[[Watch], _T], longest: float = LONGEST) -> _T:
+def apart(work: Callable[[Watch], _T], longest: int = LONGEST) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
-    It hangs if it takes more than ``longest`` seconds for a region. To come to an end, ``work`` must
-    not begin for ever with a region that was lost. The result must be fit for
+    It hangs if it takes more than ``longest`` seconds of processor time for a region. To come to
+    an end, ``work`` must not begin for ever with a region that was lost. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkLostError. Where processes cannot be forked,
     ``work`` runs in this one.
     """
@@ -85,40 +87,52 @@ def apart(work: Callable[[Watch], _T], longest: float = LONGEST) -> _T:
 
 
 def _once(
-    work: Callable[[Watch], _T], lost: Mapping[int, tuple[str, ...]], longest: float
+    work: Callable[[Watch], _T], lost: Mapping[int, tuple[str, ...]], longest: int
 ) -> _Done | _Raised | _Lost:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    worker = context.Process(target=_answer, args=(work, lost, theirs), daemon=True)
+    worker = context.Process(target=_answer, args=(work, lost, longest, theirs), daemon=True)
     worker.start()
     theirs.close()  # else the worker's end would not be the end of the pipe
     position = None
     with ours:
         try:
-            while ours.poll(longest):
+            while True:
                 message = ours.recv()
                 if isinstance(message, _Done | _Raised):
                     return message
                 position = message
-            how = f"takes more than {longest:g} seconds"
         except EOFError:
             worker.join()
-            how = _ending(worker.exitcode)
+            return _Lost(position, _ending(worker.exitcode))
         finally:
             worker.kill()
             worker.join()
-    return _Lost(position, how)
 
 
-def _answer(work: Callable[[Watch], Any], lost: Mapping[int, tuple[str, ...]], pipe: Connection) -> None:
+def _answer(
+    work: Callable[[Watch], Any], lost: Mapping[int, tuple[str, ...]], longest: int, pipe: Connection
+) -> None:
     """What the process does."""
+    import resource  # noqa: PLC0415 - where there is fork, there is this
+
+    usual, most = resource.getrlimit(resource.RLIMIT_CPU)
+
+    def begins(position: int | None) -> None:
+        pipe.send(position)
+        soft = usual if position is None else math.ceil(time.process_time()) + longest
+        limits = [each for each in (soft, usual, most) if each != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), most))
+
     try:
-        pipe.send(_Done(work(Watch(lost, pipe.send))))
+        pipe.send(_Done(work(Watch(lost, begins))))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))
 
 
 def _ending(code: int | None) -> str:
+    if code == -signal.SIGXCPU:
+        return "took too long"
     if code is not None and code < 0:
         with contextlib.suppress(ValueError):
             return f"ended with signal {-code} ({signal.Signals(-code).name})"
