@@ -38,9 +38,8 @@ class Dialect:
 
     ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
     ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
-    ``branches_at_barriers`` says whether blocks may part on their way to barriers where threads
-    need not (PoCL 3.1 makes wrong code of that). ``long_long`` is the name of the widest integer;
-    ``float_suffix`` what the name of a function of floats ends with.
+    ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a function
+    of floats ends with.
     """
 
     name: str
@@ -51,7 +50,6 @@ class Dialect:
     restrict: str
     shared: str
     barrier: str
-    branches_at_barriers: bool
     index: tuple[str, str, str]
     block: tuple[str, str, str]
     boolean: str | None
@@ -88,7 +86,6 @@ CUDA = Dialect(
     restrict="__restrict__",
     shared="__shared__",
     barrier="__syncthreads();",
-    branches_at_barriers=True,
     index=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
     block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
     boolean="bool",
@@ -122,7 +119,6 @@ OPENCL = Dialect(
     restrict="restrict",
     shared="__local",
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-    branches_at_barriers=False,
     index=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
     block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     boolean=None,

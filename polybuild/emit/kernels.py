@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from polybuild.emit.kernel_bodies import BodyTexts, Functions, KernelBodyPrinter
 from polybuild.emit.known import Known
 from polybuild.emit.loops import LoopPrinter
 from polybuild.emit.names import fresh
+from polybuild.emit.nodes import kind_of, parts, users_below
 from polybuild.scop import spaces
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
@@ -120,8 +122,8 @@ class KernelPrinter(LoopPrinter):
         self._ast_of_kernels = source.ast
         self._tiles: dict[str, str] = {}
         self._known: Known | None = None
-        self._threads: frozenset[str] = frozenset()
         self._is_full = False  # whether this is printed for full tiles
+        self._parting: isl.AstExpr | None = None  # what the pieces between barriers have to ask first
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
@@ -133,10 +135,8 @@ class KernelPrinter(LoopPrinter):
         for tile in tiles:
             self._tiles[tile.name] = fresh(tile.name, taken | set(self._tiles.values()))
         self._taken = frozenset(taken | set(self._tiles.values()))
-        meets = any(isinstance(tile, SharedTile) for tile in tiles)
-        if self._ast_of_kernels.full and (self._dialect.branches_at_barriers or not meets):
+        if self._ast_of_kernels.full:
             self._known = Known(self._scop, self._names, kernel)
-            self._threads = frozenset(self._names[axis.parameter] for axis in kernel.threads)
         lines = self._node(node, _INDENT, "")
         used = frozenset(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
         body = (*self._indices(kernel, used), *map(self._tile, tiles), *self._variables(used), *lines)
@@ -222,19 +222,51 @@ class KernelPrinter(LoopPrinter):
 
     def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         full = self._ast_of_kernels.full.get(node.get_annotation().get_name())
-        below = node.mark_get_node()
-        if full is None or self._known is None:
+        if full is None:
             return super()._mark(node, indent, before)
-        condition, inner = self._expression().text(full), indent + _INDENT
-        if not self._threads.isdisjoint(re.findall(r"\w+", condition)):  # threads must not part
-            return self._node(below, indent, before)
-        otherwise = self._node(below, inner, before)
+        self._parting = full
+        lines = self._node(node.mark_get_node(), indent, before)
+        self._parting = None
+        return lines
+
+    def _parted(self, nodes: Sequence[isl.AstNode], full: isl.AstExpr, indent: str, before: str) -> list[str]:
+        """Lines for full tiles and lines for others, once if they are the same."""
+        assert self._known is not None  # noqa: S101 - kernels with full tiles have it
+        inner = indent + _INDENT
+        otherwise = [line for each in nodes for line in self._node(each, inner, before)]
         back, self._is_full = self._known.learn(full), True
-        lines = self._node(below, inner, before)
+        lines = [line for each in nodes for line in self._node(each, inner, before)]
         self._is_full = False
         self._known.leave(back)
-        head = f"{indent}if ({condition}) {{ /* a full tile */"
+        if lines == otherwise:
+            return [line.removeprefix(_INDENT) for line in lines]
+        head = f"{indent}if ({self._expression().text(full)}) {{ /* a full tile */"
         return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
+
+    def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        """As for the host; of a tile that may be full, each piece between barriers asks whether it is."""
+        full = self._parting
+        if full is None:
+            return super()._node(node, indent, before)
+        lines: list[str] = []
+        pieces = parts(node) if kind_of(node) == isl.ast_node_type.block else [node]
+        for meets, together in itertools.groupby(pieces, self._meets):
+            if not meets:
+                self._parting = None
+                lines += self._parted(list(together), full, indent, before)
+                self._parting = full
+                continue
+            for each in together:
+                lines += super()._node(each, indent, before)
+        return lines
+
+    def _meets(self, node: isl.AstNode) -> bool:
+        """Whether there is a barrier in ``node``."""
+        names = [each.get_annotation().get_name() for each in users_below(node)]
+        added = [
+            self._ast_of_kernels.copies[name].added for name in names if name in self._ast_of_kernels.copies
+        ]
+        return any(each.purpose is Purpose.BARRIER for each in added)
 
     def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         if self._known is None:

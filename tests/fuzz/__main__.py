@@ -88,7 +88,9 @@ def run_device_batch(folder: Path, seed: int, first: int, size: int, *, ways: in
     programs = [generate(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}:{device}")  # noqa: S311 -- wants to be repeatable
     settings = [{"backend": device, **each} for each in rng.sample(devices.SETTINGS, ways)]
-    outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(programs, settings, [rng.choice(DEVICES[device])])
+    outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(
+        programs, settings, [rng.choice(DEVICES[device])]
+    )
     shutil.rmtree(folder)
     return outcome
 

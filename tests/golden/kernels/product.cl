@@ -38,15 +38,22 @@ __kernel void polybuild_product_6_1(__global double *restrict C, __global const 
   __local double B_shared1[8][16];
   for (int pb_c = b0; pb_c <= (pb_n - 1) / 16; pb_c += 64) {
     for (int pb_c1 = b1; pb_c1 <= (pb_n - 1) / 16; pb_c1 += 64) {
-      if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+      if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
         C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
-        if (pb_n >= t1 + 16 * pb_c1 + 9) {
-          C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
-        }
-        if (pb_n >= t0 + 16 * pb_c + 9) {
-          C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
+        C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+        C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
+        C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+      } else {
+        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+          C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
           if (pb_n >= t1 + 16 * pb_c1 + 9) {
-            C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+            C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+          }
+          if (pb_n >= t0 + 16 * pb_c + 9) {
+            C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
+            if (pb_n >= t1 + 16 * pb_c1 + 9) {
+              C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+            }
           }
         }
       }
@@ -62,31 +69,47 @@ __kernel void polybuild_product_6_1(__global double *restrict C, __global const 
           }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+        if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
           for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
             C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-            if (pb_n >= t1 + 16 * pb_c1 + 9) {
-              C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
-            }
-            if (pb_n >= t0 + 16 * pb_c + 9) {
-              C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+            C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+            C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+            C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+          }
+        } else {
+          if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+            for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
+              C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
               if (pb_n >= t1 + 16 * pb_c1 + 9) {
-                C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+                C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+              }
+              if (pb_n >= t0 + 16 * pb_c + 9) {
+                C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+                if (pb_n >= t1 + 16 * pb_c1 + 9) {
+                  C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+                }
               }
             }
           }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       }
-      if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+      if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
         C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
-        if (pb_n >= t1 + 16 * pb_c1 + 9) {
-          C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
-        }
-        if (pb_n >= t0 + 16 * pb_c + 9) {
-          C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
+        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
+        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
+        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+      } else {
+        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
+          C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
           if (pb_n >= t1 + 16 * pb_c1 + 9) {
-            C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+            C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
+          }
+          if (pb_n >= t0 + 16 * pb_c + 9) {
+            C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
+            if (pb_n >= t1 + 16 * pb_c1 + 9) {
+              C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+            }
           }
         }
       }

@@ -39,30 +39,6 @@ extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const d
         C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
         C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
         C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
-        for (int pb_c2 = 0; pb_c2 <= (pb_n - 1) / 8; pb_c2++) {
-          if (pb_n >= t1 + 8 * pb_c2 + 1) {
-            for (int pb_c3 = t0 + 16 * pb_c; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c + 15); pb_c3 += 8) {
-              A_shared0[-16 * pb_c + pb_c3][t1] = A[(long)pb_c3 * pb_n + (t1 + 8 * pb_c2) - A_first];
-            }
-          }
-          if (pb_n >= t0 + 8 * pb_c2 + 1) {
-            for (int pb_c3 = t1 + 16 * pb_c1; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c1 + 15); pb_c3 += 8) {
-              B_shared1[t0][-16 * pb_c1 + pb_c3] = B[(long)(t0 + 8 * pb_c2) * pb_n + pb_c3 - B_first];
-            }
-          }
-          __syncthreads();
-          for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
-            C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-            C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
-            C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-            C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
-          }
-          __syncthreads();
-        }
-        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
-        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
-        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
-        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
       } else {
         if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
           C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
@@ -76,18 +52,27 @@ extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const d
             }
           }
         }
-        for (int pb_c2 = 0; pb_c2 <= (pb_n - 1) / 8; pb_c2++) {
-          if (pb_n >= t1 + 8 * pb_c2 + 1) {
-            for (int pb_c3 = t0 + 16 * pb_c; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c + 15); pb_c3 += 8) {
-              A_shared0[-16 * pb_c + pb_c3][t1] = A[(long)pb_c3 * pb_n + (t1 + 8 * pb_c2) - A_first];
-            }
+      }
+      for (int pb_c2 = 0; pb_c2 <= (pb_n - 1) / 8; pb_c2++) {
+        if (pb_n >= t1 + 8 * pb_c2 + 1) {
+          for (int pb_c3 = t0 + 16 * pb_c; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c + 15); pb_c3 += 8) {
+            A_shared0[-16 * pb_c + pb_c3][t1] = A[(long)pb_c3 * pb_n + (t1 + 8 * pb_c2) - A_first];
           }
-          if (pb_n >= t0 + 8 * pb_c2 + 1) {
-            for (int pb_c3 = t1 + 16 * pb_c1; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c1 + 15); pb_c3 += 8) {
-              B_shared1[t0][-16 * pb_c1 + pb_c3] = B[(long)(t0 + 8 * pb_c2) * pb_n + pb_c3 - B_first];
-            }
+        }
+        if (pb_n >= t0 + 8 * pb_c2 + 1) {
+          for (int pb_c3 = t1 + 16 * pb_c1; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c1 + 15); pb_c3 += 8) {
+            B_shared1[t0][-16 * pb_c1 + pb_c3] = B[(long)(t0 + 8 * pb_c2) * pb_n + pb_c3 - B_first];
           }
-          __syncthreads();
+        }
+        __syncthreads();
+        if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
+          for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
+            C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+            C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+            C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
+            C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+          }
+        } else {
           if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
             for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
               C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
@@ -102,8 +87,15 @@ extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const d
               }
             }
           }
-          __syncthreads();
         }
+        __syncthreads();
+      }
+      if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
+        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
+        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
+        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
+        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+      } else {
         if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
           C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
           if (pb_n >= t1 + 16 * pb_c1 + 9) {
