@@ -38,6 +38,8 @@ class Dialect:
 
     ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
     ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
+    ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
+    at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
     ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a function
     of floats ends with.
     """
@@ -50,6 +52,7 @@ class Dialect:
     restrict: str
     shared: str
     barrier: str
+    loops_for_branches: bool
     index: tuple[str, str, str]
     block: tuple[str, str, str]
     boolean: str | None
@@ -86,6 +89,7 @@ CUDA = Dialect(
     restrict="__restrict__",
     shared="__shared__",
     barrier="__syncthreads();",
+    loops_for_branches=False,
     index=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
     block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
     boolean="bool",
@@ -119,6 +123,7 @@ OPENCL = Dialect(
     restrict="restrict",
     shared="__local",
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    loops_for_branches=True,
     index=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
     block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     boolean=None,

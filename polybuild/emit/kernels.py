@@ -279,7 +279,14 @@ class KernelPrinter(LoopPrinter):
     def _if(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         if self._is_full and self._known is not None and self._known.settles(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
-        return super()._if(node, indent, before)
+        if not (self._dialect.loops_for_branches and self._meets(node)):
+            return super()._if(node, indent, before)
+        lines: list[str] = []
+        condition = self._expression().text(node.if_get_cond(), UNARY)
+        for holds, branch in zip((condition, f"!{condition}"), parts(node), strict=False):
+            head = f"{indent}for (int polybuild_once = {holds}; polybuild_once; polybuild_once = 0) {{"
+            lines += [head, *self._node(branch, indent + _INDENT, before), f"{indent}}}"]
+        return lines
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()

@@ -165,3 +165,40 @@ int main(void)
     done = device_programs.run(made, environment=emulator.environment(POLYBUILD_VERBOSE="1"))
     assert done.stdout == "7\n4\n"
     assert "2 runs on the device" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
+def test_conditions_around_barriers(runtime, tmp_path):
+    """PoCL makes wrong code of a barrier below an ``if``: there it is a loop that runs once or not at all."""
+    text = """\
+#include <stdio.h>
+static void mix(int n, int m, unsigned a[restrict 40][32], const unsigned c[restrict 80])
+{
+#pragma scop
+  for (int i = 4; i < m; i += 3)
+    a[i - 1][i - 1] = a[i - 1][i - 1] * 5u + ((i <= i + n ? c[31] : (unsigned)i) - c[i + m - 3]);
+#pragma endscop
+}
+int main(void)
+{
+  unsigned a[40][32], c[80];
+  for (unsigned i = 0; i < 80; i++)
+    c[i] = i * i;
+  for (int m = 1; m < 33; m += 5) {
+    for (unsigned i = 0; i < 40 * 32; i++)
+      a[i / 32][i % 32] = i;
+    mix(3, m, a, c);
+    for (int i = 0; i < 40 * 32; i++)
+      printf("%u\\n", a[i / 32][i % 32]);
+  }
+  return 0;
+}
+"""
+    result = device_programs.transform(
+        text, "opencl", tmp_path, tile_sizes=(4,), block_sizes=(2,), schedule="pluto"
+    )
+    assert [each.backend for each in result.regions] == ["opencl"]
+    assert "polybuild_once" in result.text
+    made = device_programs.build(result, "mix", runtime, tmp_path)
+    runs = [device_programs.run(made, environment=device_programs.on(each)) for each in ("host", "opencl")]
+    assert runs[0].stdout == runs[1].stdout

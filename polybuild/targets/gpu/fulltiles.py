@@ -7,8 +7,7 @@
 
 A mark below the loops over a block's tiles says where this is known. All threads of a block
 work on the same tile, so they stay together. The question is asked in each piece between
-barriers: copies and barriers are there once, and no barrier stands below a condition (of
-which PoCL 3.1 makes wrong code).
+barriers, so copies and barriers are there once.
 """
 
 from __future__ import annotations
