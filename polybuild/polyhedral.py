@@ -35,6 +35,14 @@ def _map_key(each: isl.Map) -> tuple[object, ...]:
     return (str(each.get_space()),)
 
 
+def largest(value: isl.PwAff) -> isl.Val:
+    """The largest value of an expression that is a whole number wherever it is defined.
+
+    isl takes none whose terms are fractions, though their sum is whole.
+    """
+    return value.floor().max_val()
+
+
 def natural_key(name: str) -> tuple[str, int]:
     """Sort key that puts ``S2`` before ``S10``."""
     digits = len(name.rstrip("0123456789"))

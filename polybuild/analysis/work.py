@@ -7,6 +7,7 @@ from collections.abc import Collection
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.polyhedral import largest
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 from polybuild.scop.nodes import walk
 
@@ -35,7 +36,7 @@ def is_small(scop: Scop) -> bool:
     for trips in trip_counts(scop):
         instances = 1
         for trip in trips:
-            number = trip.max_val()
+            number = largest(trip)
             if not number.is_int():
                 return False
             instances *= max(0, number.to_python())

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.polyhedral import largest
+
 _set = isl.dim_type.set
 
 # What mappings are compared at: every parameter has this value.
@@ -130,11 +132,11 @@ def _at_sample(modulus: isl.PwAff) -> int:
     domain = modulus.domain()
     for position in range(domain.dim(isl.dim_type.param)):
         domain = domain.fix_val(isl.dim_type.param, position, isl.Val(_SAMPLE))
-    value = modulus.intersect_params(domain.params()).max_val() if not domain.is_empty() else isl.Val(1)
+    value = largest(modulus.intersect_params(domain.params())) if not domain.is_empty() else isl.Val(1)
     return int(value.to_python())
 
 
 def _constant(modulus: isl.PwAff) -> int | None:
     """The largest value of a modulus, None if it grows with a parameter."""
-    largest = modulus.max_val()
-    return int(largest.to_python()) if largest.is_int() else None
+    most = largest(modulus)
+    return int(most.to_python()) if most.is_int() else None

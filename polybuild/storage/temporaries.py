@@ -8,7 +8,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.analysis.work import trip_counts
-from polybuild.polyhedral import sets_of
+from polybuild.polyhedral import largest, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.types import Floating, Integer
 
@@ -51,7 +51,7 @@ def streams(scop: Scop, users: Collection[str], arrays: Sequence[Array]) -> bool
     """
     rank = min(len(each.extents) for each in arrays)
     return all(
-        sum(not count.max_val().is_int() for count in counts) <= rank
+        sum(not largest(count).is_int() for count in counts) <= rank
         for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
         if statement.name in users
     )

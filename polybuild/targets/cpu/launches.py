@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.work import trip_counts
-from polybuild.polyhedral import natural_key, sets_of
+from polybuild.polyhedral import largest, natural_key, sets_of
 from polybuild.scop.model import Scop
 
 # In scalar statement instances, about a nanosecond each; an instance in the vector unit counts an eighth.
@@ -89,5 +89,5 @@ def nominal_parameters(context: isl.Set) -> isl.Set:
 
 
 def _value(count: isl.PwAff, point: isl.Set) -> float:
-    value = count.intersect_params(point).max_val()
+    value = largest(count.intersect_params(point))
     return float(max(0, value.to_python())) if value.is_int() else 0.0
