@@ -28,6 +28,8 @@ from .harness import (
     DEVICES,
     ORIGINAL,
     OTHERS,
+    PRIVATE,
+    RACES,
     ROOT,
     SETTINGS,
     THREADS,
@@ -109,7 +111,10 @@ def run_batch(
     builds: list[Build] = [THREADS, BACKWARDS] if rng.random() < 0.3 else [UNOPTIMISED, UNOPTIMISED_BACKWARDS]
     if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
         builds.append(other)
-    outcome = harness.check(programs, rng.sample(SETTINGS, ways), builds)
+    settings = rng.sample(SETTINGS, ways)
+    if PRIVATE in settings and RACES not in builds and links(RACES):
+        builds.append(RACES)
+    outcome = harness.check(programs, settings, builds)
     if rng.random() < 0.1 and not fault and not chains:
         outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:

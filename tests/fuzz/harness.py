@@ -63,12 +63,14 @@ BACKWARDS = Build("backwards", backwards=True)
 # half the compiler's time, which is most of a program's
 UNOPTIMISED = Build("threads-O0", flags=("-O0", "-fopenmp"))
 UNOPTIMISED_BACKWARDS = Build("backwards-O0", flags=("-O0", "-fopenmp"), backwards=True)
+# the one that sees what threads should not share
+RACES = Build("races", flags=("-O1", "-g", "-fopenmp", "-fsanitize=thread"), backwards=True)
 OTHERS = (
     Build("O3", flags=("-O3", "-march=native", "-fopenmp")),
     Build("serial", flags=("-O2",)),
     Build("clang", "clang", ("-O1",)),
     Build("sanitized", flags=("-O1", "-g", "-fopenmp", *SANITIZERS), backwards=True),
-    Build("races", flags=("-O1", "-g", "-fopenmp", "-fsanitize=thread"), backwards=True),
+    RACES,
 )
 _ORDERS = ("descending", "1", "2")  # of the emulated threads
 DEVICES = {
@@ -83,6 +85,8 @@ CHECKED = (
     Build("original initialised", "clang", ("-O1", "-g", "-fsanitize=memory", "-fno-sanitize-recover=all")),
 )
 
+# With these, threads have private variables that else are declared where they are used.
+PRIVATE: Mapping[str, str] = {"min-work": "0", "contract-arrays": "off"}
 # Options to transform with; "min-work 0" makes small sizes run the generated code.
 SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0"},
@@ -101,6 +105,7 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "tile-sizes": "4,3", "verify": "on"},
     {"min-work": "0", "tile-sizes": "3,2", "contract-arrays": "on"},
     {"min-work": "0", "contract-arrays": "on", "parallel": "off"},
+    PRIVATE,
     {},
 )
 
