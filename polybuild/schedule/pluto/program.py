@@ -11,7 +11,10 @@ from polybuild.budget import budget_within, was_spent
 
 # isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
 # where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.
+# Each goes over all coefficients, so that large programs get fewer: _WORK by their number.
 _MOST_OPERATIONS = 10_000
+_LEAST_OPERATIONS = 2_000
+_WORK = 15_000_000
 _OPERATIONS_PER_ROW = 4
 
 # A linear expression of the program's variables: their positions and factors.
@@ -71,8 +74,9 @@ def smallest(
     lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
     # PolyLib's notation of a matrix is what isl takes in whole
     points = isl.BasicSet("\n".join(lines) + "\n")
+    affordable = max(_LEAST_OPERATIONS, _WORK // (len(kept) * len(lines) + 1))
     try:
-        with budget_within(_MOST_OPERATIONS + _OPERATIONS_PER_ROW * len(lines)):
+        with budget_within(min(_MOST_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)):
             best = points.lexmin()
     except isl.Error as error:
         if was_spent(error):
