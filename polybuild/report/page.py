@@ -222,7 +222,10 @@ def _pictures(details: Details) -> Iterator[str]:
         for nest in nests(scop)[:_MOST_NESTS]
     ]
     yield from _figures("Iterations and dependences, in the order of the source", drawn)
-    tiles = [_captioned(partial(tiling, scop, details.schedule, nest)) for nest in nests(scop)[:_MOST_NESTS]]
+    tiles = [
+        _drawn(partial(_captioned, partial(tiling, scop, details.schedule, nest)))
+        for nest in nests(scop)[:_MOST_NESTS]
+    ]
     yield from _figures("Tiles of the new order", tiles)
     yield from _figures("Elements that are touched", [_drawn(partial(footprints, scop))])
     yield from _figures(
@@ -238,16 +241,9 @@ def _figures(title: str, drawn: Sequence[str]) -> Iterator[str]:
 
 
 def _captioned(draw: Callable[[], tuple[str, str]]) -> str:
-    """A picture with what is to be said of it; empty as ``_drawn`` is."""
-    said: list[str] = []
-
-    def picture() -> str:
-        svg, text = draw()
-        said.append(text)
-        return svg
-
-    svg = _drawn(picture)
-    return f"{svg}<figcaption>{escape(said[0])}</figcaption>" if svg else ""
+    """A picture with what is to be said of it."""
+    svg, text = draw()
+    return f"{svg}<figcaption>{escape(text)}</figcaption>" if svg else ""
 
 
 def _drawn(draw: Callable[[], str]) -> str:
