@@ -11,6 +11,7 @@ element alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -66,10 +67,8 @@ def find_roles(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | Non
     """An update below a permutable band that can stay in registers, None if there is none."""
     if node.band_n_member() < 3 or not node.band_get_permutable():
         return None
-    statements = dict.fromkeys(each.statement.name for each in accesses)
-    for name in statements:
-        update = find_update([each for each in accesses if each.statement.name == name])
-        roles = update and _roles(update, node.band_n_member())
+    for update in _updates(accesses):
+        roles = _roles(update, node.band_n_member())
         if roles:
             return roles
     return None
@@ -84,10 +83,7 @@ def find_line(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None
     members = node.band_n_member()
     if members < 3 or not node.band_get_permutable():
         return None
-    for name in dict.fromkeys(each.statement.name for each in accesses):
-        update = find_update([each for each in accesses if each.statement.name == name])
-        if update is None:
-            continue
+    for update in _updates(accesses):
         strides = [update.accumulator.stride(member) for member in range(members)]
         steps = [member for member in range(1, members) if strides[member] is Stride.NONE]
         lanes = [member for member in range(1, members) if strides[member] is Stride.UNIT]
@@ -99,6 +95,14 @@ def find_line(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None
         ):
             return Roles(update, 0, steps[-1], lanes[0], single=True)
     return None
+
+
+def _updates(accesses: list[Reference]) -> Iterator[Update]:
+    """The updates among the statements that make ``accesses``."""
+    for name in dict.fromkeys(each.statement.name for each in accesses):
+        update = find_update([each for each in accesses if each.statement.name == name])
+        if update is not None:
+            yield update
 
 
 def _serves_again(node: isl.ScheduleNode, reference: Reference) -> bool:
