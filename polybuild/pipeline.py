@@ -463,7 +463,7 @@ def _write(
     try:
         with operation_budget(_MOST_OPERATIONS):
             # a check looks at all that was written
-            live = None if options.verify else live_after(region)
+            live = None if options.verify else model.live
             for_device = plan_for_gpu(scop, model.dependences, options, live, held)
         on_device = _names_of(for_device.buffers)
         if not _names_of(plan.buffers) <= on_device:  # the kernels use more memory than the host does
