@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import islpy as isl
 
 from polybuild.diagnostics import Unsupported
+
+_T = TypeVar("_T")
 
 _SPENT = "maximal number of operations exceeded"
 
@@ -45,6 +48,17 @@ def budget_within(most: int) -> Iterator[None]:
     finally:
         context.reset_operations()
         context.set_max_operations(around)
+
+
+def found_within(most: int, find: Callable[[], _T]) -> _T | None:
+    """What ``find`` finds under a budget of its own, as of ``budget_within``; None if that is not enough."""
+    try:
+        with budget_within(most):
+            return find()
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return None
 
 
 @contextmanager

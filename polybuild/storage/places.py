@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import islpy as isl
 
-from polybuild.budget import budget_within, was_spent
-from polybuild.scop.model import Array
+from polybuild.analysis.dependences import written_and_flow
+from polybuild.budget import found_within
+from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
 from polybuild.transform.bands import is_band
@@ -26,13 +28,21 @@ def buffer_at(
     scalars: bool = False,
 ) -> Buffer | None:
     """What ``contract_at`` finds; None if that takes isl too long."""
-    try:
-        with budget_within(_OPERATIONS):
-            return contract_at(node, array, values, context, name, scalars=scalars)
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
-        return None
+    return found_within(
+        _OPERATIONS, partial(contract_at, node, array, values, context, name, scalars=scalars)
+    )
+
+
+def first_buffer(
+    nodes: Iterable[isl.ScheduleNode], array: Array, scop: Scop, name: str
+) -> tuple[isl.ScheduleNode, Buffer] | None:
+    """The first of ``nodes`` that can have a buffer for ``array``, and the buffer."""
+    values = LiveValues(*written_and_flow(scop, array))
+    for node in nodes:
+        buffer = buffer_at(node, array, values, scop.context, name)
+        if buffer is not None:
+            return node, buffer
+    return None
 
 
 def single_members(node: isl.ScheduleNode) -> isl.ScheduleNode:

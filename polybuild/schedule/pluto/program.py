@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.budget import budget_within, was_spent
+from polybuild.budget import found_within
 
 # isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
 # where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.
@@ -75,13 +75,10 @@ def smallest(
     # PolyLib's notation of a matrix is what isl takes in whole
     points = isl.BasicSet("\n".join(lines) + "\n")
     affordable = max(_LEAST_OPERATIONS, _WORK // (len(kept) * len(lines) + 1))
-    try:
-        with budget_within(min(_MOST_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)):
-            best = points.lexmin()
-    except isl.Error as error:
-        if was_spent(error):
-            raise Unsettled from error
-        raise
+    most = min(_MOST_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)
+    best = found_within(most, points.lexmin)
+    if best is None:
+        raise Unsettled
     if best.is_empty():
         return None
     point = best.sample_point()

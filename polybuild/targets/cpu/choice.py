@@ -9,7 +9,7 @@ from typing import TypeVar
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
-from polybuild.budget import budget_within, was_spent
+from polybuild.budget import budget_within, found_within
 from polybuild.options import Options
 from polybuild.polyhedral import sets_of, tuple_name
 from polybuild.schedule.pluto.fusion import Cut
@@ -28,8 +28,8 @@ from polybuild.targets.cpu.tilesizes import ROW
 
 _T = TypeVar("_T")
 
-# How long strips of tiles may be where they share buffers.
-_ROWS = (ROW, 2 * ROW, 4 * ROW)
+# How much longer than else strips of tiles may be where they share buffers.
+_LONGER_ROWS = (2 * ROW, 4 * ROW)
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
@@ -62,13 +62,8 @@ def choose_mapping(
         ]
     if not temporaries:
         return mapping
-    try:
-        with budget_within(_CONTRACTION_OPERATIONS):
-            return _contracted(scop, dependences, mapping, temporaries, options, schedule=schedule)
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
-        return mapping
+    contracted = partial(_contracted, scop, dependences, mapping, temporaries, options, schedule=schedule)
+    return found_within(_CONTRACTION_OPERATIONS, contracted) or mapping
 
 
 def _contracted(
@@ -91,7 +86,8 @@ def _contracted(
         promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
         if promoted is not None or asked == "scalars":
             return promoted or mapping
-    best = _in_buffers(scop, dependences, schedule, temporaries, options)
+    remap = partial(map_to_cpu, scop, dependences, schedule, options)
+    best = _in_buffers(scop, mapping, remap, temporaries, options)
     if asked == "auto" and not is_cheap(scop, best):
         best = mapping
     if len(best.buffers) == len(temporaries):
@@ -99,7 +95,8 @@ def _contracted(
     if options.schedule == options.fusion == "auto":
         # A value that is used soon after it was made needs producer and consumer in one loop.
         together = _isl(scop, dependences, Fusion.MAX)
-        fused = _in_buffers(scop, dependences, together, temporaries, options, distribute=False)
+        remap = partial(map_to_cpu, scop, dependences, together, options, distribute=False)
+        fused = _in_buffers(scop, remap(), remap, temporaries, options)
         loses = mapping.parallel_loops and not fused.parallel_loops
         pays = asked == "on" or (_costs_nothing(mapping, fused) and is_cheap(scop, fused))
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
@@ -111,29 +108,23 @@ def _contracted(
 
 def _in_buffers(
     scop: Scop,
-    dependences: Dependences,
-    schedule: isl.Schedule,
+    mapping: CpuMapping,
+    remap: Callable[..., CpuMapping],
     temporaries: Sequence[Array],
     options: Options,
-    *,
-    distribute: bool = True,
 ) -> CpuMapping:
-    """``schedule``, mapped as ``map_to_cpu`` does, with ``temporaries`` in buffers.
+    """``mapping`` with ``temporaries`` in buffers; ``remap`` makes it anew with rows of another length.
 
-    Strips of tiles are as long as these may be: prefetchers start anew in each row of one.
+    Strips of tiles are as long as the buffers may be: prefetchers start anew in each row of one.
     """
-    best: CpuMapping | None = None
-    for row in _ROWS:
-        mapping = map_to_cpu(scop, dependences, schedule, options, distribute=distribute, row=row)
-        found = contract_arrays(scop, mapping, temporaries, options)
-        if best is not None and (
-            len(found.buffers) < len(best.buffers) or found.tile_sizes == best.tile_sizes
-        ):
-            break
-        best = found
+    best = contract_arrays(scop, mapping, temporaries, options)
+    for row in _LONGER_ROWS:
         if not 0 < sum(each.size for each in best.buffers) * 2 <= options.l1_size // 2:
             break
-    assert best is not None  # noqa: S101 - there are lengths to try
+        found = contract_arrays(scop, remap(row=row), temporaries, options)
+        if len(found.buffers) < len(best.buffers) or found.tile_sizes == best.tile_sizes:
+            break
+        best = found
     return best
 
 

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.analysis.dependences import written_and_flow
 from polybuild.options import Options
 from polybuild.polyhedral import descendants, mark_name
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.storage.description import describe
-from polybuild.storage.liveness import LiveValues
-from polybuild.storage.places import buffer_at, scopes_below, single_members
+from polybuild.storage.places import first_buffer, scopes_below, single_members
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.model import LoopLine
@@ -35,16 +33,12 @@ def contract_arrays(
     root = single_members(mapping.schedule.get_root())
     accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
     for array in (each for each in temporaries if each.name not in accumulated):
-        values = LiveValues(*written_and_flow(scop, array))
-        for node in scopes_of(root):
-            buffer = buffer_at(node, array, values, scop.context, f"buffer{len(buffers)}")
-            if buffer is None:
-                continue
-            if buffer.size <= free:
-                free -= buffer.size
-                buffers.append(buffer)
-                root = node.insert_mark(isl.Id(buffer.name)).root()
-            break
+        found = first_buffer(scopes_of(root), array, scop, f"buffer{len(buffers)}")
+        if found is not None and found[1].size <= free:
+            node, buffer = found
+            free -= buffer.size
+            buffers.append(buffer)
+            root = node.insert_mark(isl.Id(buffer.name)).root()
     return with_buffers(mapping, root, buffers) if buffers else mapping
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.work import dimension_counts
-from polybuild.budget import budget_within, was_spent
+from polybuild.budget import found_within
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
 from polybuild.polyhedral import sets_of
@@ -162,14 +163,12 @@ def _choose(scop: Scop, dependences: Dependences, options: Options, temporaries:
     free = options.schedule == options.fusion == "auto"
     if len(usual.buffers) == len(temporaries) or not free:
         return usual
+    mapped = partial(_mapped, scop, dependences, options, temporaries, together=True)
     try:
-        with budget_within(_CONTRACTION_OPERATIONS):
-            other = _mapped(scop, dependences, options, temporaries, together=True)
+        other = found_within(_CONTRACTION_OPERATIONS, mapped)
     except (IllegalSchedule, IllegalStorage):
         return usual
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
+    if other is None:
         return usual
     before, after = usual.axes(), other.axes()
     if options.contract_arrays != "on":  # loops that reuse what they read are better off in tiles

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from polybuild.analysis.dependences import written_and_flow
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
-from polybuild.storage.liveness import LiveValues
-from polybuild.storage.places import buffer_at, scopes_below, single_members
+from polybuild.storage.places import first_buffer, scopes_below, single_members
 from polybuild.targets.gpu.model import POINTS, GpuMapping
 from polybuild.targets.gpu.private import MOST_ELEMENTS
 from polybuild.targets.gpu.tree import find_mark, number_of
@@ -24,14 +22,9 @@ def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[A
     """
     buffers: list[Buffer] = []
     for array in temporaries:
-        values = LiveValues(*written_and_flow(scop, array))
-        for node in _places(mapping):
-            buffer = buffer_at(node, array, values, scop.context, f"buffer{len(buffers)}")
-            if buffer is None:
-                continue
-            if buffer.cells <= MOST_ELEMENTS:
-                buffers.append(buffer)
-            break
+        found = first_buffer(_places(mapping), array, scop, f"buffer{len(buffers)}")
+        if found is not None and found[1].cells <= MOST_ELEMENTS:
+            buffers.append(found[1])
     return tuple(buffers)
 
 
