@@ -202,3 +202,42 @@ int main(void)
     made = device_programs.build(result, "mix", runtime, tmp_path)
     runs = [device_programs.run(made, environment=device_programs.on(each)) for each in ("host", "opencl")]
     assert runs[0].stdout == runs[1].stdout
+
+
+@pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
+def test_quotients_between_barriers(runtime, tmp_path):
+    """PoCL's optimiser makes wrong code of this kernel: its kernels are built without."""
+    text = """\
+#include <stdio.h>
+static void mix(int m, int p, unsigned b[restrict 80], const unsigned short c[restrict 80],
+                const unsigned short a[restrict 80])
+{
+#pragma scop
+  for (int i = 0; i < m / 2; i++)
+    for (int j = 0; j < p; j += 5)
+      b[j + 1] = 2u % (c[j + 3] | 1u) + c[j] / (a[2 * j + 2] | 1u);
+#pragma endscop
+}
+int main(void)
+{
+  unsigned b[80];
+  unsigned short a[80], c[80];
+  for (int m = 0; m < 9; m++) {
+    for (unsigned i = 0; i < 80; i++) {
+      a[i] = i * i;
+      c[i] = 5000 - i;
+      b[i] = i;
+    }
+    mix(m, 17, b, c, a);
+    for (int i = 0; i < 80; i++)
+      printf("%u\\n", b[i]);
+  }
+  return 0;
+}
+"""
+    sizes = {"tile_sizes": (8, 8, 4), "block_sizes": (4, 4, 4), "grid_sizes": (2, 3)}
+    result = device_programs.transform(text, "opencl", tmp_path, fusion="max", **sizes)
+    assert [each.backend for each in result.regions] == ["opencl"]
+    made = device_programs.build(result, "mix", runtime, tmp_path)
+    runs = [device_programs.run(made, environment=device_programs.on(each)) for each in ("host", "opencl")]
+    assert runs[0].stdout == runs[1].stdout

@@ -17,7 +17,8 @@ typedef struct kernel *kernel_t;
 typedef struct memory *memory_t;
 typedef unsigned long long bits;
 
-enum { DEVICE_TYPE = 0x1000, DEVICE_NAME = 0x102B, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER = 0x1028 };
+enum { DEVICE_TYPE = 0x1000, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER = 0x1028 };
+enum { DEVICE_NAME = 0x102B, DEVICE_VERSION = 0x102F };
 enum { TYPE_CPU = 2, TYPE_GPU = 4, TYPE_ACCELERATOR = 8 };
 static const bits TYPE_ALL = 0xFFFFFFFF;
 enum { READ_WRITE = 1, BUILD_LOG = 0x1183, NO = 0, YES = 1 };
@@ -230,6 +231,31 @@ static void show_log(program_t program) {
     free(log);
 }
 
+/* Whether a device is one of PoCL: its version says so. */
+static bool is_pocl(device_t which) {
+    char version[256];
+    if (cl.device_info(which, DEVICE_VERSION, sizeof version, version, NULL) != 0)
+        return false;
+    version[sizeof version - 1] = '\0';
+    return strstr(version, "PoCL") || strstr(version, "pocl");
+}
+
+/* PoCL's optimiser makes wrong code of some kernels with barriers, which are right without it. */
+static int build(program_t program, const char *options) {
+    const char *more = is_pocl(device) ? " -cl-opt-disable" : "";
+    options = options ? options : "";
+    size_t size = strlen(options) + strlen(more) + 1;
+    char *all = malloc(size);
+    if (!all)
+        return OUT_OF_HOST_MEMORY;
+    snprintf(all, size, "%s%s", options, more);
+    int error = cl.build(program, 1, &device, all, NULL, NULL);
+    free(all);
+    if (error)
+        show_log(program);
+    return error;
+}
+
 static int load(const polybuild_module *module, void **result) {
     unsigned pieces = 0;
     int error = 0;
@@ -245,11 +271,8 @@ static int load(const polybuild_module *module, void **result) {
     memcpy(texts, module->opencl, pieces * sizeof *texts);
     code->program = cl.program(context, pieces, texts, NULL, &error);
     free(texts);
-    if (!error) {
-        error = cl.build(code->program, 1, &device, module->opencl_options, NULL, NULL);
-        if (error)
-            show_log(code->program);
-    }
+    if (!error)
+        error = build(code->program, module->opencl_options);
     for (int i = 0; i < module->kernel_count && !error; i++) {
         code->kernels[i] = cl.kernel(code->program, module->kernels[i], &error);
         code->count += !error;
