@@ -126,6 +126,22 @@ def flow_dependences(
     return visible.range_factor_domain(), flow.get_may_no_source()
 
 
+def certain_sources(scop: Scop, array: Array) -> isl.UnionMap:
+    """``{ W[i] -> [R[j] -> a[x]] }``: what ``R`` reads of ``array`` there is certainly what ``W`` wrote.
+
+    For regions without dynamic loops.
+    """
+    reads, must, may = accesses_of(scop, array)
+    flow = (
+        isl.UnionAccessInfo.from_sink(reads)
+        .set_must_source(must)
+        .set_may_source(may)
+        .set_schedule(scop.schedule)
+        .compute_flow()
+    )
+    return flow.get_full_must_dependence()
+
+
 def false_dependences(
     scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap
 ) -> isl.UnionMap:

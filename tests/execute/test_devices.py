@@ -204,6 +204,44 @@ int main(void)
     assert runs[0].stdout == runs[1].stdout
 
 
+def test_registers_are_loaded_with_what_was_written_alone(emulator, runtime, tmp_path, monkeypatch):
+    """The array of the region holds nothing at first: the emulator ends programs that read it then."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    text = """\
+#include <stdio.h>
+static unsigned char c[34];
+static void mix(int n, unsigned x)
+{
+#pragma scop
+  for (int i = n / 2; i < n; i++)
+    for (int j = 0; j < n % 3; j++) {
+      unsigned char t[5];
+      for (int k = 0; k < 5; k++)
+        t[k] = x / (c[i + 1] | 1u);
+      c[i] = t[0] + 1u;
+    }
+#pragma endscop
+}
+int main(void)
+{
+  for (int n = 1; n < 33; n += 5) {
+    for (int i = 0; i < 34; i++)
+      c[i] = i;
+    mix(n, 1000);
+    for (int i = 0; i < 34; i++)
+      printf("%d\\n", c[i]);
+  }
+  return 0;
+}
+"""
+    result = device_programs.transform(text, "cuda", tmp_path, tile_sizes=(4,), block_sizes=(2,))
+    assert [each.backend for each in result.regions] == ["cuda"]
+    made = device_programs.build(result, "mix", runtime, tmp_path)
+    done = device_programs.run(made, environment=emulator.environment(POLYBUILD_VERBOSE="1"))
+    assert "runs on the device" in done.stderr
+    assert done.stdout == device_programs.run(made, environment=device_programs.on("host")).stdout
+
+
 @pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
 def test_quotients_between_barriers(runtime, tmp_path):
     """PoCL's optimiser makes wrong code of this kernel: its kernels are built without."""

@@ -23,11 +23,12 @@ from enum import Enum
 
 import islpy as isl
 
+from polybuild.analysis.dependences import certain_sources
 from polybuild.polyhedral import maps_of
 from polybuild.scop import spaces
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.gpu.model import POINTS, Axis, Kernel
-from polybuild.targets.gpu.placement import RegisterTile, SharedTile, relation_of, union_of
+from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile, relation_of, union_of
 from polybuild.targets.gpu.transfers import Transfer
 from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
 
@@ -167,9 +168,12 @@ def outer_loops(space: isl.Space, depth: int) -> isl.MultiAff:
     return loops.reset_tuple_id(_out) if loops.has_tuple_id(_out) else loops
 
 
-def owned(tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop) -> tuple[isl.Map, isl.Map]:
-    """What a thread touches, and what it writes: ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }``.
+def owned(
+    tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop, *, initialised: bool
+) -> tuple[isl.Map, isl.Map]:
+    """What a thread loads and what it stores: ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }``.
 
+    It loads what it touches; of an array that is not ``initialised`` only what kernels have written before.
     ``root`` is the root of a tree whose filters bind the loops to the thread.
     """
     points = find_mark(root, POINTS + number_of(kernel))
@@ -177,12 +181,32 @@ def owned(tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop
     dates = prefix_of(points).intersect_domain(here)
     by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(dates)}
     strips = points.get_schedule_depth() - len(kernel.threads)
-    touched: list[isl.Map] = []
-    written: list[isl.Map] = []
+    fresh = None if initialised else _fresh_reads(tile, scop)
+    loaded: list[isl.Map] = []
+    stored: list[isl.Map] = []
     for each in tile.references:
         date = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
-        elements = date.reverse().apply_range(relation_of(each, scop))
-        touched.append(elements)
+        loaded.append(date.reverse().apply_range(_old(each, fresh, scop)))
         if each.access.kind is not AccessKind.READ:
-            written.append(elements)
-    return union_of(touched), union_of(written) if written else isl.Map.empty(touched[0].get_space())
+            stored.append(date.reverse().apply_range(relation_of(each, scop)))
+    return union_of(loaded), union_of(stored) if stored else isl.Map.empty(loaded[0].get_space())
+
+
+def _old(reference: Reference, fresh: isl.UnionMap | None, scop: Scop) -> isl.Map:
+    """The elements of ``reference`` that it may find as they were before the tile."""
+    elements = relation_of(reference, scop)
+    if fresh is None or reference.access.kind is AccessKind.MAY_WRITE:
+        return elements
+    if reference.access.kind is AccessKind.WRITE:
+        return isl.Map.empty(elements.get_space())
+    return elements.subtract(fresh.extract_map(elements.get_space()))
+
+
+def _fresh_reads(tile: RegisterTile, scop: Scop) -> isl.UnionMap:
+    """``{ R[j] -> a[x] }``: the reads of values that were written in the same tile."""
+    loops = isl.UnionMap.empty(scop.context.get_space())
+    for each in tile.loops.values():
+        loops = loops.union(isl.UnionMap.from_map(isl.Map.from_pw_multi_aff(each)))
+    together = loops.apply_range(loops.reverse())
+    values = certain_sources(scop, tile.array).uncurry().intersect_domain(together.wrap())
+    return values.curry().range().unwrap()

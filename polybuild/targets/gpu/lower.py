@@ -100,7 +100,7 @@ class _Filler:
         """Add what serves ``tiles``; ``root`` and the result are roots."""
         registers = [each for each in tiles if isinstance(each, RegisterTile)]
         shared = [each for each in tiles if isinstance(each, SharedTile)]
-        elements = [owned(each, root, kernel, self._scop) for each in registers]
+        elements = [self._owned(each, root, kernel) for each in registers]
         if registers:
             strips = find_mark(root, POINTS + number_of(kernel)).parent()
             for position in range(strips.band_n_member()):
@@ -109,11 +109,11 @@ class _Filler:
         # the inner place first: what is added there does not move the outer one
         for depth in sorted({each.depth for each in tiles}, reverse=True):
             node = self._place(root, kernel, depth)
-            for tile, (touched, written) in zip(registers, elements, strict=True):
-                if tile.depth == depth and tile.loads:
-                    node = self._transfer(node, tile, Purpose.LOAD, touched)
+            for tile, (loaded, stored) in zip(registers, elements, strict=True):
+                if tile.depth == depth and tile.loads and not loaded.is_empty():
+                    node = self._transfer(node, tile, Purpose.LOAD, loaded)
                 if tile.depth == depth and tile.stores:
-                    node = self._transfer(node, tile, Purpose.STORE, written)
+                    node = self._transfer(node, tile, Purpose.STORE, stored)
             here = [each for each in shared if each.depth == depth]
             for copy in here:
                 wanted = elements_of(copy, self._transfers[copy.array.name], node, self._scop)
@@ -123,6 +123,11 @@ class _Filler:
                 node = self._barrier(self._barrier(node, after=False), after=True)
             root = node.root()
         return root
+
+    def _owned(self, tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel) -> tuple[isl.Map, isl.Map]:
+        """What a thread loads, and what it stores."""
+        initialised = self._transfers[tile.array.name].goes_in
+        return owned(tile, root, kernel, self._scop, initialised=initialised)
 
     @staticmethod
     def _place(root: isl.ScheduleNode, kernel: Kernel, depth: int) -> isl.ScheduleNode:
