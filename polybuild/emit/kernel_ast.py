@@ -141,13 +141,17 @@ def full_at(full: FullTiles, build: isl.AstBuild) -> isl.AstExpr:
 
 
 def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:
-    """Where the accesses of ``statement`` that are in ``tiles`` find their elements."""
+    """Where the accesses of ``statement`` that are in ``tiles`` find their elements.
+
+    Those that the instances here never make, on the side of a choice that is impossible, find none.
+    """
     found = []
     dates = isl.Map.from_union_map(build.get_schedule())
+    here = dates.domain()
     to_instance = isl.PwMultiAff.from_map(dates.reverse())
     for tile in tiles:
         for each in tile.references:
-            if each.statement.name != statement:
+            if each.statement.name != statement or each.access.relation.domain().is_disjoint(here):
                 continue
             loops = _loops(tile.loops[statement], dates)
             if isinstance(tile, SharedTile):

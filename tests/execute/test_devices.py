@@ -242,6 +242,38 @@ int main(void)
     assert done.stdout == device_programs.run(made, environment=device_programs.on("host")).stdout
 
 
+def test_a_choice_of_which_some_points_of_a_thread_make_one_side(emulator, runtime, tmp_path, monkeypatch):
+    """Unrolled points are places of their own: what they never read is in no tile there."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    text = """\
+#include <stdio.h>
+static unsigned a[8][8], b[8][8], c[8][8];
+int main(void)
+{
+  for (int i = 0; i < 64; i++) {
+    a[i / 8][i % 8] = i;
+    b[i / 8][i % 8] = i * i;
+  }
+#pragma scop
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 8; j++)
+      for (int k = 0; k < 8; k++)
+        c[i][j] += j < 4 ? a[i][k] : b[k][j];
+#pragma endscop
+  for (int i = 0; i < 64; i++)
+    printf("%u\\n", c[i / 8][i % 8]);
+  return 0;
+}
+"""
+    sizes = {"tile_sizes": (8, 8, 4), "block_sizes": (4, 4)}
+    result = device_programs.transform(text, "cuda", tmp_path, **sizes)
+    assert [each.backend for each in result.regions] == ["cuda"]
+    made = device_programs.build(result, "choice", runtime, tmp_path)
+    done = device_programs.run(made, environment=emulator.environment(POLYBUILD_VERBOSE="1"))
+    assert "runs on the device" in done.stderr
+    assert done.stdout == device_programs.run(made, environment=device_programs.on("host")).stdout
+
+
 @pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
 def test_quotients_between_barriers(runtime, tmp_path):
     """PoCL's optimiser makes wrong code of this kernel: its kernels are built without."""

@@ -92,11 +92,14 @@ def _elements(scop: Scop, array: Array, *kinds: AccessKind) -> isl.Set:
 
 
 def _corners(array: Array, elements: isl.Set) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
+    if elements.is_empty():  # all accesses are on sides of choices that are impossible
+        nowhere = isl.PwAff.val_on_domain(isl.Set.universe(elements.params().get_space()), isl.Val(0))
+        return (nowhere,) * len(array.extents), (nowhere,) * len(array.extents)
     lowest: list[isl.PwAff] = []
     highest: list[isl.PwAff] = []
     for dim, extent in enumerate(array.extents):
         bounded = elements.dim_has_lower_bound(_set, dim) and elements.dim_has_upper_bound(_set, dim)
-        if bounded or elements.is_empty():
+        if bounded:
             lowest.append(elements.dim_min(dim).coalesce())
             highest.append(elements.dim_max(dim).coalesce())
         elif extent is not None and not (dim == 0 and array.by_pointer):

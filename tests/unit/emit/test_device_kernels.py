@@ -62,3 +62,10 @@ def test_types_and_constants_of_the_host_are_written_out(tmp_path):
     assert "(unsigned short)(" in text
     assert "* 7" in text
     assert re.search(r"__global unsigned short \*restrict kernel1\b", text)
+
+
+def test_an_array_on_a_side_of_a_choice_that_is_impossible(tmp_path):
+    """As B has two columns, l is 2 or 3, and n at most 0: nothing of A goes to the device."""
+    body = "for (int l = 2; l < n + 4; l++) B[0][l - 2] = l > n / 2 || l > 5 ? 1u : A[0][0];"
+    text = kernels(tmp_path, body, top="static unsigned A[1][1], B[1][2];")
+    assert "__kernel void" in text
