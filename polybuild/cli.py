@@ -27,7 +27,7 @@ _PLAIN_VALUES = {
     "--simd": _ON_OFF,
     "--registers": _ON_OFF,
     "--allow-reassociation": _ON_OFF,
-    "--contract-arrays": ("auto", "on", "scalars", "off"),
+    "--contract-arrays": ("auto", "on", "scalars", "copies", "off"),
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": _ON_OFF,

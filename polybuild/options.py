@@ -136,15 +136,15 @@ class Options:
     )
     contract_arrays: str = _knob(
         "auto",
-        _choice("auto", "on", "scalars", "off"),
+        _choice("auto", "on", "scalars", "copies", "off"),
         "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
-        "buffers, or variables, or never",
-        metavar="auto|on|scalars|off",
+        "buffers, or variables, or those with copies of other arrays, or never",
+        metavar="auto|on|scalars|copies|off",
     )
     scalars: int = _knob(
         14,
         _non_negative,
-        "the most variables that stand for elements of temporary arrays; 0: none",
+        "the most variables that stand for elements of arrays; 0: none",
         metavar="N",
     )
     temporary: tuple[str, ...] = _knob(
@@ -195,6 +195,11 @@ class Options:
         "keep a region that is not understood, or fail",
         metavar="warn|error",
     )
+
+    @property
+    def in_variables(self) -> bool:
+        """Whether elements of arrays are to be in variables rather than in vectors or buffers."""
+        return self.contract_arrays in {"scalars", "copies"}
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:
         """A copy with ``settings`` (field name, ``-`` or ``_``, to text) parsed into it.

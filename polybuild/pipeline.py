@@ -41,6 +41,7 @@ from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.temporaries import refusals, temporaries
+from polybuild.targets.cpu.copying import Mapped, choose_with_copies
 from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.relaxing import choose_with_reductions
 from polybuild.targets.gpu.choice import plan_for_gpu
@@ -404,10 +405,14 @@ def _transform(
     refused = refusals(scop, dependences, named) if wanted else ()
     reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
     mapping, respected = choose_with_reductions(scop, dependences, reductions, options, held)
-    check_schedule(mapping.schedule, respected, scop.domain)
+    chosen = Mapped(scop, respected, mapping)
+    if options.contract_arrays == "copies" and options.backend == "openmp":
+        chosen = choose_with_copies(chosen, live, named, options)
+    ordered, mapping = chosen.scop, chosen.mapping
+    check_schedule(mapping.schedule, chosen.dependences, ordered.domain)
     if options.paranoid:
         parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
-        check_by_running(scop, mapping.schedule, respected, parallel)
+        check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
     overlaps = partial(find_overlaps, scop, region, strict=strict_aliasing)
     plan = Plan(
         mapping.schedule,
@@ -416,12 +421,12 @@ def _transform(
         trip_counts(scop),
         options.min_work,
         buffers=mapping.buffers,
-        checked=dependences if options.verify else None,
+        checked=chosen.dependences if options.verify else None,
         registers=mapping.registers,
         accumulators=mapping.accumulators,
-        unoptimised=options.contract_arrays == "scalars",
+        unoptimised=options.in_variables,
     )
-    text, device_remarks = _write(model, plan, asked, held, overlaps)
+    text, device_remarks = _write(replace(model, scop=ordered), plan, asked, held, overlaps)
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
@@ -437,7 +442,7 @@ def _transform(
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
-    return text, report, Details(scop, dependences, mapping.schedule, text, region)
+    return text, report, Details(scop, dependences, ordered, mapping.schedule, text, region)
 
 
 def _names_of(buffers: Sequence[Buffer]) -> set[str]:

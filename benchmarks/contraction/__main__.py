@@ -125,7 +125,7 @@ def build(folder: Path, flags: tuple[str, ...], options: Options) -> Programs:
         subprocess.run(command, check=True)
     names = _names()
     remarks = {
-        name: "; ".join(each for each in region.remarks if "kept in" in each)
+        name: "; ".join(each for each in region.remarks if "kept in" in each or "copied to" in each)
         for name, region in zip(names, contracted.regions, strict=True)
     }
     kept = [f"{each.line}: {each.message}" for each in contracted.regions if each.status != "transformed"]
@@ -137,16 +137,17 @@ def build(folder: Path, flags: tuple[str, ...], options: Options) -> Programs:
 @contextlib.contextmanager
 def _no_buffers() -> Iterator[None]:
     """The same orders, with the arrays in memory."""
-    choose = relaxing.choose_mapping
+    choose, copy = relaxing.choose_mapping, pipeline.choose_with_copies
 
     def in_memory(*arguments):  # noqa: ANN002, ANN202 - as the other one
         return replace(choose(*arguments), buffers=())
 
     relaxing.choose_mapping = in_memory
+    pipeline.choose_with_copies = lambda plain, *_: plain
     try:
         yield
     finally:
-        relaxing.choose_mapping = choose
+        relaxing.choose_mapping, pipeline.choose_with_copies = choose, copy
 
 
 def _names() -> list[str]:

@@ -16,10 +16,8 @@ from pycparser import c_ast
 
 from polybuild.analysis.definitions import Definitions
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
-from polybuild.scop.nodes import walk
+from polybuild.scop.nodes import always_evaluates, walk
 from polybuild.scop.synthetic import key
-
-_CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +56,7 @@ class Inspector:
         for _ in statement.dynamic:
             body = body.iftrue
         value = self._definitions.value(subscripts[-1], statement)
-        if value is None or not _is_certain(body, access.node):
+        if value is None or not always_evaluates(body, access.node):
             return None
         bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
         own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
@@ -91,14 +89,3 @@ def _subscripts(node: c_ast.Node) -> Iterator[c_ast.Node]:
         if isinstance(node, c_ast.ArrayRef):
             yield node.subscript
         node = node.name
-
-
-def _is_certain(body: c_ast.Node, wanted: c_ast.Node) -> bool:
-    """Whether evaluating ``body`` always evaluates the part ``wanted`` of it."""
-    if body is wanted:
-        return True
-    if isinstance(body, _CHOICES):
-        return isinstance(body, c_ast.If | c_ast.TernaryOp) and _is_certain(body.cond, wanted)
-    if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
-        return _is_certain(body.left, wanted)
-    return any(_is_certain(child, wanted) for child in body)

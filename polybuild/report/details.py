@@ -16,11 +16,13 @@ from polybuild.source.model import Region
 class Details:
     """The model, the dependences, the new order and the code of one region.
 
-    ``original`` is its text in the file, marks included.
+    ``ordered`` is the model that ``schedule`` is an order of: it may have statements that copy arrays.
+    ``original`` is the region's text in the file, marks included.
     """
 
     scop: Scop
     dependences: Dependences
+    ordered: Scop
     schedule: isl.Schedule
     text: RegionText
     region: Region

@@ -223,13 +223,14 @@ def _pictures(details: Details) -> Iterator[str]:
     ]
     yield from _figures("Iterations and dependences, in the order of the source", drawn)
     tiles = [
-        _drawn(partial(_captioned, partial(tiling, scop, details.schedule, nest)))
+        _drawn(partial(_captioned, partial(tiling, details.ordered, details.schedule, nest)))
         for nest in nests(scop)[:_MOST_NESTS]
     ]
     yield from _figures("Tiles of the new order", tiles)
     yield from _figures("Elements that are touched", [_drawn(partial(footprints, scop))])
     yield from _figures(
-        "The new order as a schedule tree", [_drawn(partial(schedule_tree, scop, details.schedule))]
+        "The new order as a schedule tree",
+        [_drawn(partial(schedule_tree, details.ordered, details.schedule))],
     )
 
 

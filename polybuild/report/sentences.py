@@ -58,7 +58,7 @@ _VERBS = {"flow": ("written", "read"), "anti": ("read", "overwritten"), "output"
 
 def outline(details: Details) -> list[tuple[int, str, str]]:
     """The new loops and their statements: depth, text, and who runs a loop."""
-    lines = {each.name: each.location.line for each in details.scop.statements}
+    lines = {each.name: each.location.line for each in details.ordered.statements}
     rows = []
     for each in details.text.outline:
         if each.statement:

@@ -61,6 +61,7 @@ class Array:
     accesses written after that subscript (``a[i].x`` is ``a`` with the suffix ``.x``).
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
     ``target`` names the pointer that leads to it; two arrays behind one pointer are two members.
+    ``copied`` names the array whose elements one that polybuild added holds, else it is empty.
     The first ``flat`` dimensions are a view: C reaches them by one subscript, row-major
     in the extents of all but the first of them.
     """
@@ -79,6 +80,7 @@ class Array:
     suffixes: tuple[str, ...] = ()
     flat: int = 1
     target: str = ""
+    copied: str = ""
 
     @property
     def spelling(self) -> str:

@@ -8,6 +8,8 @@ from pycparser import c_ast
 
 from polybuild.diagnostics import Location
 
+_CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
+
 
 def location(node: c_ast.Node) -> Location:
     """Where ``node`` starts; a node without coordinates starts where its first child does."""
@@ -28,6 +30,17 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
     yield node
     for child in node:
         yield from walk(child)
+
+
+def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:
+    """Whether evaluating ``body`` always evaluates the part ``wanted`` of it."""
+    if body is wanted:
+        return True
+    if isinstance(body, _CHOICES):
+        return isinstance(body, c_ast.If | c_ast.TernaryOp) and always_evaluates(body.cond, wanted)
+    if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
+        return always_evaluates(body.left, wanted)
+    return any(always_evaluates(child, wanted) for child in body)
 
 
 def used_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:

@@ -21,6 +21,8 @@ def describe(buffer: Buffer) -> str:
     )
     subscripts = "".join(f"[{name}]" for name in _names(len(buffer.array.extents)))
     where = f": {subscripts} in ({terms})" if terms else ""
+    if buffer.array.copied:
+        return f"elements of '{buffer.array.copied}' are copied to {many} while they are in use{where}"
     box = _box(buffer)
     before = f" instead of {box} elements" if box else ""
     return f"'{buffer.array.spelling}' is kept in {many}{before}{where}"

@@ -57,14 +57,21 @@ def streams(scop: Scop, users: Collection[str], arrays: Sequence[Array]) -> bool
     )
 
 
-def _obstacle(scop: Scop, dependences: Dependences, array: Array) -> str:
-    """What keeps ``array`` from being a temporary one, whoever says that it is dead elsewhere."""
+def unsuited_to_buffers(scop: Scop, array: Array) -> str:
+    """What keeps the elements of ``array`` from having another place, even if they are dead elsewhere."""
     if not array.extents:
         return "it is no array"
     if not isinstance(array.element, Integer | Floating) or any(array.suffixes):
         return "its elements are no numbers"
     if not all(_is_plain(scop, array)):
         return "an access is not known exactly"
+    return ""
+
+
+def _obstacle(scop: Scop, dependences: Dependences, array: Array) -> str:
+    """What keeps ``array`` from being a temporary one, whoever says that it is dead elsewhere."""
+    if unsuited := unsuited_to_buffers(scop, array):
+        return unsuited
     read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
     if array.name in read_first and _has_some(array, read_first[array.name]):
         return "elements may be read that the region has not written"

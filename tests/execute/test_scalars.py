@@ -17,7 +17,7 @@ SIZES = (1, 2, 3, 4, 6, 13, 24)
 KEPT = {
     "blur": "'t' is kept in 12 variables: [i][j] in (i mod 4, j mod 3)",
     "blur_permuted": "'t' is kept in 3 variables: [i][j] in (j mod 3)",
-    "blur_stages": "",
+    "blur_stages": "elements of 'in' are copied to 3 variables while they are in use: [i][j] in (j mod 3)",
     "fibonacci": "'t' is kept in 2 variables: [i] in (i mod 2)",
     "pc_1d": "'t' is kept in 3 variables: [i] in (i mod 3)",
     "pc_2d_interleaved": "'t' is kept in a variable",

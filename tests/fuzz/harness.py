@@ -105,6 +105,8 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "tile-sizes": "4,3", "verify": "on"},
     {"min-work": "0", "tile-sizes": "3,2", "contract-arrays": "on"},
     {"min-work": "0", "contract-arrays": "on", "parallel": "off"},
+    {"min-work": "0", "contract-arrays": "copies"},
+    {"min-work": "0", "contract-arrays": "copies", "parallel": "off"},
     PRIVATE,
     {},
 )

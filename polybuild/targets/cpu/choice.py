@@ -82,9 +82,9 @@ def _contracted(
     users = users_of(scop, temporaries)
     vectors = users & _in_vector_loops(mapping)
     asked = options.contract_arrays
-    if asked != "on" and (asked == "scalars" or not (mapping.registers or vectors)):
-        promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
-        if promoted is not None or asked == "scalars":
+    if asked != "on" and (options.in_variables or not (mapping.registers or vectors)):
+        promoted = in_scalars(scop, dependences, mapping, temporaries, options)
+        if promoted is not None or options.in_variables:
             return promoted or mapping
     remap = partial(map_to_cpu, scop, dependences, schedule, options)
     best = _in_buffers(scop, mapping, remap, temporaries, options)
@@ -102,7 +102,7 @@ def _contracted(
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
             return fused
     if asked == "auto" and not best.buffers and streams(scop, users, temporaries):
-        best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
+        best = in_scalars(scop, dependences, mapping, temporaries, options) or best
     return best
 
 
@@ -128,7 +128,7 @@ def _in_buffers(
     return best
 
 
-def _in_scalars(
+def in_scalars(
     scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
 ) -> CpuMapping | None:
     """The best order with all of ``temporaries`` in variables; None if there is none, or none for threads."""

@@ -25,7 +25,7 @@ def with_machine(options: Options, macros: AbstractSet[str], flags: AbstractSet[
     return replace(
         options,
         allow_reassociation=options.allow_reassociation or _reassociates(macros, flags),
-        contract_arrays="scalars"
+        contract_arrays="copies"
         if unoptimised and options.contract_arrays == "auto"
         else options.contract_arrays,
         vector_size=options.vector_size or _vector_size(macros, flags),

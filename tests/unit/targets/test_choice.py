@@ -35,7 +35,7 @@ def test_another_strategy_then_the_original_order(fails, tmp_path, monkeypatch):
     monkeypatch.setattr(choice, "compute_schedule", fail)
     file = tmp_path / "one.c"
     file.write_text(ONE_ELEMENT)
-    (region,) = compile_source(str(file), Options(fusion="depth"), ["gcc"], []).regions
+    (region,) = compile_source(str(file), Options(fusion="depth"), ["gcc"], ["-O1"]).regions
     assert region.status == "transformed"
     assert asked == [choice.Fusion.DEPTH, choice.Fusion.MIN]
 
