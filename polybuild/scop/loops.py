@@ -29,13 +29,15 @@ class Loop:
 
     ``domain`` (space of depth + 1) holds the iterations that run; ``final``
     (space of depth) is the counter's value afterwards, also where none ran.
-    ``step`` is the constant increment, never 0.
+    ``step`` is the constant increment, never 0. ``start`` (space of depth) is the first value
+    where that has remainders and there is a stride, else None.
     """
 
     counter: Variable
     domain: isl.Set
     step: int
     final: isl.PwAff | None
+    start: isl.PwAff | None
 
 
 def read_loop(
@@ -76,7 +78,13 @@ def read_loop(
     if want_final:
         stopped = candidates.subtract(holds) if stopped is None else stopped
         final = first_value(stopped, step)
-    return Loop(counter, domain, step, final)
+    strided = abs(step) > 1 and _has_quotients(start)
+    return Loop(counter, domain, step, final, start if strided else None)
+
+
+def _has_quotients(value: isl.PwAff) -> bool:
+    """Whether there are quotients or remainders in ``value``."""
+    return any(piece.dim(_dim.div) for _, piece in value.get_pieces())
 
 
 def first_value(values: isl.Set, step: int) -> isl.PwAff:

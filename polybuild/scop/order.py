@@ -29,11 +29,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A loop: dimension ``position`` of the statements below, counted up or down."""
+    """A loop: dimension ``position`` of the statements below, counted up or down.
+
+    It is counted from ``start`` if that is given, an expression of the loops around it:
+    strides from remainders on are more than isl's AST generation gets right.
+    """
 
     position: int
     descending: bool
     body: Tree
+    start: isl.PwAff | None = None
 
 
 Tree = Leaf | Block | Band
@@ -61,9 +66,13 @@ def build_schedule(tree: Tree, domains: Sequence[isl.Set]) -> isl.Schedule:
 
 
 def _counter(domain: isl.Set, band: Band) -> isl.UnionPwAff:
-    """``{ S[i0, ...] -> [(i_position)] }``, negated for a descending loop."""
+    """``{ S[i0, ...] -> [(i_position)] }``, less the start if there is one, negated for a descending loop."""
     space = isl.LocalSpace.from_space(domain.get_space())
     value = isl.PwAff.var_on_domain(space, isl.dim_type.set, band.position)
+    if band.start is not None:
+        dims = isl.MultiAff.identity_on_domain_space(domain.get_space())
+        outer = dims.drop_dims(isl.dim_type.out, band.position, dims.dim(isl.dim_type.out) - band.position)
+        value = value.sub(band.start.pullback_multi_aff(outer.reset_tuple_id(isl.dim_type.out)))
     return isl.UnionPwAff.from_pw_aff(value.neg() if band.descending else value)
 
 

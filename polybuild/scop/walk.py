@@ -283,7 +283,7 @@ class Walk:
             values = later_values(values, {loop.counter: loop.final})
         if body.tree is None:
             return Part(None, values)
-        return Part(order.Band(place.depth, loop.step < 0, body.tree), values)
+        return Part(order.Band(place.depth, loop.step < 0, body.tree, loop.start), values)
 
     def _dynamic_for(self, node: c_ast.For, place: Place, refusal: Unsupported) -> Part:
         """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""

@@ -280,3 +280,14 @@ first:
 second:
   y[i] = 2;
 }
+
+//# strides_from_remainders: serial
+int seen[40] = {0};
+#pragma scop
+for (int i = n % 7 - 1; i >= 2; i -= 3)
+  seen[i] = i + n;
+for (int i = 5 - (n + 2) % 4; i < 9; i += 3)
+  seen[i + 20] = i;
+#pragma endscop
+for (int i = 0; i < 40; i++)
+  b[i % n] += seen[i];
