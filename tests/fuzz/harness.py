@@ -27,6 +27,7 @@ _ALWAYS = ("-w", "-ffp-contract=off", f"-I{HERE}", *devices.INCLUDE)
 
 # Time is processor time, so that a busy machine stops nothing; what sleeps for ever is told by the clock.
 _PATIENCE = 60
+_STACK = 64 << 20  # bytes: programs have arrays of some megabytes there
 
 _LAUNCHED = re.compile(r"(\d+) runs on the device")
 _FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
@@ -156,7 +157,7 @@ def limited(command: Sequence[str], seconds: float, **more: Any) -> subprocess.C
     most = max(1, round(seconds))
     try:
         done = subprocess.run(
-            ["prlimit", f"--cpu={most}:{most + 1}", *command],
+            ["prlimit", f"--cpu={most}:{most + 1}", f"--stack={_STACK}:", *command],
             capture_output=True,
             text=True,
             check=False,

@@ -16,6 +16,7 @@ import islpy as isl
 
 from polybuild import pipeline
 from polybuild.analysis.dependences import Dependences
+from polybuild.apart import ALONE, Watch, WorkLostError, apart
 from polybuild.diagnostics import Location
 from polybuild.options import Options
 from polybuild.schedule.oracle import Difference, first_difference, fixed, points
@@ -27,13 +28,14 @@ from .program import Program
 from .text import batch_text
 
 MOST = 500  # instances of a region; the interpreter is slow
+LONGEST = 40  # seconds of processor time for a region, and for its interpretation
 # copies into registers and buffers are no instances of the region: the interpreter does not know them
 OPTIONS = Options(min_work=0, tile_sizes=(2, 3), registers=False)
 
 Mapped = tuple[Scop, Dependences, CpuMapping]
 
 
-def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
+def mapped(source: Path, options: Options = OPTIONS, watch: Watch = ALONE) -> list[Mapped]:
     """The model, the dependences and the new order of each region of ``source``.
 
     Orders that the proof refused count no more than those that were never tried.
@@ -49,17 +51,26 @@ def mapped(source: Path, options: Options = OPTIONS) -> list[Mapped]:
     pipeline.choose_with_reductions = remember
     try:
         flags = [f"-I{Path(__file__).resolve().parent}"]
-        pipeline.compile_source(str(source), options, ["gcc"], flags)
+        pipeline.compile_source(str(source), options, ["gcc"], flags, watch)
     finally:
         pipeline.choose_with_reductions = choose
     return list(found.values())
 
 
-def differences(program: Program, folder: Path, options: Options = OPTIONS) -> Iterator[Difference]:
-    """What the oracle finds in the regions of ``program``, at those of its sizes that are small enough."""
+def differences(
+    program: Program, folder: Path, options: Options = OPTIONS, watch: Watch = ALONE
+) -> Iterator[Difference]:
+    """What the oracle finds in the regions of ``program``, at those of its sizes that are small enough.
+
+    Regions are left out whose interpretation ``watch`` knows to end the process.
+    """
     source = folder / f"{program.name}.c"
     source.write_text(batch_text([program]), encoding="utf-8")
-    for scop, dependences, mapping in mapped(source, options):
+    for number, (scop, dependences, mapping) in enumerate(mapped(source, options, watch)):
+        place = -1 - number  # beside the positions of the regions, which are transformed before
+        if place in watch.lost:
+            continue
+        watch.begins(place)
         backwards = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
         for run in program.runs:
             values = dict(zip((each.name for each in program.sizes), run, strict=True))
@@ -70,6 +81,14 @@ def differences(program: Program, folder: Path, options: Options = OPTIONS) -> I
                 found = first_difference(scop, mapping.schedule, dependences, parameters, marks)
                 if found is not None:
                     yield found
+
+
+def differences_apart(program: Program, folder: Path) -> list[Difference]:
+    """The same whatever isl does: what ends the process, or takes too long, has no differences."""
+    try:
+        return apart(lambda watch: list(differences(program, folder, watch=watch)), LONGEST)
+    except WorkLostError:
+        return []
 
 
 def _parameters(scop: Scop, values: Mapping[str, int]) -> dict[str, int] | None:
@@ -91,7 +110,7 @@ def main() -> None:
     isl.DEFAULT_CONTEXT.set_max_operations(0)
     with tempfile.TemporaryDirectory() as folder:
         for index in range(first, first + count):
-            for each in differences(generate(seed, index), Path(folder)):
+            for each in differences_apart(generate(seed, index), Path(folder)):
                 print(index, each, flush=True)  # noqa: T201 -- this is what it is for
 
 

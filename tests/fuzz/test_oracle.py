@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import islpy as isl
 import pytest
 
 from polybuild.schedule.oracle import first_difference
 
+from . import interpret
 from .generate import generate
-from .interpret import differences, mapped
+from .interpret import differences, differences_apart, mapped
 
 SOURCES = {
     "stencil": "for (int t = 0; t < n; t++) for (int i = 1; i < 9; i++) a[i] = a[i - 1] + 2 * a[i + 1];",
@@ -70,3 +74,19 @@ def test_writes_that_nobody_reads_may_come_in_any_order(tmp_path):
 @pytest.mark.parametrize("index", range(10))
 def test_random_programs(index, tmp_path):
     assert list(differences(generate(5, index), tmp_path)) == []
+
+
+def hang(*_: object) -> None:
+    while True:
+        pass
+
+
+def crash(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("end", [hang, crash])
+def test_what_ends_the_interpreter_has_no_differences(end, tmp_path, monkeypatch):
+    monkeypatch.setattr(interpret, "LONGEST", 1)
+    monkeypatch.setattr(interpret, "first_difference", end)
+    assert differences_apart(generate(5, 8), tmp_path) == []

@@ -51,6 +51,11 @@ def test_programs_are_free_of_undefined_behaviour(tmp_path):
     assert Harness(tmp_path).invalid(programs) == []
 
 
+def test_programs_with_large_arrays_have_room(tmp_path):
+    outcome = Harness(tmp_path).check([generate(202, 16165)], [{"min-work": "0"}], [THREADS])
+    assert not outcome.failures, outcome.failures[0].message
+
+
 def test_a_program_is_always_the_same():
     programs = [generate(3, index) for index in range(30)]
     assert batch_text(programs) == batch_text([generate(3, index) for index in range(30)])
