@@ -34,9 +34,14 @@ def check_parameters(drafts: Collection[Draft], names: Names, parameters: Parame
                 )
 
 
-def check_counters(drafts: Collection[Draft], names: Names, needed: Collection[Variable]) -> None:
-    """Refuse counters of loops that also count in what was kept whole, if they are ``needed`` later."""
-    counted = {counter for draft in drafts for counter in draft.place.counters}
+def check_counters(
+    drafts: Collection[Draft], names: Names, finals: Collection[Variable], needed: Collection[Variable]
+) -> None:
+    """Refuse counters of loops that also count in what was kept whole, if they are ``needed`` later.
+
+    ``finals`` are those that loops leave a value in, loops without statements among them.
+    """
+    counted = {counter for draft in drafts for counter in draft.place.counters}.union(finals)
     for variable in sorted(names.demoted & counted, key=lambda each: each.name):
         if variable in names.escaping or variable in needed:
             raise Unsupported(

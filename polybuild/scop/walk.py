@@ -116,9 +116,8 @@ class Walk:
         if self._refusals and not any(draft.loops for draft in self._drafts):
             raise self._refusals[0]
         check_parameters(self._drafts, self._names, self._parameters)
-        check_counters(
-            self._drafts, self._names, {each for each in self._names.demoted if self._is_live(each)}
-        )
+        needed = {each for each in self._names.demoted if self._is_live(each)}
+        check_counters(self._drafts, self._names, values, needed)
         return Walked(
             self._region,
             self._names,

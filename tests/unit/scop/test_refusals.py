@@ -45,6 +45,12 @@ CASES = [
         "for (i = 0; i < n; i++) a[i] = 0; for (i = 0; a[i]; i++) a[i] = i; a[0] = i;",
         "int n, int i, int *a",
     ),
+    (  # though the first loop has no statement that runs
+        "iterator-used-outside-loop",
+        "for (i = 0; i < n; i++) if (i < i) a[i] = 0; for (int k = 0; k < n; k++) for (i = i; a[i]; i++) a[i] = 1;"
+        " a[0] = i;",
+        "int n, int i, int *a",
+    ),
     (
         "iterator-used-outside-loop",
         "for (k = 0; k < n; k++) { if (j > 2) a[k] = 0; for (j = 0; j < 3; j++) a[j] = 1; }",
