@@ -47,9 +47,8 @@ CASES = [
     ),
     (  # though the first loop has no statement that runs
         "iterator-used-outside-loop",
-        "for (i = 0; i < n; i++) if (i < i) a[i] = 0; for (int k = 0; k < n; k++) for (i = i; a[i]; i++) a[i] = 1;"
-        " a[0] = i;",
-        "int n, int i, int *a",
+        "for (i = 0; i < n; i++) if (i < i) *a = 0; for (k = 0; k < n; k++) for (i = i; a[i]; i++) a[i] = 1;",
+        "int n, int k, int *a, int i",
     ),
     (
         "iterator-used-outside-loop",
