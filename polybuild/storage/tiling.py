@@ -31,6 +31,8 @@ def crossing_members(
     """
     found: set[int] = set()
     for statement in scop.statements:
+        if statement.domain.intersect_params(scop.context).is_empty():
+            continue
         rows = _rows_of(hyperplanes, statement)
         for step in _steps(statement, mappings):
             found.update(

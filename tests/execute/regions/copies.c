@@ -92,3 +92,14 @@ for (int i = 0; i < n; i++)
 for (int i = 0; i + 2 < n; i++)
   y[i] = x[i] - 0.5 * x[i + 1] + x[i + 2];
 #pragma endscop
+
+//# beside_a_statement_that_never_runs: serial
+#pragma scop contract_arrays(copies) parallel(off)
+for (int i = 2; i < n; i++)
+  X[i][n - 1] -= 1;
+for (int i = 0; i >= n / 3; i--)
+  if (i % 2 == 1)
+    X[i][n - 1] = X[2 * i + 1][i + 1];
+  else
+    X[i][0] = X[2 * i][i] + X[i][i] + X[n - 1 - i][0];
+#pragma endscop
