@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Container
 
 from pycparser import c_ast
 
 from polybuild.emit.bodies import c_text
-from polybuild.scop.model import Array
+from polybuild.scop.model import Array, Scop
+from polybuild.scop.nodes import walk
+
+
+def local_declarations(scop: Scop, held: Container[str]) -> list[str]:
+    """The declarations of the variables of the region, but for those called ``held``, which are elsewhere.
+
+    What a statement names in a choice that never runs has to be declared, too.
+    """
+    named = {
+        array.name
+        for statement in scop.statements
+        for node, array in statement.locals
+        if not any(node is each for access in statement.accesses for each in walk(access.node))
+    }
+    return [
+        local_declaration(array)
+        for array in scop.arrays
+        if array.local and (array.name not in held or array.name in named)
+    ]
 
 
 def local_declaration(array: Array) -> str:

@@ -22,7 +22,7 @@ from polybuild.emit.device import DeviceRequest, DeviceText, HostNames, write_de
 from polybuild.emit.ends import declarations, inspections_of, name_ends
 from polybuild.emit.expressions import TERNARY, ExpressionPrinter
 from polybuild.emit.inspectors import InspectorText, write_inspectors
-from polybuild.emit.locals import local_declaration
+from polybuild.emit.locals import local_declarations
 from polybuild.emit.loops import COUNTER_TYPE, Line, LoopPrinter, register
 from polybuild.emit.names import PREFIX, fresh, identifiers
 from polybuild.emit.pieces import check_pieces
@@ -133,7 +133,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     loops = writer.lines(file)
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     held = {each.buffer.array.name for each in buffers}
-    locals_ = [local_declaration(array) for array in scop.arrays if array.local and array.name not in held]
+    locals_ = local_declarations(scop, held)
     text = InspectorText(scop, names, taken, helpers, printed.sizes, ends, file)
     steps = list(in_stages(plan.overlaps))
     plain = steps.pop(0)[1] if steps and not steps[0][0] else []

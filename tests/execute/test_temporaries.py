@@ -27,6 +27,7 @@ BUFFERS = {
     "named_by_pragma": ["'t' is kept in a buffer of 2 elements"],
     "of_integers": ["'t' is kept in a variable"],
     "one_side_never_runs": ["'t' is kept in a variable"],
+    "named_where_nothing_runs": ["'t' is kept in a variable"],
 }
 
 

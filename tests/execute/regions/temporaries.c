@@ -191,3 +191,13 @@ for (int l = 0; l < n - 1; l++) {
   b[l + 1] += l == 1 ? (K[l][l] > 3 ? K[l][0] : t[1]) : b[l];
 }
 #pragma endscop
+
+//# named_where_nothing_runs: serial
+#pragma scop contract_arrays(on) parallel(off)
+for (int l = 0; l < n; l++) {
+  int t[5];
+  for (int i = 0; i < 5; i++)
+    t[i] = K[l][0] + i;
+  b[l] = l < l - n ? t[0] : K[l][l];
+}
+#pragma endscop
