@@ -152,10 +152,6 @@ class Outcome:
         self.failures += other.failures
 
 
-# Local arrays of three dimensions take more than is usual.
-_STACK = 64 << 20
-
-
 def limited(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str] | None:
     """Run ``command`` for at most ``seconds`` of processor time; None if that was not enough."""
     most = max(1, round(seconds))
