@@ -153,19 +153,28 @@ class _Filler:
         return f"polybuild_{purpose}{len(self.added)}"
 
 
+def _tiles(band: isl.ScheduleNode, position: int) -> isl.Map:
+    """The tiles along a member of ``band``, for the loops of the host: ``{ [d0, ..., dn] -> [tile] }``."""
+    values = isl.UnionMap.from_multi_union_pw_aff(member(band, position))
+    return isl.Map.from_union_map(prefix_of(band).reverse().apply_range(values))
+
+
+def _first_tile(band: isl.ScheduleNode, position: int) -> int:
+    """The tile of the first block: the first there ever is where that is a negative number, else 0."""
+    least = _tiles(band, position).lexmin_pw_multi_aff().get_pw_aff(0).min_val()
+    return min(0, least.to_python()) if least.is_int() else 0
+
+
 def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
     """The blocks that have work: as many as there are tiles, if that is fewer than the axis has."""
     band = mark.child(0)
-    tiles = (
-        prefix_of(band).reverse().apply_range(isl.UnionMap.from_multi_union_pw_aff(member(band, position)))
-    )
-    bounds = isl.Map.from_union_map(tiles)
-    dates = dates_of(mark)
-    size = isl.PwAff.val_on_domain(dates, isl.Val(axis.size))
-    if not bounds.lexmin_pw_multi_aff().get_pw_aff(0).nonneg_set().is_equal(bounds.domain()):
+    tiles, first = _tiles(band, position), _first_tile(band, position)
+    size = isl.PwAff.val_on_domain(dates_of(mark), isl.Val(axis.size))
+    least = tiles.lexmin_pw_multi_aff().get_pw_aff(0).add_constant_val(isl.Val(-first))
+    if not least.nonneg_set().is_equal(tiles.domain()):
         return size
-    last = bounds.lexmax_pw_multi_aff().get_pw_aff(0)
-    return last.add_constant_val(isl.Val(1)).min(size).coalesce()
+    last = tiles.lexmax_pw_multi_aff().get_pw_aff(0)
+    return last.add_constant_val(isl.Val(1 - first)).min(size).coalesce()
 
 
 def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
@@ -174,9 +183,10 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     depth = mark.get_tree_depth()
     if not kernel.is_serial:
         points = find_mark(mark, POINTS + number_of(kernel)).child(0)
-        node = points.insert_filter(filter_of(points, kernel.threads))
+        node = points.insert_filter(filter_of(points, kernel.threads, [0] * len(kernel.threads)))
         node = node.ancestor(node.get_tree_depth() - depth).child(0)
-        node = node.insert_filter(filter_of(node, kernel.blocks))
+        first = [_first_tile(node, position) for position in range(len(kernel.blocks))]
+        node = node.insert_filter(filter_of(node, kernel.blocks, first))
         node = node.insert_context(bounds_of(kernel.axes, mark.get_schedule_depth()))
         mark = node.parent()
     if mark.get_schedule_depth():
@@ -185,13 +195,14 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     return mark
 
 
-def filter_of(band: isl.ScheduleNode, axes: Sequence[Axis]) -> isl.UnionSet:
-    """The instances that the indices ``axes`` run, by the members of ``band``."""
+def filter_of(band: isl.ScheduleNode, axes: Sequence[Axis], first: Sequence[int]) -> isl.UnionSet:
+    """What the indices ``axes`` run, by the members of ``band``; index 0 runs the value ``first``."""
     chosen = band.get_domain()
     for position, axis in enumerate(axes):
         value = member(band, position).get_union_pw_aff(0)
         index = isl.UnionPwAff.param_on_domain_id(value.domain(), spaces.identifier(axis.parameter))
-        difference = value.sub(index).mod_val(isl.Val(axis.size))
+        start = isl.UnionPwAff.val_on_domain(value.domain(), isl.Val(first[position]))
+        difference = value.sub(start).sub(index).mod_val(isl.Val(axis.size))
         chosen = chosen.intersect(difference.zero_union_set())
     return chosen
 

@@ -2,6 +2,7 @@
 
 import re
 
+import islpy as isl
 import pytest
 from device_regions import JACOBI, MATRICES, PREFIX, PRODUCT
 
@@ -45,6 +46,15 @@ def test_what_is_not_parallel_runs_in_one_thread(planned):
 def test_a_region_without_parallel_loops(planned):
     with pytest.raises(Unsupported, match="no loop of this region is parallel"):
         planned(PREFIX, VECTORS)
+
+
+@pytest.mark.parametrize(("first", "blocks"), [("0", 2), ("-1", 3), ("-129", 4)])
+def test_no_more_blocks_than_tiles(planned, first, blocks):
+    """Tiles before the one that begins at 0 are counted, and no others."""
+    plan = planned(f"for (int i = {first}; i < n; i++) b[i + 200] = a[i + 200];", VECTORS).plan
+    (axes,) = plan.tree.grids.values()
+    at_200 = isl.Set("[n] -> { : n = 200 }")
+    assert [each.intersect_params(at_200).max_val().to_python() for each in axes] == [blocks]
 
 
 def test_blocks_fit_every_device():
