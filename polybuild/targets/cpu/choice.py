@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
@@ -12,6 +14,8 @@ from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.budget import budget_within, found_within
 from polybuild.options import Options
 from polybuild.polyhedral import sets_of, tuple_name
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.original import original_bands
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
@@ -25,6 +29,7 @@ from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.tilesizes import ROW
+from polybuild.transform.short import has_short_loops, keep_short_inside
 
 _T = TypeVar("_T")
 
@@ -170,20 +175,32 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
         found = _pluto(scop, dependences, strategies, _MOST_OPERATIONS, EFFORT)
         return next(found, None) or _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
-    schedule = _isl(scop, dependences, fusion)
+    schedule = keep_short_inside(scop, _isl(scop, dependences, fusion))
     if options.schedule == "auto" and options.fusion == "auto":
         return _best(scop, dependences, schedule, options)
     return schedule
 
 
 def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> isl.Schedule:
-    """``schedule``, unless one of our own scheduler's is clearly faster by the estimate."""
-    least = estimate(scop, dependences, schedule, options) / _GAIN
-    for candidate in _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT):
+    """``schedule``, unless another one is clearly faster by the estimate.
+
+    Others are those of our own scheduler. Where short loops are to stay in it the original order comes
+    first: what is computed over a window is best stored at once.
+    """
+    candidates = [schedule]
+    if has_short_loops(scop):
+        with contextlib.suppress(IllegalSchedule):
+            original = original_bands(scop, dependences)
+            check_schedule(original, dependences, scop.domain)
+            candidates.insert(0, keep_short_inside(scop, original))
+    found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
+    best, *others = itertools.chain(candidates, (keep_short_inside(scop, each) for each in found))
+    least = estimate(scop, dependences, best, options) / _GAIN
+    for candidate in others:
         time = estimate(scop, dependences, candidate, options)
         if time < least:
-            schedule, least = candidate, time
-    return schedule
+            best, least = candidate, time
+    return best
 
 
 def _pluto(

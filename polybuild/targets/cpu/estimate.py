@@ -16,7 +16,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.polyhedral import descendants, maps_of, sets_of
+from polybuild.polyhedral import descendants, maps_of, mark_name, sets_of
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import member_cost
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
@@ -24,6 +24,7 @@ from polybuild.targets.cpu.strides import Reference, dated_references, reference
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import find_vector_loop
 from polybuild.transform.bands import coincident_members, is_band
+from polybuild.transform.short import SHORT, above_short
 
 _dim = isl.dim_type
 
@@ -116,7 +117,7 @@ class _Estimate:
     def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         if is_band(node):
             return self._band(node, context)
-        if node.n_children() == 0:
+        if node.n_children() == 0 or mark_name(node) == SHORT:
             return _Block(tuple(self._leaf(name, None, context) for name in self._running(node)))
         children = tuple(self._nest(node.child(index), context) for index in range(node.n_children()))
         return children[0] if len(children) == 1 else _Block(children)
@@ -129,7 +130,7 @@ class _Estimate:
     def _band(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         accesses = references(self._scop, node)
         members = node.band_n_member()
-        innermost = not any(map(is_band, descendants(node.child(0))))
+        innermost = not any(map(is_band, above_short(node.child(0))))
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         first = node.get_schedule_depth()
         names = self._running(node)

@@ -35,6 +35,7 @@ from polybuild.transform.distribute import dependence_groups, distribute
 from polybuild.transform.dynamic import separate_dynamic_loops
 from polybuild.transform.phases import POINTS, TILES
 from polybuild.transform.registers import insert_tiles
+from polybuild.transform.short import SHORT, above_short
 from polybuild.transform.wavefront import wavefront, wavefront_of_points
 
 # Iterations of a vector loop that a thread accumulates at a time.
@@ -119,6 +120,8 @@ class _Mapper:
         """Map everything below ``node``."""
         if is_band(node):
             return self._band(node, in_parallel=in_parallel, tiled=tiled)
+        if mark_name(node) == SHORT:
+            return node
         for index in range(node.n_children()):
             node = self.map(node.child(index), in_parallel=in_parallel, tiled=tiled).parent()
         return node
@@ -135,14 +138,15 @@ class _Mapper:
             return self._phases(
                 tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
             )
-        innermost = _is_innermost(node)
-        if innermost and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
+        innermost = not any(map(is_band, above_short(node.child(0))))
+        bare = innermost and not any(map(is_band, descendants(node.child(0))))  # nothing is unrolled in it
+        if bare and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
             return self.map(apart, in_parallel=in_parallel, tiled=tiled)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
-        if vector is not None and vector.groups and not self._distribute:
+        if vector is not None and vector.groups and not (self._distribute and bare):
             vector = None
         threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
-        if innermost and not tiled and (built := self._in_registers(node, accesses, threads=threads)):
+        if bare and not tiled and (built := self._in_registers(node, accesses, threads=threads)):
             return built
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
@@ -339,11 +343,6 @@ class _Mapper:
             text, node.get_schedule_depth(), private=_with((), private), accumulators=accumulators
         )
         return node.insert_mark(isl.Id(name))
-
-
-def _is_innermost(node: isl.ScheduleNode) -> bool:
-    """Whether there is no other band below ``node``."""
-    return not any(map(is_band, descendants(node.child(0))))
 
 
 def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:

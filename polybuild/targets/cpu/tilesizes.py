@@ -38,7 +38,9 @@ def is_worth_tiling(
     if not options.tile_sizes and is_resident(accesses, options.l2_size // 4):
         return False
     carries = len(coincident_members(node)) + reducing < members  # values flow from one iteration to another
-    return carries or any(each.matrix and is_reused(each) for each in accesses)
+    return carries or any(
+        each.matrix and is_reused(each) and not is_resident([each], options.l1_size // 4) for each in accesses
+    )
 
 
 def tile_sizes(

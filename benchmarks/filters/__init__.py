@@ -1,0 +1,1 @@
+"""Sums over windows of a few elements of pictures and signals."""

@@ -1,0 +1,40 @@
+"""What the original order's loops carry, and which of them are one band."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.polyhedral import descendants
+from polybuild.schedule.legality import check_schedule
+from polybuild.schedule.original import original_bands
+from polybuild.transform.bands import is_band
+
+PARAMETERS = "int n, double a[restrict n][n], double b[restrict n][n], double x[restrict n], double *s"
+NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n - 1; j++)"
+
+
+@pytest.mark.parametrize(
+    ("body", "bands"),
+    [
+        (f"{NEST} a[i][j] = b[j][i];", [[1, 1]]),
+        (f"{NEST} a[i][j] = a[i - 1][j];", [[0, 1]]),
+        (f"{NEST} a[i][j] = a[i - 1][j - 1] + a[i - 1][j + 1];", [[0], [1]]),
+        (f"{NEST} {{ double t = b[i][j]; a[i][j] = t * t; }}", [[1, 1]]),
+        (f"{NEST} x[i] += a[i][j];", [[1, 0]]),
+        (
+            "for (int i = 0; i < n; i++) { x[i] = 0; for (int j = 0; j < n; j++) x[i] += a[i][j]; }",
+            [[1], [0]],
+        ),
+        ("for (int i = 1; i < n; i++) { x[i] = 2; a[i][0] = x[i - 1]; }", [[0]]),
+    ],
+)
+def test_bands(model, body, bands):
+    found = model(body, PARAMETERS)
+    schedule = original_bands(found.scop, found.dependences)
+    check_schedule(schedule, found.dependences, found.scop.domain)
+    assert schedule.get_map().is_equal(found.scop.schedule.get_map())
+    assert [
+        [int(each.band_member_get_coincident(position)) for position in range(each.band_n_member())]
+        for each in descendants(schedule.get_root())
+        if is_band(each)
+    ] == bands
