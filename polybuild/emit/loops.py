@@ -16,6 +16,7 @@ from polybuild.emit.bodies import BodyPrinter, element
 from polybuild.emit.buffers import Scopes
 from polybuild.emit.dynamic import RestoredLoop, first_instance
 from polybuild.emit.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
+from polybuild.emit.held import held_elements, statements_in_a_row
 from polybuild.emit.names import PREFIX, fresh, quoted
 from polybuild.emit.nodes import FOR, IF, is_loop, kind_of, parts
 from polybuild.emit.private import keeps_private
@@ -23,6 +24,7 @@ from polybuild.emit.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.scop.model import AccessKind
 from polybuild.source.types import Floating, Integer
 from polybuild.targets.model import LANES_MARK, LoopLine
+from polybuild.transform.short import SHORT
 
 if TYPE_CHECKING:
     from polybuild.emit.ast import Instance, PrintedAst
@@ -81,6 +83,8 @@ class LoopPrinter:
         self._unoptimised = unoptimised
         self._places = places
         self._accumulators = variables
+        # the variables that hold elements in the code at hand, by the elements' text
+        self._held: dict[str, str] = {}
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
         self._accumulating: dict[str, dict[int, str]] = {}
         self._active: list[str] = []
@@ -139,6 +143,8 @@ class LoopPrinter:
             return self._scope(node, mark, indent)
         if mark in self._accumulators:
             return self._accumulate(node, indent, before)
+        if mark == SHORT:
+            return self._unrolled(below, indent, before)
         line = self._loop_lines.get(mark)
         if line is None or not keeps_private(
             below, line.depth, tuple(each.name for each in line.private), self._ast.everything
@@ -164,6 +170,33 @@ class LoopPrinter:
         if not any(name in line for line in lines):  # isl kept this copy of the code for what is left
             return [line.removeprefix(_INDENT) for line in lines]
         return [f"{indent}{{", f"{indent}{_INDENT}{declaration}", *lines, f"{indent}}}"]
+
+    def _unrolled(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        """Statements in a row, in a block with variables for elements that they access again and again."""
+        names = [each.get_annotation().get_name() for each in statements_in_a_row(node)]
+        instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
+        elsewhere = {each for nodes in self._accumulating.values() for each in nodes}
+        found = held_elements(instances, self._in_memory, elsewhere) if len(instances) > 1 else []
+        found = [each for each in found if not self._scopes.holds(each.array.name)]
+        if not found:
+            return self._node(node, indent, before)
+        inner = indent + _INDENT
+        declared, stored = [], []
+        for each in found:
+            taken = self._taken.union(self._names.values(), self._held.values())
+            variable = self._held[each.element] = fresh(PREFIX + each.array.name, taken)
+            value = f" = {each.element}" if each.loaded else ""
+            declared.append(f"{inner}{register(each.type, wanted=self._unoptimised)} {variable}{value};")
+            stored.append(f"{inner}{each.element} = {variable};")
+        lines = self._node(node, inner, before)
+        for each in found:
+            del self._held[each.element]
+        return [f"{indent}{{", *declared, *lines, *stored, f"{indent}}}"]
+
+    def _in_memory(self, access: Access, subscript: isl.AstExpr) -> str:
+        """The element of an array that ``access`` is in memory."""
+        subscripts = self._expression().subscripts(subscript)
+        return element(access.array, subscripts, self._sizes.get(access.array.name, ()))
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """A block around what accumulates in a variable."""
@@ -411,7 +444,8 @@ class LoopPrinter:
         name = access.array.name
         variables = self._scopes.variables(name, subscripts)
         if variables is None:
-            return element(access.array, subscripts, self._sizes.get(name, ()))
+            text = element(access.array, subscripts, self._sizes.get(name, ()))
+            return self._held.get(text, text)
         used = next(each for each in reversed(self._declared) if name in each)[name]
         for each in variables:
             used[each] = used.get(each, False) or access.kind is AccessKind.READ

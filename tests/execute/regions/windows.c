@@ -71,3 +71,25 @@ for (int i = 0; i < n; i++)
 for (int k = 0; k < 3; k++)
   for (int i = 0; i < n; i++)
     y[i] += x[i] * (k + 1);
+
+//# sum_that_goes_on: parallel
+for (int i = 0; i + 2 < n; i++)
+  for (int k = 0; k < 3; k++)
+    c[i] += K[i][k] * 77;
+
+//# element_beside_itself: serial
+for (int i = 1; i < n; i++)
+  for (int k = 0; k < 3; k++)
+    y[i] = y[i] * 0.5 + y[i - 1] + x[i] * k;
+
+//# perhaps_stored: parallel
+for (int i = 0; i + 2 < n; i++)
+  for (int k = 0; k < 3; k++)
+    if (x[i + k] > 60)
+      y[i] = y[i] / 2 + x[i + k];
+
+//# perhaps_read: parallel
+for (int i = 0; i < n; i++) {
+  for (int k = 0; k < 2; k++)
+    b[i] = z[i] > 0 ? a[i] + b[i] * k : k;
+}
