@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,14 +58,23 @@ _VERBS = {"flow": ("written", "read"), "anti": ("read", "overwritten"), "output"
 
 
 def outline(details: Details) -> list[tuple[int, str, str]]:
-    """The new loops and their statements: depth, text, and who runs a loop."""
+    """The new loops and their statements: depth, text, and who runs a loop.
+
+    Statements of one line in a row, as unrolling makes them, are told once.
+    """
     lines = {each.name: each.location.line for each in details.ordered.statements}
     rows = []
-    for each in details.text.outline:
-        if each.statement:
-            rows.append((each.depth, f"line {lines[each.statement]}", ""))
-        else:
-            rows.append((each.depth, f"for {each.counter}", _RUN_BY.get(each.mark.rstrip("0123456789"), "")))
+    for (depth, line), together in itertools.groupby(
+        details.text.outline, lambda each: (each.depth, lines.get(each.statement))
+    ):
+        parts = list(together)
+        if line is not None:
+            times = f", {len(parts)} times" if len(parts) > 1 else ""
+            rows.append((depth, f"line {line}{times}", ""))
+            continue
+        for each in parts:
+            run_by = _RUN_BY.get(each.mark.rstrip("0123456789"), "")
+            rows.append((depth, f"for {each.counter}", run_by))
     return rows
 
 

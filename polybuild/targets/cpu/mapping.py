@@ -41,6 +41,8 @@ from polybuild.transform.wavefront import wavefront, wavefront_of_points
 # Iterations of a vector loop that a thread accumulates at a time.
 _CHUNK = 4096
 
+_UNROLLED = "loops of a few iterations are unrolled"
+
 
 @dataclass(frozen=True, slots=True)
 class CpuMapping:
@@ -140,6 +142,8 @@ class _Mapper:
             )
         innermost = not any(map(is_band, above_short(node.child(0))))
         bare = innermost and not any(map(is_band, descendants(node.child(0))))  # nothing is unrolled in it
+        if innermost and not bare and _UNROLLED not in self.remarks:
+            self.remarks.append(_UNROLLED)
         if bare and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
             return self.map(apart, in_parallel=in_parallel, tiled=tiled)
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
