@@ -6,6 +6,7 @@ OpenMP puts a loop's body into a function of its own.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -20,10 +21,10 @@ from polybuild.source.types import Floating, Integer
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An element of ``array``, as C text; ``loaded`` if its old value is read."""
+    """The element of ``array`` with ``subscripts``, as C text; ``loaded`` if its old value is read."""
 
     array: Array
-    element: str
+    subscripts: tuple[str, ...]
     loaded: bool
 
     @property
@@ -44,34 +45,43 @@ def statements_in_a_row(node: isl.AstNode) -> list[isl.AstNode]:
 
 
 def held_elements(
-    instances: Sequence[Instance], text: Callable[[Access, isl.AstExpr], str], elsewhere: Collection[int]
+    instances: Sequence[Instance],
+    subscripts: Callable[[isl.AstExpr], Sequence[str]],
+    elsewhere: Collection[int],
 ) -> list[Held]:
     """What is best held in variables while ``instances`` run one after the other.
 
-    That is the one element of an array that they access, if one of them writes it; ``text`` writes an
-    access as C. Nodes whose identity is in ``elsewhere`` do not stand for elements.
+    Those are elements that are written and accessed again, of arrays all of whose elements that are
+    accessed are known to differ; ``subscripts`` writes those of an access as C. Nodes whose identity is in
+    ``elsewhere`` do not stand for elements.
     """
-    made: dict[str, list[tuple[Access, str, bool]]] = {}
+    made: dict[str, dict[tuple[str, ...], list[tuple[Access, bool]]]] = {}
     excluded: set[str] = set()
     for instance in instances:
-        written = {id(access.node): text(access, subscript) for access, subscript in instance.accesses}
+        body, dynamic = instance.statement.body, instance.statement.dynamic
+        written = {id(access.node): tuple(subscripts(each)) for access, each in instance.accesses}
         for access in instance.statement.accesses:
-            name = access.array.name
             if id(access.node) not in written or not _may_be_held(access, elsewhere):
-                excluded.add(name)
+                excluded.add(access.array.name)
                 continue
-            certain = not instance.statement.dynamic and always_evaluates(
-                instance.statement.body, access.node
-            )
-            made.setdefault(name, []).append((access, written[id(access.node)], certain))
-    found = []
-    for name, accesses in made.items():
-        first, element, certain = accesses[0]
-        writes = sum(access.kind is AccessKind.WRITE for access, _, _ in accesses)
-        one = len({text for _, text, _ in accesses}) == 1
-        if name not in excluded and one and certain and writes and len(accesses) > 1:
-            found.append(Held(first.array, element, loaded=first.kind is AccessKind.READ))
-    return found
+            certain = not dynamic and always_evaluates(body, access.node)
+            elements = made.setdefault(access.array.name, {})
+            elements.setdefault(written[id(access.node)], []).append((access, certain))
+    return [
+        Held(accesses[0][0].array, element, loaded=accesses[0][0].kind is AccessKind.READ)
+        for name, elements in made.items()
+        if name not in excluded and all(itertools.starmap(_differ, itertools.combinations(elements, 2)))
+        for element, accesses in elements.items()
+        if accesses[0][1]
+        and len(accesses) > 1
+        and any(access.kind is AccessKind.WRITE for access, _ in accesses)
+    ]
+
+
+def _differ(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two elements certainly are two: one of their subscripts is another number."""
+    pairs = zip(one, other, strict=True)
+    return any(first != second and first.isdigit() and second.isdigit() for first, second in pairs)
 
 
 def _may_be_held(access: Access, elsewhere: Collection[int]) -> bool:

@@ -176,27 +176,23 @@ class LoopPrinter:
         names = [each.get_annotation().get_name() for each in statements_in_a_row(node)]
         instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
         elsewhere = {each for nodes in self._accumulating.values() for each in nodes}
-        found = held_elements(instances, self._in_memory, elsewhere) if len(instances) > 1 else []
-        found = [each for each in found if not self._scopes.holds(each.array.name)]
-        if not found:
-            return self._node(node, indent, before)
+        found = held_elements(instances, self._expression().subscripts, elsewhere)
         inner = indent + _INDENT
         declared, stored = [], []
         for each in found:
+            if self._scopes.holds(each.array.name):
+                continue
+            text = element(each.array, each.subscripts, self._sizes.get(each.array.name, ()))
             taken = self._taken.union(self._names.values(), self._held.values())
-            variable = self._held[each.element] = fresh(PREFIX + each.array.name, taken)
-            value = f" = {each.element}" if each.loaded else ""
+            variable = self._held[text] = fresh(PREFIX + each.array.name, taken)
+            value = f" = {text}" if each.loaded else ""
             declared.append(f"{inner}{register(each.type, wanted=self._unoptimised)} {variable}{value};")
-            stored.append(f"{inner}{each.element} = {variable};")
+            stored.append(f"{inner}{text} = {variable};")
+        if not declared:
+            return self._node(node, indent, before)
         lines = self._node(node, inner, before)
-        for each in found:
-            del self._held[each.element]
+        self._held.clear()
         return [f"{indent}{{", *declared, *lines, *stored, f"{indent}}}"]
-
-    def _in_memory(self, access: Access, subscript: isl.AstExpr) -> str:
-        """The element of an array that ``access`` is in memory."""
-        subscripts = self._expression().subscripts(subscript)
-        return element(access.array, subscripts, self._sizes.get(access.array.name, ()))
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
         """A block around what accumulates in a variable."""
