@@ -16,6 +16,7 @@ import islpy as isl
 
 from polybuild.analysis.iterations import covered_reads, hidden_sources
 from polybuild.analysis.reductions import Reduction
+from polybuild.analysis.sources import has_strides, last_sources
 from polybuild.polyhedral import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Storage
@@ -113,6 +114,9 @@ def flow_dependences(
 
     ``hidden`` are sources that a read cannot see, as in ``iterations``.
     """
+    if has_strides(reads, must_writes, may_writes):
+        visible, old = last_sources(scop, reads, must_writes, must_writes.union(may_writes))
+        return visible.subtract(hidden).range_factor_domain(), old
     flow = (
         isl.UnionAccessInfo.from_sink(reads)
         .set_must_source(must_writes)
@@ -146,6 +150,8 @@ def false_dependences(
     scop: Scop, reads: isl.UnionMap, must_writes: isl.UnionMap, writes: isl.UnionMap
 ) -> isl.UnionMap:
     """Anti and output dependences; an access hidden by a later certain write is left to that write."""
+    if has_strides(reads, writes):
+        return last_sources(scop, writes, must_writes, reads.union(writes))[0].range_factor_domain()
     flow = (
         isl.UnionAccessInfo.from_sink(writes)
         .set_kill(must_writes)
