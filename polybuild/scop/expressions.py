@@ -21,7 +21,8 @@ from polybuild.scop import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.facts import Facts
 from polybuild.scop.integers import WIDE, common, holds, limits, literal, promoted
-from polybuild.scop.nodes import location
+from polybuild.scop.nodes import location, walk
+from polybuild.scop.parameters import OPERATIONS
 from polybuild.scop.place import Place
 from polybuild.scop.references import check_object, resolve_reference
 from polybuild.scop.synthetic import Exact, PointerDifference
@@ -322,12 +323,40 @@ class Expressions:
             return Affine(left.add(right) if op == "+" else left.sub(right), kind, not kind.signed)
         if op == "*":
             left, right, kind = self._operands(node, place, exact=False)
+            value = self._product_on_entry(node, left, right, kind, place)
+            if value is not None:
+                return Affine(value, kind)
             return Affine(self._product(left, right, node), kind, not kind.signed)
         if op in {"/", "%"}:
             return self._division(node, place)
         if op in {"<<", ">>", "&"}:
             return self._bitwise(node, place)
         raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
+
+    def _product_on_entry(
+        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: Integer, place: Place
+    ) -> isl.PwAff | None:
+        """A product of variables that keep their values, as ``width * height``: a parameter. Else None."""
+        if any(spaces.constant_value(each) is not None for each in (left, right)):
+            return None
+        names = self._facts.names
+        parts = list(walk(node))
+        variables = [names.variables.get(each) for each in parts if isinstance(each, c_ast.ID)]
+        kept = all(
+            each is not None
+            and not (each.local or each in names.written or each in names.demoted)
+            and each not in names.iterators.values()
+            for each in variables
+        )
+        simple = all(
+            isinstance(each, c_ast.ID | c_ast.Constant)
+            or (isinstance(each, c_ast.BinaryOp) and each.op in OPERATIONS)
+            for each in parts
+        )
+        if not (kept and simple and variables[0]):
+            return None
+        reached = place.domain.params() if self._facts.eager and self._role in _EAGER else None
+        return self._facts.parameters.product(node, variables[0], kind, place, reached)
 
     def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
         for factor, other in ((left, right), (right, left)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 import islpy as isl
 from pycparser import c_ast
@@ -22,6 +22,9 @@ _RESERVED = {
     "and", "or", "not", "mod", "exists", "floor", "floord", "ceil", "ceild", "min", "max", "implies",
     "infty", "nan", "rat", "true", "false", "div", "sum", "intdiv",
 }  # fmt: skip
+
+# What a product of sums is made of.
+OPERATIONS = {"*": "times", "+": "plus", "-": "minus"}
 
 # Numbers that a program writes down, like ``j < 5``, are not near the limits of a wide type.
 _SMALL = (1 << 15) - 1
@@ -158,6 +161,17 @@ class Parameters:
             self._reached[target] = self._reached.get(target, reached).union(reached).coalesce()
         return value
 
+    def product(
+        self,
+        node: c_ast.BinaryOp,
+        variable: Variable,
+        integer: Integer,
+        place: Place,
+        reached: isl.Set | None,
+    ) -> isl.PwAff | None:
+        """The parameter for a product of variables, ``variable`` the first of them; as of ``element``."""
+        return self.element((variable, tuple(_words(node))), node, integer, place, reached)
+
     def _read_again(
         self, known: Parameter, here: isl.Set, reached: isl.Set | None, depth: int
     ) -> isl.PwAff | None:
@@ -220,6 +234,16 @@ class Parameters:
         if high < WIDE - 1:
             self.facts = self.facts.intersect(below)
         self.ranges = self.ranges.intersect(above).intersect(below)
+
+
+def _words(node: c_ast.Node) -> Iterator[str]:
+    """An expression in words, each operation before its operands."""
+    if isinstance(node, c_ast.BinaryOp):
+        yield OPERATIONS[node.op]
+        yield from _words(node.left)
+        yield from _words(node.right)
+    else:
+        yield node.name if isinstance(node, c_ast.ID) else node.value
 
 
 def _at_most(name: str, bound: int) -> isl.Set:

@@ -291,3 +291,24 @@ for (int i = 5 - (n + 2) % 4; i < 9; i += 3)
 #pragma endscop
 for (int i = 0; i < 40; i++)
   b[i % n] += seen[i];
+
+//# product_of_sizes: parallel
+for (int i = 0; i < n * n; i++)
+  x[i] = y[i] * 2;
+
+//# triangular_number: parallel
+for (int i = 0; i < n * (n - 1) / 2; i++)
+  a[i] += b[i] - i;
+
+//# product_inside: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 1; j <= n * n - i; j++)
+    a[j - 1] += b[n * n - j] + i;
+
+//# product_of_a_variable: parallel
+int m = n / 2;
+#pragma scop
+for (int i = 0; i < m * (n + 1) - m; i++)
+  x[i] = y[i] + 1;
+#pragma endscop
+m = 0;
