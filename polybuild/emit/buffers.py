@@ -149,10 +149,6 @@ class Scopes:
                 return {each.variable([str(cell)]): str(cell) for cell in range(each.buffer.cells)}
         return None
 
-    def holds(self, array: str) -> bool:
-        """Whether ``array`` is kept in a buffer or in variables."""
-        return any(each.name == array for each in self.buffers.values())
-
     def check(self, root: isl.AstNode, domains: Mapping[str, isl.Set]) -> None:
         """Raise IllegalSchedule if a value would have to go from one declaration of its buffer to another.
 

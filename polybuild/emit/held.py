@@ -59,14 +59,16 @@ def held_elements(
     excluded: set[str] = set()
     for instance in instances:
         body, dynamic = instance.statement.body, instance.statement.dynamic
-        written = {id(access.node): tuple(subscripts(each)) for access, each in instance.accesses}
+        written = {id(access.node): (access, tuple(subscripts(each))) for access, each in instance.accesses}
         for access in instance.statement.accesses:
-            if id(access.node) not in written or not _may_be_held(access, elsewhere):
+            here, element = written.get(id(access.node), (access, None))
+            in_place = here.array.name == access.array.name  # and not in a buffer
+            if element is None or not in_place or not _may_be_held(access, elsewhere):
                 excluded.add(access.array.name)
                 continue
             certain = not dynamic and always_evaluates(body, access.node)
             elements = made.setdefault(access.array.name, {})
-            elements.setdefault(written[id(access.node)], []).append((access, certain))
+            elements.setdefault(element, []).append((access, certain))
     return [
         Held(accesses[0][0].array, element, loaded=accesses[0][0].kind is AccessKind.READ)
         for name, elements in made.items()

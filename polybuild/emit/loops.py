@@ -180,8 +180,6 @@ class LoopPrinter:
         inner = indent + _INDENT
         declared, stored = [], []
         for each in found:
-            if self._scopes.holds(each.array.name):
-                continue
             text = element(each.array, each.subscripts, self._sizes.get(each.array.name, ()))
             taken = self._taken.union(self._names.values(), self._held.values())
             variable = self._held[text] = fresh(PREFIX + each.array.name, taken)

@@ -28,6 +28,7 @@ BUFFERS = {
     "of_integers": ["'t' is kept in a variable"],
     "one_side_never_runs": ["'t' is kept in a variable"],
     "named_where_nothing_runs": ["'t' is kept in a variable"],
+    "unrolled": ["'t' is kept in a buffer of 5 elements"],
 }
 
 

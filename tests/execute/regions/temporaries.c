@@ -182,7 +182,7 @@ for (int i = 1; i < n; i++) {
 #pragma endscop
 
 //# one_side_never_runs: serial
-#pragma scop min_work(0)
+#pragma scop parallel(off)
 for (int l = 0; l < n - 1; l++) {
   int t[5];
   for (int i = 0; i < 5; i++)
@@ -199,5 +199,15 @@ for (int l = 0; l < n; l++) {
   for (int i = 0; i < 5; i++)
     t[i] = K[l][0] + i;
   b[l] = l < l - n ? t[0] : K[l][l];
+}
+#pragma endscop
+
+//# unrolled: parallel
+#pragma scop contract_arrays(on)
+for (int i = n / 3; i < n; i++) {
+  int t[5];
+  for (int j = 0; j < 5; j++)
+    t[j] = K[i][0] + j;
+  b[i] = b[i] * t[1] - (t[0] ^ i);
 }
 #pragma endscop
