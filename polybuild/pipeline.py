@@ -13,12 +13,12 @@ import islpy as isl
 
 from polybuild.analysis.aliasing import Overlap, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
-from polybuild.analysis.dependences import Dependences, compute_dependences
+from polybuild.analysis.dependences import Dependences, by_memory, compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import find_reductions
 from polybuild.analysis.work import is_small, trip_counts
 from polybuild.apart import ALONE, Watch
-from polybuild.budget import operation_budget, was_spent
+from polybuild.budget import found_within, operation_budget, was_spent
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.emit.device import DeviceRequest, DeviceText, object_name
 from polybuild.emit.dialects import DIALECTS
@@ -53,6 +53,8 @@ _LAUNCH_WORK = 10_000
 # isl's budget for each so many lines of a region, at most about twenty seconds' work
 _MOST_OPERATIONS = 10_000_000
 _LINES = 100
+# and for what is proved a second time
+_PROOF_OPERATIONS = 1_000_000
 # processes that may be lost with a region before it is left alone
 _MOST_LOST = 2
 # pieces of dependences beyond which only the original order is tried
@@ -409,7 +411,7 @@ def _transform(
     if options.contract_arrays == "copies" and options.backend == "openmp":
         chosen = choose_with_copies(chosen, live, named, options)
     ordered, mapping = chosen.scop, chosen.mapping
-    check_schedule(mapping.schedule, chosen.dependences, ordered.domain)
+    _prove(chosen)
     if options.paranoid:
         parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
         check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
@@ -443,6 +445,20 @@ def _transform(
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
     return text, report, Details(scop, dependences, ordered, mapping.schedule, text, region)
+
+
+def _prove(chosen: Mapped) -> None:
+    """Raise IllegalSchedule unless the order respects the dependences, and all accesses to the same memory.
+
+    The second proof is the dearer one: where it takes isl too long, the first one stands alone.
+    """
+    scop, schedule = chosen.scop, chosen.mapping.schedule
+    check_schedule(schedule, chosen.dependences, scop.domain)
+
+    def prove_again() -> None:
+        check_schedule(schedule, by_memory(scop, chosen.dependences), scop.domain)
+
+    found_within(_PROOF_OPERATIONS, prove_again)
 
 
 def _names_of(buffers: Sequence[Buffer]) -> set[str]:

@@ -10,7 +10,7 @@ hold automatically as long as each live range stays within one iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -128,6 +128,23 @@ def flow_dependences(
         return flow.get_may_dependence(), flow.get_may_no_source()
     visible = flow.get_full_may_dependence().subtract(hidden)
     return visible.range_factor_domain(), flow.get_may_no_source()
+
+
+def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
+    """``dependences`` for a second proof: all pairs of accesses to one element, one of them a write.
+
+    isl's dataflow analysis was seen to name wrong sources, so that an order could be legal by them alone.
+    The live ranges of private arrays are kept.
+    """
+    private = {each.array.name for each in dependences.private}
+    writes = scop.accesses(AccessKind.WRITE).union(scop.accesses(AccessKind.MAY_WRITE))
+    writes = without(writes, private)
+    uses = without(scop.accesses(AccessKind.READ), private).union(writes)
+    pairs = uses.apply_range(writes.reverse()).union(writes.apply_range(uses.reverse()))
+    pairs = pairs.intersect(lexicographically_after(scop.schedule.get_map()))
+    for each in dependences.relaxed:
+        pairs = pairs.subtract(each.order)
+    return replace(dependences, flow=pairs, false=isl.UnionMap.empty(pairs.get_space()))
 
 
 def certain_sources(scop: Scop, array: Array) -> isl.UnionMap:

@@ -56,6 +56,14 @@ def test_programs_with_large_arrays_have_room(tmp_path):
     assert not outcome.failures, outcome.failures[0].message
 
 
+def test_orders_are_proved_without_dataflow_too(tmp_path):
+    """isl names a wrong source in the dataflow of this one, and the order that is legal by it is wrong."""
+    settings = [{"min-work": "0", "fusion": "max"}]
+    outcome = Harness(tmp_path).check([generate(202, 13453)], settings, [THREADS])
+    assert not outcome.failures, outcome.failures[0].message
+    assert outcome.transformed == 1
+
+
 def test_a_program_is_always_the_same():
     programs = [generate(3, index) for index in range(30)]
     assert batch_text(programs) == batch_text([generate(3, index) for index in range(30)])

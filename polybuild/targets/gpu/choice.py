@@ -8,7 +8,7 @@ from functools import partial
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.dependences import Dependences, by_memory
 from polybuild.analysis.work import dimension_counts
 from polybuild.budget import found_within
 from polybuild.diagnostics import Unsupported
@@ -35,6 +35,8 @@ from polybuild.targets.gpu.tree import dates_of, find_mark
 
 # isl's operations that another order, in which threads keep temporary arrays, may take
 _CONTRACTION_OPERATIONS = 1_000_000
+# and for what is proved a second time
+_PROOF_OPERATIONS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +204,23 @@ def _mapped(
         private = tuple(each for each in find_private(mapping, dependences) if each.name not in held)
         own = [each.array for each in dependences.private if each.array.name in held]
         try:
-            check_mapping(scop, mapping, dependences, (*private, *own))
+            _prove(scop, mapping, dependences, (*private, *own))
         except IllegalSchedule:
             if len(private) + len(own) == len(dependences.private):
                 raise
             dependences = without_private(dependences, tuple(array.name for array in (*private, *own)))
         else:
             return _Chosen(mapping, private, buffers)
+
+
+def _prove(scop: Scop, mapping: GpuMapping, dependences: Dependences, owned: tuple[Array, ...]) -> None:
+    """``check_mapping`` by the dependences, and where that takes little by memory alone."""
+    check_mapping(scop, mapping, dependences, owned)
+
+    def prove_again() -> None:
+        check_mapping(scop, mapping, by_memory(scop, dependences), owned)
+
+    found_within(_PROOF_OPERATIONS, prove_again)
 
 
 def _schedule(scop: Scop, dependences: Dependences, options: Options, *, together: bool) -> isl.Schedule:
