@@ -33,7 +33,7 @@ def crossing_members(
     for statement in scop.statements:
         if statement.domain.intersect_params(scop.context).is_empty():
             continue
-        rows = _rows_of(hyperplanes, statement)
+        rows = _rows_of(hyperplanes, statement) or []
         for step in _steps(statement, mappings):
             found.update(
                 member for member, row in enumerate(rows) if not step.is_subset(_zero(row, step.get_space()))
@@ -49,6 +49,8 @@ def _steps(statement: Statement, mappings: Mapping[str, StorageMapping]) -> list
         if mapping is None:
             continue
         matrix = _linear(isl.PwMultiAff.from_map(access.relation))
+        if matrix is None:
+            continue
         moved = [
             [sum(row[d] * matrix[d][n] for d in range(len(row))) for n in range(len(statement.iterators))]
             for row in mapping.rows
@@ -60,18 +62,18 @@ def _steps(statement: Statement, mappings: Mapping[str, StorageMapping]) -> list
     return found
 
 
-def _linear(function: isl.PwMultiAff) -> _Rows:
-    """The coefficients of the inputs in each output of a function, of its first piece."""
+def _linear(function: isl.PwMultiAff) -> _Rows | None:
+    """The coefficients of the inputs in each output of a function, of its first piece; None for fractions."""
     pieces: list[isl.MultiAff] = []
     function.foreach_piece(lambda _, piece: pieces.append(piece))
-    return [_coefficients(pieces[0].get_aff(each)) for each in range(pieces[0].dim(isl.dim_type.out))]
+    outputs = [pieces[0].get_aff(each) for each in range(pieces[0].dim(isl.dim_type.out))]
+    rows = [[each.get_coefficient_val(_in, place) for place in range(each.dim(_in))] for each in outputs]
+    if not all(each.is_int() for row in rows for each in row):
+        return None
+    return [[int(each.to_python()) for each in row] for row in rows]
 
 
-def _coefficients(affine: isl.Aff) -> list[int]:
-    return [int(affine.get_coefficient_val(_in, each).to_python()) for each in range(affine.dim(_in))]
-
-
-def _rows_of(hyperplanes: isl.MultiUnionPwAff, statement: Statement) -> _Rows:
+def _rows_of(hyperplanes: isl.MultiUnionPwAff, statement: Statement) -> _Rows | None:
     """The coefficients of the statement's counters in each member of a band."""
     here = hyperplanes.intersect_domain(isl.UnionSet.from_set(statement.domain))
     (dates,) = maps_of(isl.UnionMap.from_multi_union_pw_aff(here))
