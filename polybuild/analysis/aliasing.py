@@ -200,7 +200,9 @@ def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
         return symbol is not None and (
             symbol.address_taken or symbol.storage in {Storage.GLOBAL, Storage.STATIC}
         )
-    return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp)
+    if isinstance(expression, c_ast.UnaryOp):  # or it is a negative number
+        return bool(expression.op == "*")
+    return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef)
 
 
 def _outermost(expression: c_ast.Node) -> c_ast.Node:

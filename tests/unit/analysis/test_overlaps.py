@@ -157,3 +157,9 @@ def test_footprints_that_cannot_be_known_before(body, parameters):
     with pytest.raises(Unsupported) as refusal:
         find_overlaps(extract_scop(region), region)
     assert refusal.value.diagnostic.code == "unknown-footprint"
+
+
+def test_a_limit_of_a_counter_is_no_object():
+    body = "for (int i = 0; i < n; i++) for (int j = c[i]; j < n; j++) a[i] = b[i];"
+    parameters = "int n, long long *a, long long *b, const int *restrict c"
+    assert pairs(body, parameters) == AB
