@@ -25,7 +25,7 @@ from pathlib import Path
 
 from benchmarks.contraction.devices import SETTINGS as ON_DEVICES
 from benchmarks.contraction.devices import DeviceProgram, Devices
-from polybuild import pipeline
+from polybuild import pipeline, regions
 from polybuild.options import Options
 from polybuild.targets.cpu import relaxing
 
@@ -137,17 +137,17 @@ def build(folder: Path, flags: tuple[str, ...], options: Options) -> Programs:
 @contextlib.contextmanager
 def _no_buffers() -> Iterator[None]:
     """The same orders, with the arrays in memory."""
-    choose, copy = relaxing.choose_mapping, pipeline.choose_with_copies
+    choose, copy = relaxing.choose_mapping, regions.choose_with_copies
 
     def in_memory(*arguments):  # noqa: ANN002, ANN202 - as the other one
         return replace(choose(*arguments), buffers=())
 
     relaxing.choose_mapping = in_memory
-    pipeline.choose_with_copies = lambda plain, *_: plain
+    regions.choose_with_copies = lambda plain, *_: plain
     try:
         yield
     finally:
-        relaxing.choose_mapping, pipeline.choose_with_copies = choose, copy
+        relaxing.choose_mapping, regions.choose_with_copies = choose, copy
 
 
 def _names() -> list[str]:

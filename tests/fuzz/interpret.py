@@ -14,7 +14,7 @@ from pathlib import Path
 
 import islpy as isl
 
-from polybuild import pipeline
+from polybuild import pipeline, regions
 from polybuild.analysis.dependences import Dependences
 from polybuild.apart import ALONE, Watch, WorkLostError, apart
 from polybuild.diagnostics import Location
@@ -41,19 +41,19 @@ def mapped(source: Path, options: Options = OPTIONS, watch: Watch = ALONE) -> li
     Orders that the proof refused count no more than those that were never tried.
     """
     found: dict[Location, Mapped] = {}
-    choose = pipeline.choose_with_reductions
+    choose = regions.choose_with_reductions
 
     def remember(scop: Scop, *rest: object) -> tuple[CpuMapping, Dependences]:
         mapping, respected = choose(scop, *rest)
         found[scop.location] = scop, respected, mapping
         return mapping, respected
 
-    pipeline.choose_with_reductions = remember
+    regions.choose_with_reductions = remember
     try:
         flags = [f"-I{Path(__file__).resolve().parent}"]
         pipeline.compile_source(str(source), options, ["gcc"], flags, watch)
     finally:
-        pipeline.choose_with_reductions = choose
+        regions.choose_with_reductions = choose
     return list(found.values())
 
 
@@ -106,7 +106,7 @@ def _count(scop: Scop, parameters: Mapping[str, int]) -> int:
 
 def main() -> None:
     seed, first, count = map(int, sys.argv[1:])
-    pipeline._MOST_OPERATIONS = 400_000
+    regions._MOST_OPERATIONS = 400_000
     isl.DEFAULT_CONTEXT.set_max_operations(0)
     with tempfile.TemporaryDirectory() as folder:
         for index in range(first, first + count):

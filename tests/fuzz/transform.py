@@ -16,7 +16,7 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from polybuild import pipeline
+from polybuild import pipeline, regions
 from polybuild.apart import Watch, apart
 from polybuild.options import Options
 
@@ -32,8 +32,8 @@ def main() -> None:
             traceback.print_exc()
             sys.exit(NOT_PLANTED)
     if faults:  # what the proof refuses is to be seen, not tried again in a simpler order
-        pipeline._ladder = lambda options: [options]
-    pipeline._MOST_OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
+        regions._ladder = lambda options: [options]
+    regions._MOST_OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
         options = Options().with_settings(each["settings"])

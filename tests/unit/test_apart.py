@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from polybuild import pipeline
+from polybuild import regions
 from polybuild.apart import WorkLostError, apart
 from polybuild.commands import run
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
@@ -93,14 +93,14 @@ def test_without_a_region_all_is_lost():
 @pytest.fixture
 def second_region_dies_once(monkeypatch):
     """In any order but the original one."""
-    choose = pipeline.choose_with_reductions
+    choose = regions.choose_with_reductions
 
     def dying(scop, dependences, reductions, options, temporaries):
         if scop.location.line == 5 and options.schedule != "original":
             die()
         return choose(scop, dependences, reductions, options, temporaries)
 
-    monkeypatch.setattr(pipeline, "choose_with_reductions", dying)
+    monkeypatch.setattr(regions, "choose_with_reductions", dying)
 
 
 @pytest.mark.usefixtures("second_region_dies_once")
@@ -115,14 +115,14 @@ def test_a_lost_region_is_tried_in_its_order(tmp_path, capfd):
 
 @pytest.fixture
 def second_region_dies(monkeypatch):
-    extract_scop = pipeline.extract_scop
+    extract_scop = regions.extract_scop
 
     def extract(region):
         if region.index == 1:
             die()
         return extract_scop(region)
 
-    monkeypatch.setattr(pipeline, "extract_scop", extract)
+    monkeypatch.setattr(regions, "extract_scop", extract)
 
 
 @pytest.mark.usefixtures("second_region_dies")

@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 import polybuild
-from polybuild import pipeline
+from polybuild import pipeline, regions
 from polybuild.budget import operation_budget, was_spent
 from polybuild.emit.callbacks import Failures
 from polybuild.options import Options
@@ -44,7 +44,7 @@ def test_wherever_the_budget_ends(options, tmp_path, monkeypatch, capfd):
     path.write_text(REGION)
     seen = set()
     for power in range(7):
-        monkeypatch.setattr(pipeline, "_MOST_OPERATIONS", 500 * 4**power)
+        monkeypatch.setattr(regions, "_MOST_OPERATIONS", 500 * 4**power)
         result = pipeline.compile_source(str(path), Options(**options), ["gcc"], [])
         (region,) = result.regions
         seen.add((region.status, region.code))

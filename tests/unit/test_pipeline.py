@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild import cli, pipeline
+from polybuild import cli, pipeline, regions
 from polybuild.options import Options
 
 TWO_REGIONS = """\
@@ -22,14 +22,14 @@ void f(int n, double *restrict a) {
 @pytest.fixture
 def failing_once(monkeypatch):
     """The second region's model cannot be made, by a fault of polybuild."""
-    extract_scop = pipeline.extract_scop
+    extract_scop = regions.extract_scop
 
     def extract(region):
         if region.index:
             raise KeyError("x")
         return extract_scop(region)
 
-    monkeypatch.setattr(pipeline, "extract_scop", extract)
+    monkeypatch.setattr(regions, "extract_scop", extract)
 
 
 def compiled(tmp_path):
@@ -57,7 +57,7 @@ def test_the_traceback_is_there_for_who_asks(tmp_path, capsys, monkeypatch):
 
 
 def test_a_region_has_a_budget(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "_MOST_OPERATIONS", 10)
+    monkeypatch.setattr(regions, "_MOST_OPERATIONS", 10)
     result = compiled(tmp_path)
     assert [region.code for region in result.regions] == ["too-complex", "too-complex"]
     monkeypatch.undo()
