@@ -19,6 +19,9 @@ COPIES = {
     "downwards": [f"'x' are copied to {_WINDOW}"],
     "narrow_integers": [f"'c' are copied to {_WINDOW}"],
     "two_windows": [f"'x' are copied to {_WINDOW}", f"'z' are copied to {_WINDOW}"],
+    "beside_a_statement_that_never_runs": [
+        "'X' are copied to 2 variables while they are in use: [i][j] in (i mod 2)"
+    ],
     "beside_a_temporary": [f"'x' are copied to {_WINDOW}"],
 }
 

@@ -88,7 +88,7 @@ def _contracted(
     vectors = users & _in_vector_loops(mapping)
     asked = options.contract_arrays
     if asked != "on" and (options.in_variables or not (mapping.registers or vectors)):
-        promoted = in_scalars(scop, dependences, mapping, temporaries, options)
+        promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
         if promoted is not None or options.in_variables:
             return promoted or mapping
     remap = partial(map_to_cpu, scop, dependences, schedule, options)
@@ -107,7 +107,7 @@ def _contracted(
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
             return fused
     if asked == "auto" and not best.buffers and streams(scop, users, temporaries):
-        best = in_scalars(scop, dependences, mapping, temporaries, options) or best
+        best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
     return best
 
 
@@ -133,7 +133,7 @@ def _in_buffers(
     return best
 
 
-def in_scalars(
+def _in_scalars(
     scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
 ) -> CpuMapping | None:
     """The best order with all of ``temporaries`` in variables; None if there is none, or none for threads."""
@@ -201,6 +201,15 @@ def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options:
         if time < least:
             best, least = candidate, time
     return best
+
+
+def fused(scop: Scop, dependences: Dependences) -> isl.Schedule | None:
+    """An order in which statements share loops wherever they can, found by our scheduler within its limits.
+
+    isl's knows none in the time it takes: where bounds are large numbers that can be minutes.
+    """
+    strategies = [Strategy(Cut.NEEDED)]
+    return next(_pluto(scop, dependences, strategies, _TRIAL_OPERATIONS, _TRIAL_EFFORT), None)
 
 
 def _pluto(

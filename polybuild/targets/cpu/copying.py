@@ -16,9 +16,10 @@ from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.copies import with_copies, worth_copying
 from polybuild.storage.temporaries import temporaries
-from polybuild.targets.cpu.choice import in_scalars
+from polybuild.targets.cpu.choice import fused
 from polybuild.targets.cpu.innermost import is_chain
 from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.transform.bands import is_band
 
@@ -72,8 +73,11 @@ def _on_copies(
     held = temporaries(scop, dependences, live_out, named)
     kept = {each.array.name for each in plain.mapping.buffers}
     wanted = [each for each in held if each in copies or each.name in kept]
-    mapping = in_scalars(scop, dependences, plain.mapping, wanted, options)
-    if len(wanted) < len(copies) + len(kept) or mapping is None:
+    schedule = fused(scop, dependences)
+    if schedule is None or len(wanted) < len(copies) + len(kept):
+        return None
+    mapping = promote(scop, dependences, [schedule], wanted, options, tiles=False)
+    if mapping is None or (plain.mapping.parallel_loops and not mapping.parallel_loops):
         return None
     before = _innermost_loops(plain.scop, plain.scop.schedule, plain.dependences)
     after = _innermost_loops(scop, mapping.schedule, dependences)

@@ -47,10 +47,12 @@ def promote(
     schedules: Sequence[isl.Schedule],
     temporaries: Sequence[Array],
     options: Options,
+    *,
+    tiles: bool = True,
 ) -> CpuMapping | None:
     """The first of ``schedules`` that keeps ``temporaries`` in variables, mapped on threads.
 
-    Tiles are only tried where no schedule does without. None if there is nothing.
+    ``tiles`` are only tried where no schedule does without. None if there is nothing.
     """
     values = tuple((array, LiveValues(*written_and_flow(scop, array))) for array in temporaries)
     problem = _Problem(scop, dependences, options, values)
@@ -59,11 +61,11 @@ def promote(
         found = _promoted(problem, order, ())
         if found is not None:
             return found
-    for order in orders:
-        tiled, tiles = _tiled(problem, order)
-        found = _promoted(problem, tiled, tiles) if tiles else None
+    for order in orders if tiles else ():
+        tiled, around = _tiled(problem, order)
+        found = _promoted(problem, tiled, around) if around else None
         if found is not None:
-            return replace(found, tile_sizes=(tuple(each.size for each in tiles),))
+            return replace(found, tile_sizes=(tuple(each.size for each in around),))
     return None
 
 
