@@ -38,8 +38,9 @@ def is_worth_tiling(
     if not options.tile_sizes and is_resident(accesses, options.l2_size // 4):
         return False
     carries = len(coincident_members(node)) + reducing < members  # values flow from one iteration to another
+    few = 0 if options.tile_sizes else options.l1_size // 4  # bytes that stay in the first-level cache anyway
     return carries or any(
-        each.matrix and is_reused(each) and not is_resident([each], options.l1_size // 4) for each in accesses
+        each.matrix and is_reused(each) and not is_resident([each], few) for each in accesses
     )
 
 
