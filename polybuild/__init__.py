@@ -4,7 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from polybuild.loading import load as load
+    from polybuild.integrations.loading import load as load
 
 __version__ = "0.1.0"
 
@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> "Any":
     # Most of what runs here is the command, which starts for every file of a build.
     if name == "load":
-        from polybuild.loading import load  # noqa: PLC0415 -- see above
+        from polybuild.integrations.loading import load  # noqa: PLC0415 -- see above
 
         return load
     raise AttributeError(f"module 'polybuild' has no attribute '{name}'")

@@ -1,6 +1,6 @@
 """``python -m polybuild``: the same as the ``polybuild`` command."""
 
-from polybuild.cli import main
+from polybuild.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -30,8 +30,8 @@ import setuptools.command.build_ext
 from setuptools.errors import SetupError
 
 from polybuild.diagnostics import UsageError
+from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
-from polybuild.settings import with_project_settings
 from polybuild.source.preprocess import parse_depfile
 
 Settings = Mapping[str, Any]

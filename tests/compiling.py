@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from polybuild.driver.file import Result, compile_source
 from polybuild.options import Options
-from polybuild.pipeline import Result, compile_source
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror")
 

@@ -25,9 +25,10 @@ from pathlib import Path
 
 from benchmarks.contraction.devices import SETTINGS as ON_DEVICES
 from benchmarks.contraction.devices import DeviceProgram, Devices
-from polybuild import pipeline, regions
+from polybuild.driver import file as pipeline
+from polybuild.driver import region as regions
 from polybuild.options import Options
-from polybuild.targets.cpu import relaxing
+from polybuild.targets.cpu import reduction_parallelisation as relaxing
 
 KERNELS = Path(__file__).with_name("kernels.c")
 _PICTURE = Path(__file__).with_name("picture.c")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.gpu.programs import FLAGS, LIBRARIES
-from polybuild import pipeline
+from polybuild.driver import file as pipeline
 from polybuild.options import Options
 from tests.emulator import stand_ins
 

@@ -17,8 +17,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 _KERNELS = Path(__file__).with_name("kernels.c")
 _FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.cpu.suites import OwnKernels
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 from polybuild.report.progress import Progress
 
 ROOT = Path(__file__).parents[2]

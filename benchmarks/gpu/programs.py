@@ -13,8 +13,8 @@ from pathlib import Path
 from benchmarks.cpu.processes import Failure, Output, run
 from benchmarks.cpu.suites import Kernel, OwnKernels, PolyBench, Suite
 from polybuild.diagnostics import PolybuildError
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 from tests.emulator.stand_ins import RUNTIME, StandIns
 
 LIMIT = 300.0

@@ -19,13 +19,13 @@ from benchmarks.cpu.processes import Failure, run
 from benchmarks.stencils.fronts import tiles_per_front
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
+from polybuild.c.types import Floating
 from polybuild.options import Options
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.source.model import Region
 from polybuild.source.reader import read_source
-from polybuild.source.types import Floating
 from polybuild.targets.cpu.choice import choose_mapping
 
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polybuild.polyhedral import children, node_kind
+from polybuild.poly.relations import children, node_kind
 from polybuild.transform.bands import member
 
 _PARALLEL = re.compile(r"parallel\d+")

@@ -21,11 +21,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
-from polybuild.analysis.inspection import Inspection, Inspector
+from polybuild.analysis.inspectors import Inspection, Inspector
+from polybuild.c import types
+from polybuild.c.nodes import location
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
-from polybuild.scop.nodes import location
-from polybuild.source import types
 from polybuild.source.model import Region, Storage
 
 _set = isl.dim_type.set

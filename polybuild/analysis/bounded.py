@@ -17,10 +17,10 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
-from polybuild.budget import operation_budget
-from polybuild.polyhedral import maps_of, union_of
+from polybuild.poly.budget import operation_budget
+from polybuild.poly.overapproximation import simple_superset
+from polybuild.poly.relations import maps_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
-from polybuild.supersets import simple_superset
 
 _in = isl.dim_type.in_
 _out = isl.dim_type.out

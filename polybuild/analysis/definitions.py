@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.polyhedral import lexicographically_after
+from polybuild.c.nodes import walk
+from polybuild.c.synthetic import mapped, type_name
+from polybuild.c.types import Integer
+from polybuild.normalise.structure import has_side_effect
+from polybuild.poly.relations import lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.scop.nodes import walk
-from polybuild.scop.structure import has_side_effect
-from polybuild.scop.synthetic import mapped, type_name
-from polybuild.source.types import Integer
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.analysis.iterations import covered_reads, hidden_sources
+from polybuild.analysis.last_writers import has_strides, last_sources
 from polybuild.analysis.reductions import Reduction
-from polybuild.analysis.sources import has_strides, last_sources
-from polybuild.polyhedral import lexicographically_after, maps_of, sets_of
+from polybuild.poly.relations import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Storage
 

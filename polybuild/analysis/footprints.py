@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.analysis.inspection import Inspection, Inspector, is_dynamic
+from polybuild.analysis.inspectors import Inspection, Inspector, is_dynamic
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array, Scop
 

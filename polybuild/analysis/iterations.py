@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polybuild.polyhedral import lexicographically_after
+from polybuild.poly.relations import lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 _in = isl.dim_type.in_

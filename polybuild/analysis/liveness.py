@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polybuild.scop.uses import read_after
+from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region, Storage
 
 

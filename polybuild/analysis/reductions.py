@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.nodes import walk
+from polybuild.c.types import Floating, Integer, Type
+from polybuild.c.typing import common_type, promoted, type_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.scop.nodes import walk
 from polybuild.source.model import Region, Symbol
-from polybuild.source.types import Floating, Integer, Type
-from polybuild.source.typing import common_type, promoted, type_of
 
 # An operator of C, and what a chain of it may consist of.
 _CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}

@@ -9,7 +9,7 @@ import _signal  # type: ignore[import-not-found] # the module behind signal, wit
 import os
 import sys
 
-from polybuild import output
+from polybuild.driver import output
 from polybuild.integrations import objects
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
 
@@ -30,7 +30,7 @@ def run(words: "list[str]", plain_setting: "Callable[[str, str], bool]") -> int:
     """
     own, compiler = split(words)
     if not compiler or not _plain(own, plain_setting):
-        from polybuild import commands  # noqa: PLC0415 -- only when needed: start-up time
+        from polybuild.cli import commands  # noqa: PLC0415 -- only when needed: start-up time
 
         return commands.run(["cc", *words])
     return carry_out(own, compiler)
@@ -46,13 +46,13 @@ def carry_out(own: "list[str]", compiler: "list[str]") -> int:
     all_of_them = _detects(own)
     marked = [each for each in line.sources() if all_of_them or _may_hold_regions(each, text)]
     if marked:
-        from polybuild import commands  # noqa: PLC0415 -- as above
+        from polybuild.cli import commands  # noqa: PLC0415 -- as above
         from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
 
         return commands.guarded(lambda: wrapper.compile_line(own, line, marked, text))
     needed = needed_runtimes(line)
     if objects.DEVICE in needed:
-        from polybuild import commands  # noqa: PLC0415 -- as above
+        from polybuild.cli import commands  # noqa: PLC0415 -- as above
         from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
 
         return commands.guarded(lambda: wrapper.compile_line(own, line, [], text))

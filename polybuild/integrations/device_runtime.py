@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from polybuild.cache import Cache, compiler_identity, key_of
 from polybuild.diagnostics import UsageError
+from polybuild.driver.cache import Cache, compiler_identity, key_of
 from polybuild.integrations.locations import include_dir
 
 LIBRARIES = ("-ldl", "-lpthread")

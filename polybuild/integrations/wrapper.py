@@ -18,16 +18,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild import arguments, output
-from polybuild.cache import compiler_identity, key_of, open_cache
+from polybuild.cli import arguments
 from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity, UsageError
+from polybuild.driver import output
+from polybuild.driver.cache import compiler_identity, key_of, open_cache
+from polybuild.driver.translate import Outcome, options_for, translate
 from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
 from polybuild.integrations.device_runtime import LIBRARIES, runtime_object
 from polybuild.integrations.locations import include_dir
-from polybuild.report import explanation, terminal
-from polybuild.report.failure import DEBUG_VARIABLE, describe
-from polybuild.translate import Outcome, options_for, translate
+from polybuild.report import terminal
+from polybuild.report.explain import explanation
+from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 
 _PROBE = b"int main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1; return n < 1; }\n"
 # What decides which runtime libraries there are.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.polyhedral import children, node_kind
+from polybuild.poly.relations import children, node_kind
 
 
 class IllegalSchedule(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.polyhedral import node_kind
+from polybuild.poly.relations import node_kind
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import is_band, member
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.budget import unlimited
-from polybuild.samples import small_parameters
+from polybuild.poly.budget import unlimited
+from polybuild.poly.sampling import small_parameters
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.oracle import first_difference, fixed_near
 from polybuild.scop.model import Scop

@@ -9,9 +9,9 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.polyhedral import maps_of
+from polybuild.poly.overapproximation import simple_supersets
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
-from polybuild.supersets import simple_supersets
 
 
 class Fusion(Enum):

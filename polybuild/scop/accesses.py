@@ -8,24 +8,24 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c import types
+from polybuild.c.dialects import OPAQUE
+from polybuild.c.nodes import location
+from polybuild.c.synthetic import Anything
+from polybuild.c.typing import type_of_name
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.names import Variable
+from polybuild.poly import spaces
 from polybuild.scop.arrays import Arrays, key_of
 from polybuild.scop.assumptions import Assumptions, Violation
-from polybuild.scop.delinearise import bounds
+from polybuild.scop.delinearise.flat_subscripts import bounds
+from polybuild.scop.delinearise.subscripts import FlatSubscript, read_subscript
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import AccessKind, Array
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import location
-from polybuild.scop.place import Place
 from polybuild.scop.ranges import Ranges
 from polybuild.scop.references import Reference, read_reference, resolve_reference
-from polybuild.scop.subscripts import FlatSubscript, read_subscript
-from polybuild.scop.synthetic import Anything
-from polybuild.source import types
-from polybuild.source.neutral import OPAQUE
-from polybuild.source.typing import type_of_name
 
 _dim = isl.dim_type
 

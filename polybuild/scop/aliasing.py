@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from polybuild.c.nodes import location
+from polybuild.c.types import Integer, Pointer, Type
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.model import AccessKind, Array
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import location
 from polybuild.scop.references import Reference
 from polybuild.source.model import Storage
-from polybuild.source.types import Integer, Pointer, Type
 
 
 def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDraft]) -> None:

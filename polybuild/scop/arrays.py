@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.nodes import location, walk
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.names import Variable
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
-from polybuild.scop.delinearise import FlatSubscripts, Key
+from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import Array
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import location, walk
 from polybuild.scop.parameters import IslNames
-from polybuild.scop.place import Place
 from polybuild.scop.references import Reference
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.nodes import last_line, location, walk
+from polybuild.normalise.names import Variable
 from polybuild.scop import order
 from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.draft import Walked
 from polybuild.scop.model import Access, Array, FinalValue, Iterator, Parameter, Scop, Statement
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import last_line, location, walk
 from polybuild.scop.parameters import IslNames
 
 _dim = isl.dim_type

@@ -14,7 +14,7 @@ from typing import Any
 import islpy as isl
 
 from polybuild.diagnostics import Location, Unsupported
-from polybuild.scop import spaces
+from polybuild.poly import spaces
 from polybuild.scop.model import Assumption, ProductLimit
 from polybuild.scop.parameters import Parameters
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.integers import WIDE, limits
+from polybuild.c.types import Integer
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.names import Variable
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.integers import WIDE, limits
-from polybuild.scop.names import Variable
-from polybuild.scop.place import Place
-from polybuild.source.types import Integer
+from polybuild.scop.loop_context import Place
 
 
 @dataclass(frozen=True, slots=True)

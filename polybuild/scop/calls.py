@@ -15,24 +15,24 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c import types
+from polybuild.c.declarations import decayed
+from polybuild.c.nodes import location
+from polybuild.c.synthetic import Anything, EntryValue
+from polybuild.c.typing import declared_type
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise import normalise
+from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import AccessKind
-from polybuild.scop.names import Names, Variable, resolve
-from polybuild.scop.nodes import location
-from polybuild.scop.normalise import normalise
 from polybuild.scop.opaque import OpaqueReader
-from polybuild.scop.place import Place
 from polybuild.scop.references import pointer_reference
-from polybuild.scop.synthetic import Anything, EntryValue
-from polybuild.source import types
-from polybuild.source.declarations import decayed
 from polybuild.source.model import Callee, Effects, Region, Storage
-from polybuild.source.typing import declared_type
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
 _BY_NAME = "call functions by their names"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
+from polybuild.c.nodes import location, walk
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise.names import Names, Variable
 from polybuild.scop.accesses import any_element
 from polybuild.scop.draft import Draft
 from polybuild.scop.model import AccessKind
-from polybuild.scop.names import Names, Variable
-from polybuild.scop.nodes import location, walk
 from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Storage
 

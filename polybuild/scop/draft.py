@@ -9,15 +9,15 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.diagnostics import Diagnostic
+from polybuild.normalise.names import Names, Variable
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions
 from polybuild.scop.lastvalues import LastValues
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import DynamicLoop
-from polybuild.scop.names import Names, Variable
 from polybuild.scop.parameters import Parameters
-from polybuild.scop.place import Place
 from polybuild.source.model import Region
 
 

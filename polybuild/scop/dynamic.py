@@ -18,21 +18,21 @@ from __future__ import annotations
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.integers import holds
+from polybuild.c.nodes import location, walk
+from polybuild.c.synthetic import number, type_name
+from polybuild.c.types import Integer, Type
+from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.structure import has_side_effect
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import counter_hull
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.integers import holds
+from polybuild.scop.loop_context import Place
 from polybuild.scop.loops import amount_of, constant_step, counter_type, start_of
 from polybuild.scop.model import DynamicLoop
-from polybuild.scop.nodes import location, walk
-from polybuild.scop.place import Place
-from polybuild.scop.structure import has_side_effect
-from polybuild.scop.synthetic import number, type_name
-from polybuild.source.types import Integer, Type
-from polybuild.source.typing import type_of
 
 _dim = isl.dim_type
 _INT = 32  # the width of int, to which narrower types are promoted

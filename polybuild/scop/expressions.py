@@ -16,20 +16,20 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.constants import integer_value, size_of
+from polybuild.c.declarations import INT
+from polybuild.c.integers import WIDE, common, holds, limits, literal, promoted
+from polybuild.c.nodes import location, walk
+from polybuild.c.synthetic import Exact, PointerDifference
+from polybuild.c.types import Integer
+from polybuild.c.typing import type_of, type_of_name
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.facts import Facts
-from polybuild.scop.integers import WIDE, common, holds, limits, literal, promoted
-from polybuild.scop.nodes import location, walk
+from polybuild.scop.loop_context import Place
 from polybuild.scop.parameters import OPERATIONS
-from polybuild.scop.place import Place
 from polybuild.scop.references import check_object, resolve_reference
-from polybuild.scop.synthetic import Exact, PointerDifference
-from polybuild.source.constants import integer_value, size_of
-from polybuild.source.declarations import INT
-from polybuild.source.types import Integer
-from polybuild.source.typing import type_of, type_of_name
 
 _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "<": isl.PwAff.lt_set,

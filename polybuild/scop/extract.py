@@ -6,13 +6,13 @@ import contextlib
 from functools import partial
 
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise import normalise
+from polybuild.normalise.inlining import inline_calls
 from polybuild.scop.assemble import assemble
-from polybuild.scop.delinearise import FlatSubscripts
-from polybuild.scop.inlining import inline_calls
+from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.lastvalues import NotFollowed
 from polybuild.scop.model import Scop
-from polybuild.scop.normalise import normalise
-from polybuild.scop.swaps import check_swaps
+from polybuild.scop.pointer_rotation import check_swaps
 from polybuild.scop.walk import Walk
 from polybuild.source.model import Region
 

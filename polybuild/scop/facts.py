@@ -8,7 +8,7 @@ from typing import Any
 
 import islpy as isl
 
-from polybuild.scop.names import Names
+from polybuild.normalise.names import Names
 from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Region
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c import types
+from polybuild.c.nodes import walk
+from polybuild.c.synthetic import Counted, EntryValue, LastValue, key, names_in
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.names import Variable
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import FinalValue
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import walk
-from polybuild.scop.place import Place
-from polybuild.scop.synthetic import Counted, EntryValue, LastValue, key, names_in
-from polybuild.source import types
 
 
 class NotFollowed(Exception):

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.integers import WIDE, limits
+from polybuild.c.nodes import location
+from polybuild.c.types import Integer
 from polybuild.diagnostics import Location, Unsupported
-from polybuild.scop import spaces
+from polybuild.normalise.names import Variable, stepped_name
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.integers import WIDE, limits
-from polybuild.scop.names import Variable, stepped_name
-from polybuild.scop.nodes import location
-from polybuild.scop.place import Place
-from polybuild.source.types import Integer
+from polybuild.scop.loop_context import Place
 
 _HINT = "write the loop as for (i = start; i < end; i += constant)"
 _dim = isl.dim_type

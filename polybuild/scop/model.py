@@ -15,9 +15,9 @@ from enum import Enum
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
 from polybuild.source.model import Storage
-from polybuild.source.types import Type
 
 
 class AccessKind(Enum):

@@ -19,18 +19,18 @@ from contextlib import contextmanager
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.nodes import location, walk
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import affine_condition, counter_hull
 from polybuild.scop.expressions import is_affinity_refusal
 from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
 from polybuild.scop.loops import read_loop
 from polybuild.scop.model import AccessKind
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import location, walk
-from polybuild.scop.place import Place
 from polybuild.source.model import Storage
 
 _dim = isl.dim_type

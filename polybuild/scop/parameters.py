@@ -8,14 +8,14 @@ from collections.abc import Container, Iterator
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.scop import spaces
-from polybuild.scop.integers import WIDE, limits
+from polybuild.c.integers import WIDE, limits
+from polybuild.c.nodes import location
+from polybuild.c.synthetic import number
+from polybuild.c.types import Integer
+from polybuild.normalise.names import Variable
+from polybuild.poly import spaces
+from polybuild.scop.loop_context import Place
 from polybuild.scop.model import Assumption, Parameter
-from polybuild.scop.names import Variable
-from polybuild.scop.nodes import location
-from polybuild.scop.place import Place
-from polybuild.scop.synthetic import number
-from polybuild.source.types import Integer
 
 # Words with a meaning in isl's notation; a dimension or tuple must not be called so.
 _RESERVED = {

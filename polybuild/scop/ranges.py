@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.integers import limits
+from polybuild.c.types import Integer, Type
+from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.scop import spaces
+from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.integers import limits
-from polybuild.scop.place import Place
-from polybuild.source.types import Integer, Type
-from polybuild.source.typing import type_of
+from polybuild.scop.loop_context import Place
 
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 # The values of wider types say nothing that is useful of a subscript.

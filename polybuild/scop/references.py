@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c import types
+from polybuild.c.nodes import location
+from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
-from polybuild.scop.names import Names, Variable
-from polybuild.scop.nodes import location
-from polybuild.source import types
+from polybuild.normalise.names import Names, Variable
 from polybuild.source.model import Storage
-from polybuild.source.typing import field_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,31 +10,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c import types
+from polybuild.c.nodes import location, used_after, walk
+from polybuild.c.synthetic import LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
+from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.normalise.structure import has_side_effect, loop_depth, without_continue
+from polybuild.normalise.upward_exposed import read_after
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.calls import CallReader
 from polybuild.scop.checks import check_counters, check_parameters, with_reads_of_everything
-from polybuild.scop.delinearise import FlatSubscripts
+from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.draft import Draft, Part, Walked
 from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.history import History
+from polybuild.scop.invalidation import History
 from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
+from polybuild.scop.loop_context import Place, later_values
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
-from polybuild.scop.names import Names, Variable, resolve
-from polybuild.scop.nodes import location, used_after, walk
 from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
 from polybuild.scop.parameters import Parameters
-from polybuild.scop.place import Place, later_values
-from polybuild.scop.structure import has_side_effect, loop_depth, without_continue
-from polybuild.scop.synthetic import LastValue
-from polybuild.scop.uses import read_after
-from polybuild.source import types
 from polybuild.source.model import Region, Storage
 
 _dim = isl.dim_type

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, Place
@@ -21,7 +22,6 @@ from polybuild.source.markers import Layout, Marker
 from polybuild.source.model import Region, Source, Span
 from polybuild.source.preprocess import preprocess
 from polybuild.source.reader import Reading, Regions, regions_in, residents_in, text_of
-from polybuild.source.tokens import Token, tokens
 
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.tokens import KEYWORDS, identifiers
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Callee, Effects, Region
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.symbols import Visible, visible_at
-from polybuild.source.tokens import KEYWORDS, identifiers
 
 _CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
 _ATTRIBUTE_WORD = re.compile(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from polybuild.source.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
+from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
 
 _TOP = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
 _BODY = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)

@@ -12,9 +12,9 @@ from enum import Enum
 
 from pycparser import c_ast
 
+from polybuild.c.declarations import Scope
+from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
-from polybuild.source.declarations import Scope
-from polybuild.source.types import Type
 
 
 class Storage(Enum):

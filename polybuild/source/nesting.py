@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from polybuild.source.tokens import tokens
+from polybuild.c.tokens import tokens
 
 
 @dataclass(frozen=True, slots=True)

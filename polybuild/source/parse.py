@@ -10,11 +10,11 @@ from pycparser import c_ast
 from pycparser.c_lexer import CLexer
 from pycparser.c_parser import CParser, ParseError
 
+from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, neutralise
+from polybuild.c.tokens import identifiers
+from polybuild.c.unsupported_syntax import Unreadable, without_exotic_statement
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
-from polybuild.source.exotic import Unreadable, without_exotic_statement
 from polybuild.source.lines import LineTable, Place
-from polybuild.source.neutral import UNKNOWN_TAG, built_in_typedefs, changes_types, neutralise
-from polybuild.source.tokens import identifiers
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _MOST_ATTEMPTS = 60

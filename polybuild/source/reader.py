@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from polybuild.c.declarations import Target
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.source import blocks
 from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
-from polybuild.source.declarations import Target
 from polybuild.source.headers import with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Layout

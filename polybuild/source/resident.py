@@ -19,11 +19,14 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.control_flow import jumps
+from polybuild.c.declarations import Target
+from polybuild.c.tokens import Token, matching_bracket, tokens
+from polybuild.c.types import Array, Function, Pointer, Record, Type, Unknown, Void
+from polybuild.c.typing import field_of
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.blocks import begin_pragma, item_lists
 from polybuild.source.chunks import ChunkIndex
-from polybuild.source.declarations import Target
-from polybuild.source.leaving import jumps
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Layout, Marker
 from polybuild.source.model import (
@@ -37,9 +40,6 @@ from polybuild.source.model import (
 )
 from polybuild.source.parse import FunctionSyntaxError, parse_function
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
-from polybuild.source.tokens import Token, matching_bracket, tokens
-from polybuild.source.types import Array, Function, Pointer, Record, Type, Unknown, Void
-from polybuild.source.typing import field_of
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+resident\b[ \t]*(.*)$", re.MULTILINE)
 _LIST = re.compile(r"\((.*)\)[ \t\r]*")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
+from polybuild.c.declarations import Scope, Target
+from polybuild.c.types import Array, Function, Pointer, Record, Type, Unknown
+from polybuild.c.typing import field_of
 from polybuild.source.blocks import begin_pragma
-from polybuild.source.declarations import Scope, Target
 from polybuild.source.model import Storage, Symbol
 from polybuild.source.parse import Declared, ParsedFunction
-from polybuild.source.types import Array, Function, Pointer, Record, Type, Unknown
-from polybuild.source.typing import field_of
 
 _THREADPRIVATE = re.compile(
     r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)]*)\)", re.MULTILINE

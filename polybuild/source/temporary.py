@@ -15,12 +15,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from polybuild.c.types import Array, Pointer
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Region, RejectedRegion
 from polybuild.source.regions import Candidate
-from polybuild.source.types import Array, Pointer
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+temporary\b[ \t]*(.*)$", re.MULTILINE)
 _LIST = re.compile(r"\(\s*(\w+(?:\s*,\s*\w+)*)\s*\)[ \t\r]*")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import descendants, mark_name
+from polybuild.c.types import Floating, Integer
+from polybuild.poly.relations import descendants, mark_name
 from polybuild.scop.model import Array
-from polybuild.source.types import Floating, Integer
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import LiveValues, Order, conflicts
 from polybuild.transform.bands import member

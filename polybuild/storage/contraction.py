@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import largest
+from polybuild.poly.relations import largest
 
 _set = isl.dim_type.set
 

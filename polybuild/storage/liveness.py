@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 
 
 @dataclass(frozen=True, slots=True)

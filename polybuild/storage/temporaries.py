@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
-from polybuild.analysis.work import trip_counts
-from polybuild.polyhedral import largest, sets_of
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.c.types import Floating, Integer
+from polybuild.poly.relations import largest, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
-from polybuild.source.types import Floating, Integer
 
 
 def temporaries(

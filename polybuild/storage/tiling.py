@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop, Statement
 from polybuild.storage.contraction import StorageMapping
 

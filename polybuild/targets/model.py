@@ -9,8 +9,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.reductions import Reduction
+from polybuild.c.types import Floating, Integer
 from polybuild.scop.model import Access, Array, Statement
-from polybuild.source.types import Floating, Integer
 
 # The mark above the loop over the lanes of a vector in a register tile.
 LANES_MARK = "lanes"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.polyhedral import node_kind
+from polybuild.poly.relations import node_kind
 
 
 def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:

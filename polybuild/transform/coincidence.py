@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.polyhedral import node_kind
+from polybuild.poly.relations import node_kind
 from polybuild.transform.bands import is_band, member
 
 _BRANCHES = {isl.schedule_node_type.sequence, isl.schedule_node_type.set}

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of, natural_key, node_kind
-from polybuild.transform.stencil import Stencil
+from polybuild.poly.relations import maps_of, natural_key, node_kind
+from polybuild.transform.tiling.stencil import Stencil
 
 
 def interleave(node: isl.ScheduleNode, stencil: Stencil, dependences: isl.UnionMap) -> isl.ScheduleNode:

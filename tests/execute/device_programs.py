@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from polybuild.driver.file import Result, compile_source
 from polybuild.options import Options
-from polybuild.pipeline import Result, compile_source
 from tests.emulator import stand_ins
 
 INCLUDE = ("-I", str(stand_ins.RUNTIME / "include"))

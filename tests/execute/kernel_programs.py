@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.driver.file import Result, compile_source
 from polybuild.options import Options
-from polybuild.pipeline import Result, compile_source
 
 DIRECTORY = Path(__file__).parents[1] / "kernels"
 DRIVER = DIRECTORY / "driver.c"

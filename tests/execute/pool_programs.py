@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
-from polybuild.report.model import RegionReport
+from polybuild.report.record.model import RegionReport
 
 NUMBERS = ("n", "m", "p", "o", "q")
 POINTERS = ("A", "B", "C")

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
-from polybuild.report.model import RegionReport
+from polybuild.report.record.model import RegionReport
 
 # Every function has these parameters; arrays named in the function are filled anew for each call.
 PARAMETERS = (

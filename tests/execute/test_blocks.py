@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compiling import output, transform, write
 
-from polybuild import regions
+from polybuild.driver import region as regions
 
 MANY = 120  # statements over three arrays: more pairs than are looked at one by one
 BODY = "\n".join(

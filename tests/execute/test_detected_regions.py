@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 PROGRAM = """\
 #include <math.h>

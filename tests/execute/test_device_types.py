@@ -7,8 +7,8 @@ import shutil
 import pytest
 from device_programs import HAS_OPENCL, build, on, run, transform
 
-from polybuild.emit.device import DeviceText
-from polybuild.emit.module import kernel_source
+from polybuild.codegen.device.host import DeviceText
+from polybuild.codegen.file.module import kernel_source
 from polybuild.targets.gpu.nvcc import build_image
 
 PROGRAM = r"""
@@ -147,7 +147,7 @@ def test_nvcc(tmp_path, monkeypatch):
         kept.append(kernel_source(devices))
         return kept[0]
 
-    monkeypatch.setattr("polybuild.pipeline.kernel_source", keep)
+    monkeypatch.setattr("polybuild.driver.file.kernel_source", keep)
     result = transform(PROGRAM, "cuda", tmp_path, cuda_arch=(90,))
     assert [each.backend for each in result.regions] == ["cuda"] * 3
     image = build_image(kept[0], "nvcc", (90,), contract=True)

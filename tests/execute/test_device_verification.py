@@ -7,7 +7,7 @@ import re
 import pytest
 from device_programs import HAS_OPENCL, build, on, run, transform
 
-from polybuild.emit import module
+from polybuild.codegen.file import module
 
 PROGRAM = """\
 #include <stdio.h>
@@ -62,7 +62,7 @@ def checked(emulator, runtime, tmp_path, monkeypatch):
             return text.replace(old, new)
 
         monkeypatch.setattr(module, "kernel_source", wrong)
-        monkeypatch.setattr("polybuild.pipeline.kernel_source", wrong)
+        monkeypatch.setattr("polybuild.driver.file.kernel_source", wrong)
         result = transform(PROGRAM, backend, tmp_path, verify=True)
         assert [each.backend for each in result.regions] == [backend]
         made = build(result, f"checked-{backend}", runtime, tmp_path)

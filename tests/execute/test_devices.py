@@ -11,8 +11,8 @@ import device_programs
 import pytest
 from kernel_programs import DIRECTORY, DRIVER, GCC, SERIAL, Toolchain, build, run, shapes, source
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 from tests.emulator import stand_ins
 
 # With tiles this small a matrix of a few rows has several, some of them not full, and blocks take turns.

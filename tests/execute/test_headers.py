@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 OPTIONS = Options(min_work=0, headers=True)
 KERNELS = """\

@@ -11,7 +11,7 @@ import pytest
 
 import polybuild
 from polybuild.diagnostics import UsageError
-from polybuild.loading import BuildError
+from polybuild.integrations.loading import BuildError
 from tests.emulator.stand_ins import StandIns, build
 
 TEXT = """

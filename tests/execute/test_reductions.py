@@ -9,8 +9,8 @@ import subprocess
 import pytest
 from compiling import messages, output, transform, write
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 # Each body works on its own copies of the data; what it leaves in them and in the results is printed.
 BODIES = {

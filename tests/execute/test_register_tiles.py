@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from compiling import output, write
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 PROGRAM = """\
 #include <stdio.h>

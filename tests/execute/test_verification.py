@@ -11,8 +11,8 @@ import islpy as isl
 import pytest
 from compiling import STRICT, messages, transform, write
 
-from polybuild import regions
-from polybuild.targets.cpu import relaxing
+from polybuild.driver import region as regions
+from polybuild.targets.cpu import reduction_parallelisation as relaxing
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
 STENCIL = (

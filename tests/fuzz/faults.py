@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild import regions
 from polybuild.analysis import dependences
-from polybuild.emit import prologue, region
-from polybuild.emit.conditions import ConditionPrinter
+from polybuild.codegen.c.conditions import ConditionPrinter
+from polybuild.codegen.file import prologue, region
+from polybuild.driver import region as regions
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
-from polybuild.scop.place import Place
+from polybuild.scop.loop_context import Place
 from polybuild.targets.cpu import choice, mapping
 
 NOT_PLANTED = 99

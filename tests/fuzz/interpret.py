@@ -14,10 +14,11 @@ from pathlib import Path
 
 import islpy as isl
 
-from polybuild import pipeline, regions
 from polybuild.analysis.dependences import Dependences
-from polybuild.apart import ALONE, Watch, WorkLostError, apart
 from polybuild.diagnostics import Location
+from polybuild.driver import file as pipeline
+from polybuild.driver import region as regions
+from polybuild.driver.isolation import ALONE, Watch, WorkLostError, apart
 from polybuild.options import Options
 from polybuild.schedule.oracle import Difference, first_difference, fixed, points
 from polybuild.scop.model import Scop

@@ -16,8 +16,9 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from polybuild import pipeline, regions
-from polybuild.apart import Watch, apart
+from polybuild.driver import file as pipeline
+from polybuild.driver import region as regions
+from polybuild.driver.isolation import Watch, apart
 from polybuild.options import Options
 
 from .faults import NOT_PLANTED, plant

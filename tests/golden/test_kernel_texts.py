@@ -11,11 +11,11 @@ import pytest
 
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
-from polybuild.analysis.work import trip_counts
-from polybuild.emit.device import DeviceRequest
-from polybuild.emit.dialects import DIALECTS
-from polybuild.emit.module import kernel_source
-from polybuild.emit.region import Plan, write_region
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.codegen.device.dialects import DIALECTS
+from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.file.module import kernel_source
+from polybuild.codegen.file.region import Plan, write_region
 from polybuild.options import Options
 from polybuild.scop.extract import extract_scop
 from polybuild.source.reader import read_source

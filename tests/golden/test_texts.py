@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from compiling import messages, output
 
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.name for path in (HERE / "inputs").glob("*.c"))

@@ -25,15 +25,15 @@ from pathlib import Path
 
 from pycparser import c_ast
 
+from polybuild.c.nodes import walk
+from polybuild.c.types import Array, Floating, Integer, Pointer, Type
 from polybuild.diagnostics import SourceError
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.pipeline import compile_source
 from polybuild.report.progress import Progress
-from polybuild.scop.nodes import walk
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, Source, Storage, Symbol
 from polybuild.source.reader import read_source
-from polybuild.source.types import Array, Floating, Integer, Pointer, Type
 
 FLAGS = ("-std=gnu99", "-ffp-contract=off", "-w", "-Dmain=survey_main", "-ftrivial-auto-var-init=zero")
 SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-sanitize=vla-bound")

@@ -20,8 +20,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from polybuild.driver.file import Result, compile_source
 from polybuild.options import Options
-from polybuild.pipeline import Result, compile_source
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-w")
 SIZES = {"iterations": 64, "LEN_1D": 640, "LEN_2D": 32}

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from reading import Reader
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import Scop
-from polybuild.source.model import Region
+from polybuild.source.model import Region, Source
 from polybuild.source.reader import read_source
 
 
@@ -42,3 +43,17 @@ def model(tmp_path: Path) -> Callable[..., Model]:
         return Model(region, scop, compute_dependences(scop, live), live)
 
     return make
+
+
+@pytest.fixture(params=["gcc", "clang"])
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
+    """Write a C text to a file and read it, with each compiler."""
+
+    def reader(text: str | bytes, *flags: str, name: str = "main.c", **headers: str) -> Source:
+        for header, content in headers.items():
+            (tmp_path / f"{header}.h").write_text(content)
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_source(str(path), [request.param], flags)
+
+    return reader

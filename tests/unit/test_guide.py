@@ -13,9 +13,9 @@ GUIDE = ROOT / "docs" / "guide"
 SHOWN = {
     ("cmake.md", 1): "tests/projects/kinds/CMakeLists.txt",
     ("cmake.md", 2): "tests/projects/package/library/fillConfig.cmake",
-    ("python.md", 0): "tests/project/test_setuptools.py",
-    ("python.md", 1): "tests/project/test_setuptools.py",
-    ("python.md", 2): "tests/project/test_setuptools.py",
+    ("python.md", 0): "tests/builds/test_setuptools.py",
+    ("python.md", 1): "tests/builds/test_setuptools.py",
+    ("python.md", 2): "tests/builds/test_setuptools.py",
     ("python.md", 3): "tests/projects/skbuild/CMakeLists.txt",
     ("meson.md", 1): "tests/projects/program/meson.build",
 }

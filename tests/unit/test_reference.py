@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import polybuild
-from polybuild.commands import _COMMANDS
+from polybuild.cli.commands import _COMMANDS
 from polybuild.options import Options
 
 PACKAGE = Path(polybuild.__file__).parent

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import polybuild
-from polybuild import cli
+from polybuild.cli import main as cli
 
 PACKAGE = Path(polybuild.__file__).parent
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}

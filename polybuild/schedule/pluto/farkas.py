@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.poly.overapproximation import simple_superset
 from polybuild.schedule.pluto.matrices import rows_of
-from polybuild.supersets import simple_superset
 
 _dim = isl.dim_type
 _COLUMNS = (_dim.cst, _dim.param, _dim.set, _dim.div)

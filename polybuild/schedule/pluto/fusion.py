@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from polybuild.components import components
+from polybuild.poly.components import components
 from polybuild.schedule.pluto.hyperplane import Solution
 from polybuild.schedule.pluto.state import State
 

@@ -8,10 +8,10 @@ from itertools import chain
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
+from polybuild.schedule.pluto.large_constants import Sizes
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Node
-from polybuild.schedule.pluto.sizes import Sizes
 from polybuild.scop.model import AccessKind, Scop
 
 _dim = isl.dim_type

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.budget import found_within
+from polybuild.poly.budget import found_within
 
 # isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
 # where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.

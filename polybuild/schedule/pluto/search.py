@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polybuild.components import components
+from polybuild.poly.components import components
 from polybuild.schedule.pluto.fusion import Cut, partition
 from polybuild.schedule.pluto.hyperplane import Solution, find_hyperplane
 from polybuild.schedule.pluto.model import Band, EdgeKind, Hyperplane, Leaf, Sequence, Tree

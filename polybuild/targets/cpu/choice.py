@@ -11,9 +11,9 @@ from typing import TypeVar
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
-from polybuild.budget import budget_within, found_within
 from polybuild.options import Options
-from polybuild.polyhedral import sets_of, tuple_name
+from polybuild.poly.budget import budget_within, found_within
+from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.original import original_bands
 from polybuild.schedule.pluto.fusion import Cut
@@ -22,14 +22,14 @@ from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.temporaries import streams, users_of
-from polybuild.targets.cpu.contracting import contract_arrays, is_cheap
+from polybuild.targets.cpu.contraction import contract_arrays, is_cheap
 from polybuild.targets.cpu.estimate import estimate
-from polybuild.targets.cpu.machine import with_machine
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.tilesizes import ROW
-from polybuild.transform.short import has_short_loops, keep_short_inside
+from polybuild.targets.machine import with_machine
+from polybuild.transform.full_unrolling import has_short_loops, keep_short_inside
 
 _T = TypeVar("_T")
 

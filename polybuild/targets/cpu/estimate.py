@@ -16,7 +16,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.polyhedral import descendants, maps_of, mark_name, sets_of
+from polybuild.poly.relations import descendants, maps_of, mark_name, sets_of
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import member_cost
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
@@ -24,7 +24,7 @@ from polybuild.targets.cpu.strides import Reference, dated_references, reference
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import find_vector_loop
 from polybuild.transform.bands import coincident_members, is_band
-from polybuild.transform.short import SHORT, above_short
+from polybuild.transform.full_unrolling import SHORT, above_short
 
 _dim = isl.dim_type
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.nodes import walk
 from polybuild.scop.model import AccessKind
-from polybuild.scop.nodes import walk
 from polybuild.targets.cpu.strides import Reference, Stride
 
 # How far back the result lies that an iteration of a recurrence waits for, at most.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.types import Floating
 from polybuild.scop.model import Access, AccessKind, Statement
-from polybuild.source.types import Floating
 from polybuild.targets.cpu.strides import Reference, Stride
 
 _SUFFIXES = {"float": "fF", "double": ""}

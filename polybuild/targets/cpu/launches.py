@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.analysis.work import trip_counts
-from polybuild.polyhedral import largest, natural_key, sets_of
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.poly.relations import largest, natural_key, sets_of
 from polybuild.scop.model import Scop
 
 # In scalar statement instances, about a nanosecond each; an instance in the vector unit counts an eighth.

@@ -15,15 +15,15 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.polyhedral import descendants, mark_name, node_kind
+from polybuild.poly.relations import descendants, mark_name, node_kind
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.microkernel import find_line, find_roles
 from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
-from polybuild.targets.cpu.roles import find_line, find_roles
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
@@ -31,12 +31,12 @@ from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
 from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile, with_single
 from polybuild.transform.coincidence import without_carried
-from polybuild.transform.distribute import dependence_groups, distribute
-from polybuild.transform.dynamic import separate_dynamic_loops
-from polybuild.transform.phases import POINTS, TILES
-from polybuild.transform.registers import insert_tiles
-from polybuild.transform.short import SHORT, above_short
-from polybuild.transform.wavefront import wavefront, wavefront_of_points
+from polybuild.transform.distribution import dependence_groups, distribute
+from polybuild.transform.dynamic_loops import separate_dynamic_loops
+from polybuild.transform.full_unrolling import SHORT, above_short
+from polybuild.transform.tiling.phases import POINTS, TILES
+from polybuild.transform.tiling.registers import insert_tiles
+from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 
 # Iterations of a vector loop that a thread accumulates at a time.
 _CHUNK = 4096

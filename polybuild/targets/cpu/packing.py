@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.lanes import Part, kept_parts
 from polybuild.targets.cpu.site import LANES, ROWS, STEPS, Site, chunk, dimensions, offsets
 from polybuild.targets.model import Packed
-from polybuild.transform.copies import copy_instances
+from polybuild.transform.copy_statements import copy_instances
 
 _in = isl.dim_type.in_
 

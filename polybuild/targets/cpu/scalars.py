@@ -15,16 +15,16 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.options import Options
-from polybuild.polyhedral import descendants, map_bottom_up
+from polybuild.poly.relations import descendants, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
+from polybuild.storage.allocation_scope import buffer_at, single_members
 from polybuild.storage.buffers import Buffer, mapping_at
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
-from polybuild.storage.places import buffer_at, single_members
 from polybuild.storage.tiling import crossing_members
-from polybuild.targets.cpu.contracting import scopes_of, with_buffers
+from polybuild.targets.cpu.contraction import scopes_of, with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll

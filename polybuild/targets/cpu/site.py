@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.targets.cpu.roles import Roles, Sizes
+from polybuild.targets.cpu.microkernel import Roles, Sizes
 from polybuild.targets.model import Offset
-from polybuild.transform.registers import Dates
+from polybuild.transform.tiling.registers import Dates
 
 # Positions in the band (rows, steps, lanes) within a block.
 ROWS, STEPS, LANES = range(3)

@@ -11,18 +11,18 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.polyhedral import children
+from polybuild.poly.relations import children
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.bands import is_band
-from polybuild.transform.diamond import determinant, diamond, diamond_planes
-from polybuild.transform.hexagonal import hexagonal
-from polybuild.transform.hybrid import Hexagons, hybrid, least_width
 from polybuild.transform.interleave import interleave
-from polybuild.transform.split import least_split_width, split
-from polybuild.transform.stencil import Stencil, find_stencil
+from polybuild.transform.tiling.diamond import determinant, diamond, diamond_planes
+from polybuild.transform.tiling.hexagonal import hexagonal
+from polybuild.transform.tiling.hybrid import Hexagons, hybrid, least_width
+from polybuild.transform.tiling.split import least_split_width, split
+from polybuild.transform.tiling.stencil import Stencil, find_stencil
 
 # The innermost dimension, along which rows are: long enough for the vector unit and the prefetchers.
 _ROW = 512

@@ -8,7 +8,7 @@ from enum import Enum
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, Scop, Statement
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.c.types import Floating, Integer
 from polybuild.options import Options
-from polybuild.source.types import Floating, Integer
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
 

@@ -13,7 +13,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.polyhedral import descendants, mark_name, sets_of
+from polybuild.poly.relations import descendants, mark_name, sets_of
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references

@@ -17,7 +17,7 @@ from polybuild.targets.cpu.innermost import (
 from polybuild.targets.cpu.reductions import carried_reductions
 from polybuild.targets.cpu.strides import Reference
 from polybuild.transform.bands import split_last
-from polybuild.transform.distribute import dependence_groups, distribute
+from polybuild.transform.distribution import dependence_groups, distribute
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of, node_kind, sets_of
+from polybuild.poly.relations import maps_of, node_kind, sets_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.gpu.copies import Added, Purpose
 from polybuild.targets.gpu.lower import LoweredTree

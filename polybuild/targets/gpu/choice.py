@@ -9,16 +9,16 @@ from functools import partial
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, by_memory
-from polybuild.analysis.work import dimension_counts
-from polybuild.budget import found_within
+from polybuild.analysis.trip_counts import dimension_counts
+from polybuild.c.nodes import location
+from polybuild.c.types import Floating, Integer
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
-from polybuild.polyhedral import sets_of
+from polybuild.poly.budget import found_within
+from polybuild.poly.relations import sets_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
-from polybuild.scop.nodes import location
-from polybuild.source.types import Floating, Integer
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, Scop
 
 _set = isl.dim_type.set

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.scop.model import Array, Scop
+from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer
-from polybuild.storage.places import first_buffer, scopes_below, single_members
 from polybuild.targets.gpu.model import POINTS, GpuMapping
 from polybuild.targets.gpu.private import MOST_ELEMENTS
 from polybuild.targets.gpu.tree import find_mark, number_of

@@ -24,8 +24,8 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import certain_sources
-from polybuild.polyhedral import maps_of
-from polybuild.scop import spaces
+from polybuild.poly import spaces
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.gpu.model import POINTS, Axis, Kernel
 from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile, relation_of, union_of

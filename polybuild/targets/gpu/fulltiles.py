@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.targets.gpu.model import POINTS, Kernel
 from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
 from polybuild.transform.bands import is_band

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.polyhedral import mark_name, sets_of
-from polybuild.scop import spaces
+from polybuild.poly import spaces
+from polybuild.poly.relations import mark_name, sets_of
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.copies import (
     Added,

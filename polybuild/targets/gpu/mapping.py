@@ -12,7 +12,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.polyhedral import descendants, node_kind
+from polybuild.poly.relations import descendants, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.coalescing import consecutive_member
 from polybuild.targets.gpu.model import KERNEL, POINTS, THREADS, Axis, GpuMapping, Kernel

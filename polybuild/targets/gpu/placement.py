@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.c.types import Floating, Integer
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.source.types import Floating, Integer
 from polybuild.targets.gpu.coalescing import steps_along
 from polybuild.targets.gpu.footprint import Box, box_of
 from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.scop import spaces
+from polybuild.poly import spaces
 from polybuild.scop.model import Array
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.ownership import same_thread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
 
 _param = isl.dim_type.param

@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.diagnostics import Unsupported
-from polybuild.polyhedral import sets_of
+from polybuild.poly.relations import sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 
 _set = isl.dim_type.set

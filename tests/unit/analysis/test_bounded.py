@@ -7,7 +7,7 @@ import pytest
 
 from polybuild.analysis.bounded import bounded_dependences, coarse_dependences
 from polybuild.analysis.dependences import compute_dependences as compute
-from polybuild.polyhedral import maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import check_schedule
 
 BODIES = {

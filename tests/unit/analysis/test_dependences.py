@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.polyhedral import maps_of, sets_of
+from polybuild.poly.relations import maps_of, sets_of
 
 ONE = "int n, double *restrict a"
 TWO = "int n, double *restrict a, double *restrict b"

@@ -6,8 +6,8 @@ import pytest
 from plain_regions import region_of
 
 from polybuild.analysis.aliasing import find_overlaps
+from polybuild.codegen.c.bodies import c_text
 from polybuild.diagnostics import Unsupported
-from polybuild.emit.bodies import c_text
 from polybuild.scop.extract import extract_scop
 
 COPY = "for (int i = 0; i < n; i++) a[i] = b[i];"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.polyhedral import descendants
+from polybuild.poly.relations import descendants
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.original import original_bands
 from polybuild.transform.bands import is_band

@@ -8,7 +8,7 @@ from plain_regions import scop_in
 
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.scop.model import AccessKind
-from polybuild.transform.dynamic import separate_dynamic_loops
+from polybuild.transform.dynamic_loops import separate_dynamic_loops
 
 PARAMETERS = "int n, double a[n][n], double *x, double *y, int *c, unsigned *u"
 LOOP = "for (int i = 0; i < n; i++)"

@@ -8,8 +8,8 @@ import itertools
 
 import pytest
 
+from polybuild.c.dialects import neutralise
 from polybuild.source.chunks import ChunkIndex, cut, declared_names
-from polybuild.source.neutral import neutralise
 
 CHUNKS = {
     "int x;": ["d"],

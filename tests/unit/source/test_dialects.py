@@ -10,7 +10,7 @@ import pytest
 from pycparser import c_ast
 from reading import Reader, codes, function, region, rejected
 
-from polybuild.source.neutral import OPAQUE
+from polybuild.c.dialects import OPAQUE
 
 LOOP = "for (int i = 0; i < n; i++) a[i] = 1;"
 REGION = f"#pragma scop\n{LOOP}\n#pragma endscop"

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pycparser import c_ast
 from reading import Reader, function, region
 
+from polybuild.c.types import Array, Floating, Function, Integer, Pointer, Record
 from polybuild.source.model import Storage, Symbol
-from polybuild.source.types import Array, Floating, Function, Integer, Pointer, Record
 
 EMPTY = "#pragma scop\n#pragma endscop"
 

@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.schedule.legality import check_schedule
-from polybuild.transform.stencil import Stencil, find_stencil
+from polybuild.transform.tiling.stencil import Stencil, find_stencil
 
 LARGE = 1000  # the extents of time and space, where tiles are looked at
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.polyhedral import node_kind
+from polybuild.poly.relations import node_kind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.targets.cpu.innermost import active_dependences
 from polybuild.transform.interleave import interleave
-from polybuild.transform.stencil import find_stencil
+from polybuild.transform.tiling.stencil import find_stencil
 
 LAGS = {
     "jacobi-2d": {"S0": 0, "S1": 1},  # the copy waits for the row below

@@ -5,15 +5,15 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.components import components
+from polybuild.poly.components import components
 from polybuild.schedule.pluto import program
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.hyperplane import find_hyperplane as find
 from polybuild.schedule.pluto.independence import orthogonal_basis, rank
+from polybuild.schedule.pluto.large_constants import Sizes
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Node, Row
 from polybuild.schedule.pluto.program import Constraint, Effort, TooLarge, Unsettled, smallest
 from polybuild.schedule.pluto.satisfaction import is_carried, left_by
-from polybuild.schedule.pluto.sizes import Sizes
 
 DOMAIN = isl.Set("[n] -> { S[i, j] : 0 <= i, j < n }")
 ENOUGH = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.polyhedral import parameter_set
+from polybuild.poly.relations import parameter_set
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
 
 PARAMETERS = "int n, int m, double A[restrict n][m]"

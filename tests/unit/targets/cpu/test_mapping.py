@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from polybuild.analysis.work import trip_counts
-from polybuild.emit.region import Plan, write_region
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.codegen.file.region import Plan, write_region
 from polybuild.options import Options
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.polyhedral import sets_of
+from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.vectorize import find_vector_loop
 

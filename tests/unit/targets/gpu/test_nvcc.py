@@ -7,7 +7,14 @@ import subprocess
 import pytest
 
 from polybuild.targets.gpu.image import module_object
-from polybuild.targets.gpu.nvcc import ImageError, KernelUsage, build_image, find_nvcc, may_contract, usage_of
+from polybuild.targets.gpu.nvcc import (
+    ImageError,
+    KernelUsage,
+    build_image,
+    find_nvcc,
+    may_contract,
+    usage_of,
+)
 
 
 def script(path, text):

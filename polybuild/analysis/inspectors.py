@@ -1,0 +1,91 @@
+"""Subscripts to look at before a region runs, where data say which elements it touches.
+
+An inspector (CC 2018, "program analysis") finds the least and the greatest value of
+a subscript over all instances of its statement, by evaluating it as they would. It
+reads what the region reads, as long as the region changes nothing on which the
+subscript or the bounds of dynamic loops depend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.definitions import Definitions
+from polybuild.c.nodes import always_evaluates, walk
+from polybuild.c.synthetic import key
+from polybuild.scop.model import Access, AccessKind, Scop, Statement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inspection:
+    """The values of ``expression`` in the instances of ``statement`` that run, over which its ``reads`` are.
+
+    ``needs`` are the arrays that say which instances run, and where the expression
+    reads: the region must be known to leave them as they are before it is evaluated.
+    """
+
+    statement: Statement
+    expression: c_ast.Node
+    reads: tuple[Access, ...]
+    needs: frozenset[str]
+
+
+class Inspector:
+    """Finds inspections, one for each statement and expression."""
+
+    def __init__(self, scop: Scop) -> None:
+        self._written = {
+            access.array.name
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.kind is not AccessKind.READ
+        }
+        self._definitions = Definitions(scop)
+        self._known: dict[tuple[str, object], Inspection] = {}
+
+    def of(self, statement: Statement, access: Access) -> Inspection | None:
+        """The inspection of the outermost subscript of ``access``, None if it cannot be evaluated before."""
+        subscripts = list(_subscripts(access.node))
+        if len(subscripts) != len(access.array.extents) or access.array.flat > 1:
+            return None
+        body = statement.body
+        for _ in statement.dynamic:
+            body = body.iftrue
+        value = self._definitions.value(subscripts[-1], statement)
+        if value is None or not always_evaluates(body, access.node):
+            return None
+        bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
+        own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
+        around = [own[id(node)] for bound in bounds for node in walk(bound) if id(node) in own]
+        if any(each.array.name in self._written for each in around):
+            return None
+        reads = {id(each.node): each for each in value.reads}
+        deeper = [
+            reads[id(node)]
+            for each in value.reads
+            for subscript in _subscripts(each.node)
+            for node in walk(subscript)
+            if id(node) in reads
+        ]
+        needs = frozenset(each.array.name for each in (*around, *deeper))
+        found = Inspection(statement, value.expression, value.reads, needs)
+        return self._known.setdefault((statement.name, key(value.expression)), found)
+
+
+def is_dynamic(access: Access, scop: Scop) -> bool:
+    """Whether the parameters do not tell the elements of ``access``."""
+    elements = scop.without_limits(access.relation.intersect_params(scop.context).range())
+    has_least = elements.dim_has_lower_bound(isl.dim_type.set, 0)
+    return not (has_least and elements.dim_has_upper_bound(isl.dim_type.set, 0))
+
+
+def _subscripts(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The subscripts of ``a[i][j].x``, innermost first."""
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        if isinstance(node, c_ast.ArrayRef):
+            yield node.subscript
+        node = node.name

@@ -1,0 +1,85 @@
+"""How much a region does: bounds on the trip counts of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.nodes import walk
+from polybuild.poly.relations import largest
+from polybuild.scop.model import DynamicLoop, Scop, Statement
+
+_HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_HIDDEN_TRIPS = 10
+# A loop with dynamic bounds mostly gathers, and each step costs more than a plain one.
+_DYNAMIC_TRIPS = 20
+
+_FEW = 500
+
+
+def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
+    """Per statement, an upper bound on the number of values each of its counters takes.
+
+    Each is a piecewise expression of the parameters; their product bounds the
+    number of instances (exactly for a rectangular nest). Loops with dynamic bounds and
+    those inside a statement that is kept whole are unknown, and taken to run a few times.
+    """
+    limits = frozenset(parameter.name for parameter in scop.parameters if parameter.is_limit)
+    return tuple(_statement(statement, scop.context, limits) for statement in scop.statements)
+
+
+def is_small(scop: Scop) -> bool:
+    """Whether the region is known to run fewer than some hundred statement instances."""
+    total = 0
+    for trips in trip_counts(scop):
+        instances = 1
+        for trip in trips:
+            number = largest(trip)
+            if not number.is_int():
+                return False
+            instances *= max(0, number.to_python())
+        total += instances
+    return total < _FEW
+
+
+def _is_bounded(loop: DynamicLoop, limits: frozenset[str]) -> bool:
+    """Whether the static range of ``loop`` says more than the type of its counter."""
+    params = isl.dim_type.param
+    return not any(
+        loop.domain.get_dim_name(params, position) in limits
+        for position in range(loop.domain.dim(params))
+        if loop.domain.involves_dims(params, position, 1)
+    )
+
+
+def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -> tuple[isl.PwAff, ...]:
+    unknown = {loop.position for loop in statement.dynamic if not _is_bounded(loop, limits)}
+    counts = list(dimension_counts(statement.domain, context, unknown))
+    if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
+        counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
+    return tuple(counts)
+
+
+def dimension_counts(
+    domain: isl.Set, context: isl.Set, unknown: Collection[int] = ()
+) -> tuple[isl.PwAff, ...]:
+    """The number of values each dimension of ``domain`` takes at most, a single 0 if it is empty.
+
+    Those of the dimensions in ``unknown`` depend on data, and are taken to be a few.
+    """
+    domain = domain.intersect_params(context).coalesce()
+    if domain.is_empty():
+        return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
+    depth = domain.dim(isl.dim_type.set)
+    counts = []
+    for dim in range(depth):
+        if dim in unknown:
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(_DYNAMIC_TRIPS)))
+            continue
+        values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
+        values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
+        span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
+        counts.append(span.coalesce())
+    return tuple(counts)

@@ -1,0 +1,1 @@
+"""What C means: tokens, types, typing, constants, declarations, helpers for syntax trees."""

@@ -1,0 +1,307 @@
+"""The C type of an expression: promotions, conversions, literals, members, calls.
+
+Arrays and functions keep their types (as under C's ``typeof``) until an operator
+uses their value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from polybuild.c.constants import integer_value
+from polybuild.c.declarations import INT, UNSIGNED_INT, Scope, decayed, floating, integer
+from polybuild.c.types import (
+    Array,
+    Field,
+    Floating,
+    Function,
+    Integer,
+    Pointer,
+    Record,
+    Type,
+    Unknown,
+    Void,
+)
+from polybuild.source.model import Region, Symbol
+
+_RANKS = {"_Bool": 0, "char": 1, "short": 2, "int": 3, "long": 4, "long long": 5}
+_FLOATING_RANKS = {"float": 0, "double": 1, "long double": 2}
+_MATHEMATICS = frozenset(
+    # A table of words reads best as words.
+    """
+    acos asin atan atan2 ceil copysign cos cosh exp exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot
+    inf huge_val log log10 log1p log2 nearbyint pow rint round sin sinh sqrt tan tanh trunc cbrt erf
+    """.split()  # noqa: SIM905
+)
+
+
+def type_of(expression: c_ast.Node, symbols: Mapping[str, Type | Symbol], region: Region) -> Type:
+    """The C type of ``expression`` where ``symbols`` are the visible variables.
+
+    Functions, enumerators, typedef names and tags are the region's. An
+    undeclared name, and all that depends on it, is Unknown.
+    """
+    return _Typing(symbols, region.functions, region.enumerators, region.scope).visit(expression)
+
+
+def type_of_name(name: c_ast.Typename, region: Region) -> Type:
+    """The type a type name stands for, as in a cast."""
+    return region.scope.resolve(name)
+
+
+def declared_type(
+    declaration: c_ast.Decl,
+    region: Region,
+    symbols: Mapping[str, Type | Symbol] | None = None,  # noqa: ARG001 - extents stay expressions
+) -> Type:
+    """The type of the variable that ``declaration``, a declaration inside the region, declares."""
+    return region.scope.resolve(declaration.type)
+
+
+def promoted(kind: Type) -> Type:
+    """The integer promotions: what is narrower than ``int`` becomes ``int``."""
+    if isinstance(kind, Integer) and _rank(kind) < _RANKS["int"]:
+        return INT
+    return kind
+
+
+def common_type(left: Type, right: Type, scope: Scope) -> Type:
+    """The usual arithmetic conversions; Unknown unless both are arithmetic."""
+    for kind in (left, right):
+        if not isinstance(kind, Integer | Floating):
+            return kind if isinstance(kind, Unknown) else Unknown("not arithmetic")
+    if isinstance(left, Floating) or isinstance(right, Floating):
+        floats = [kind for kind in (left, right) if isinstance(kind, Floating)]
+        name = max((kind.name.removesuffix(" _Complex") for kind in floats), key=_FLOATING_RANKS.__getitem__)
+        return floating(name, scope.target, complex_=any(kind.complex for kind in floats))
+    left, right = promoted(left), promoted(right)
+    if not isinstance(left, Integer) or not isinstance(right, Integer):
+        return Unknown("not arithmetic")
+    if left.signed == right.signed:
+        return left if _rank(left) >= _rank(right) else right
+    unsigned, signed = (right, left) if left.signed else (left, right)
+    if _rank(unsigned) >= _rank(signed):
+        return unsigned
+    if signed.width > unsigned.width:
+        return signed
+    return integer(f"unsigned {signed.name}", scope.target)
+
+
+def field_of(record: Record, name: str) -> Field | None:
+    """The member ``name`` of a structure or union, members of anonymous ones included."""
+    for member in record.fields or ():
+        if member.name == name:
+            return member
+        if not member.name and isinstance(member.type, Record) and (inner := field_of(member.type, name)):
+            return inner
+    return None
+
+
+def literal_type(text: str, scope: Scope) -> Type:
+    """The type of an integer literal, from its value, base and suffix."""
+    value = integer_value(text)
+    if value is None:
+        return Unknown(text)
+    suffix = text.lower()[len(text.lower().rstrip("ul")) :]
+    decimal = text[0] != "0"
+    for name in ("int", "long", "long long")[suffix.count("l") :]:
+        signed = integer(name, scope.target)
+        if "u" not in suffix and value < 1 << (signed.width - 1):
+            return signed
+        if ("u" in suffix or not decimal) and value < 1 << signed.width:
+            return integer(f"unsigned {name}", scope.target)
+    return Unknown(text)
+
+
+def _rank(kind: Integer) -> int:
+    return _RANKS[kind.name.removeprefix("unsigned ").removeprefix("signed ")]
+
+
+class _Typing:
+    """One typing: the names an expression is read against."""
+
+    def __init__(
+        self,
+        symbols: Mapping[str, Type | Symbol],
+        functions: Mapping[str, Type],
+        enumerators: Mapping[str, int],
+        scope: Scope,
+    ) -> None:
+        self._symbols = symbols
+        self._functions = functions
+        self._enumerators = enumerators
+        self._scope = scope
+        self._size = integer("unsigned long", scope.target)
+        if scope.target.pointer_size * 8 != self._size.width:
+            self._size = integer("unsigned long long", scope.target)
+
+    def visit(self, node: c_ast.Node) -> Type:
+        """The type of ``node``, not decayed."""
+        match node:
+            case c_ast.ID():
+                return self._name(node.name)
+            case c_ast.Constant():
+                return self._constant(node)
+            case c_ast.ArrayRef():
+                left, right = self._value(node.name), self._value(node.subscript)
+                return _pointee(left if isinstance(left, Pointer) else right)
+            case c_ast.StructRef():
+                member = self._member(node)
+                return member.type if member else Unknown(f"member {node.field.name}")
+            case c_ast.FuncCall():
+                return self._call(node)
+            case c_ast.UnaryOp():
+                return self._unary(node)
+            case c_ast.BinaryOp():
+                return self._binary(node)
+            case c_ast.TernaryOp():
+                return self._conditional(node)
+            case c_ast.Assignment():
+                return self.visit(node.lvalue)
+            case c_ast.Cast():
+                return self._scope.resolve(node.to_type)
+            case c_ast.CompoundLiteral():
+                return self._scope.resolve(node.type)
+            case c_ast.ExprList():
+                return self._value(node.exprs[-1])
+            case c_ast.Typename():
+                return self._scope.resolve(node)
+        return Unknown(type(node).__name__)
+
+    def _value(self, node: c_ast.Node) -> Type:
+        return decayed(self.visit(node))
+
+    def _arithmetic(self, node: c_ast.Node) -> Type:
+        """The promoted type; a narrow unsigned bit-field fits in ``int``."""
+        if isinstance(node, c_ast.StructRef):
+            member = self._member(node)
+            if member and member.bits is not None and isinstance(member.type, Integer):
+                if member.bits < INT.width:
+                    return INT
+                if member.bits == INT.width:
+                    return INT if member.type.signed else UNSIGNED_INT
+        return promoted(self._value(node))
+
+    def _name(self, name: str) -> Type:
+        if name in self._symbols:
+            known = self._symbols[name]
+            return known.type if isinstance(known, Symbol) else known
+        if name in self._enumerators:
+            value = self._enumerators[name]
+            return INT if -(2**31) <= value < 2**31 else literal_type(str(abs(value)), self._scope)
+        if name in self._functions:
+            return self._functions[name]
+        if name in {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}:
+            return Array(integer("char", self._scope.target), None)
+        return Unknown(name)
+
+    def _constant(self, node: c_ast.Constant) -> Type:
+        target = self._scope.target
+        prefix = node.value.partition('"' if node.type == "string" else "'")[0]
+        if node.type == "string":
+            wide = {"L": INT, "u": integer("unsigned short", target), "U": UNSIGNED_INT}
+            return Array(wide.get(prefix, integer("char", target)), None)
+        if node.type in {"float", "double", "long double"}:
+            return floating(node.type, target)
+        if "'" in node.value:
+            kinds = {
+                "u": integer("unsigned short", target),
+                "U": UNSIGNED_INT,
+                "u8": integer("unsigned char", target),
+            }
+            return kinds.get(prefix, INT)
+        return literal_type(node.value, self._scope)
+
+    def _member(self, node: c_ast.StructRef) -> Field | None:
+        kind = self._value(node.name)
+        if node.type == "->":
+            kind = _pointee(kind)
+        return field_of(kind, node.field.name) if isinstance(kind, Record) else None
+
+    def _call(self, node: c_ast.FuncCall) -> Type:
+        if isinstance(node.name, c_ast.ID):
+            name = node.name.name
+            if name in {"__builtin_offsetof", "offsetof"}:
+                return self._size
+            if name == "__builtin_va_arg" and node.args is not None:
+                return self._scope.resolve(node.args.exprs[-1])
+            if name not in self._symbols and name not in self._functions:
+                return self._built_in(node, name)
+        kind = self._value(node.name)
+        function = kind.target if isinstance(kind, Pointer) else kind
+        return function.result if isinstance(function, Function) else Unknown("call")
+
+    def _built_in(self, node: c_ast.FuncCall, name: str) -> Type:
+        base = name.removeprefix("__builtin_")
+        if base == name:
+            return Unknown(name)
+        if base == "expect" and node.args is not None:
+            return integer("long", self._scope.target)
+        for kind, suffix in (("double", ""), ("float", "f"), ("long double", "l")):
+            if base.endswith(suffix) and base.removesuffix(suffix) in _MATHEMATICS:
+                return floating(kind, self._scope.target)
+        return INT if base.startswith("is") else Unknown(name)
+
+    def _unary(self, node: c_ast.UnaryOp) -> Type:
+        match node.op:
+            case "sizeof" | "_Alignof":
+                return self._size
+            case "!":
+                return INT
+            case "&":
+                return Pointer(self.visit(node.expr))
+            case "*":
+                kind = self._value(node.expr)
+                return _pointee(kind)
+            case "++" | "--" | "p++" | "p--":
+                return self.visit(node.expr)
+        kind = self._arithmetic(node.expr)
+        return kind if isinstance(kind, Integer | Floating | Unknown) else Unknown(f"operand of {node.op}")
+
+    def _binary(self, node: c_ast.BinaryOp) -> Type:
+        if node.op in {"<", ">", "<=", ">=", "==", "!=", "&&", "||"}:
+            return INT
+        left, right = self._arithmetic(node.left), self._arithmetic(node.right)
+        if node.op in {"<<", ">>"}:
+            return left if isinstance(left, Integer | Unknown) else Unknown("shift")
+        if isinstance(left, Pointer) or isinstance(right, Pointer):
+            if node.op == "-" and isinstance(left, Pointer) and isinstance(right, Pointer):
+                return Integer("long", 64, signed=True) if self._size.width == 64 else INT
+            return left if isinstance(left, Pointer) else right
+        return common_type(left, right, self._scope)
+
+    def _conditional(self, node: c_ast.TernaryOp) -> Type:
+        left, right = self._arithmetic(node.iftrue), self._arithmetic(node.iffalse)
+        if isinstance(left, Integer | Floating) and isinstance(right, Integer | Floating):
+            return common_type(left, right, self._scope)
+        for kind in (left, right):
+            if isinstance(kind, Unknown | Void):
+                return kind
+        if isinstance(left, Pointer) and isinstance(right, Pointer):
+            if _is_null(node.iftrue):
+                return right
+            if _is_null(node.iffalse):
+                return left
+            return (
+                left if isinstance(left.target, Void) else right if isinstance(right.target, Void) else left
+            )
+        return left if isinstance(left, Pointer | Record) else right
+
+
+def _pointee(kind: Type) -> Type:
+    if isinstance(kind, Pointer):
+        return kind.target
+    return kind if isinstance(kind, Function | Unknown) else Unknown("not a pointer")
+
+
+def _is_null(node: c_ast.Node) -> bool:
+    """Whether ``node`` is a null pointer constant: ``0`` or ``(void *) 0``."""
+    if isinstance(node, c_ast.Cast):
+        pointer = node.to_type.type
+        named = isinstance(pointer, c_ast.PtrDecl) and isinstance(pointer.type, c_ast.TypeDecl)
+        if not named or getattr(pointer.type.type, "names", None) != ["void"]:
+            return False
+        node = node.expr
+    return isinstance(node, c_ast.Constant) and integer_value(node.value) == 0

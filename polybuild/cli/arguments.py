@@ -1,0 +1,225 @@
+"""The words of a command line, understood: files, options, the compiler and its flags."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import difflib
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from polybuild.diagnostics import UsageError
+from polybuild.driver import flags_file
+from polybuild.driver.output import STANDARD_OUTPUT, Files, clash, verbose
+from polybuild.options import Options
+
+_LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """One ``compile`` or ``explain``; names of files not asked for are empty.
+
+    ``settings`` maps names of Options to text. ``flags`` are the compiler's,
+    with response files still unread; ``compiler`` is its command.
+    """
+
+    source: str
+    output: str
+    depfile: str
+    report: str
+    settings: Mapping[str, str]
+    compiler: tuple[str, ...]
+    flags: tuple[str, ...]
+    verbose: bool
+    colour: str
+    html: str = ""
+
+    @property
+    def files(self) -> Files:
+        """The files to write."""
+        return (self.output, self.depfile, self.report)
+
+    def expanded_flags(self) -> list[str]:
+        """The compiler's flags with response files replaced by what they hold."""
+        return flags_file.expand(self.flags)
+
+    def response_files(self) -> tuple[str, ...]:
+        """The response files among the flags."""
+        return tuple(flag[1:] for flag in self.flags if flag.startswith("@") and Path(flag[1:]).is_file())
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises instead of ending the process, and suggests what may have been meant."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see '{self.prog} --help')")
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """``parse_args`` with a better message for words nobody knows."""
+        namespace, unknown = self.parse_known_args(words)
+        if unknown:
+            word = unknown[0]
+            name = word.partition("=")[0]
+            near = difflib.get_close_matches(name, self._option_string_actions, n=1)
+            advice = f"; did you mean '{near[0]}'?" if near and word.startswith("--") else ""
+            if not advice and word.startswith("-"):
+                advice = "; flags of the compiler stand after '--'"
+            self.error(f"unexpected '{word}'{advice}")
+        return namespace
+
+
+def parse(command: str, words: Sequence[str]) -> Arguments:
+    """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
+    own, flags = _split(words)
+    values = vars(_parser(command).parse(own))
+    settings = _settings(values)
+    arguments = Arguments(
+        source=values["source"],
+        output=values.get("output", STANDARD_OUTPUT),
+        depfile=values.get("depfile", ""),
+        report=values.get("report", ""),
+        settings=settings,
+        compiler=(),
+        flags=(),
+        verbose=values.get("verbose", False) or verbose(),
+        colour=values["color"],
+        html=values.get("html", ""),
+    )
+    _check_files(arguments, command, values)
+    compiler, flags = choose_compiler(values["cc"], flags)
+    return dataclasses.replace(arguments, compiler=tuple(compiler), flags=tuple(flags))
+
+
+def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The compiler's command and its flags, from ``--cc`` and the words after ``--``.
+
+    In this order: ``--cc``; the first of the words if it is no flag (with the
+    next one, if the first is a launcher such as ccache); ``$CC``; ``cc``.
+    """
+    rest = list(words)
+    if wanted is not None:
+        return _command("--cc", wanted), rest
+    if rest and rest[0] and not rest[0].startswith(("-", "@")):
+        length = 2 if Path(rest[0]).name in _LAUNCHERS and len(rest) > 1 else 1
+        return rest[:length], rest[length:]
+    if os.environ.get("CC", "").strip():
+        return _command("CC", os.environ["CC"]), rest
+    return ["cc"], rest
+
+
+def command_parser(command: str, description: str) -> _Parser:
+    """A parser for ``polybuild <command>`` with what all commands have in common."""
+    parser = _Parser(
+        prog=f"polybuild {command}",
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--cc", metavar="COMMAND", help="C compiler (default: $CC, else cc)")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour the messages"
+    )
+    return parser
+
+
+def _parser(command: str) -> _Parser:
+    about = {
+        "compile": "Rewrite the marked regions of a C file.",
+        "explain": "Tell what would be done with each region of a C file, or what stops it.",
+    }
+    parser = command_parser(command, about[command])
+    parser.usage = f"polybuild {command} FILE.c [options] [-- [compiler] flags]"
+    parser.epilog = "What stands after '--' are the compiler's flags; @FILE there reads more of them."
+    parser.add_argument("source", metavar="FILE.c", help="the C file")
+    unset: dict[str, Any] = {"default": argparse.SUPPRESS}
+    if command == "compile":
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help="where the result goes (default: standard output)", **unset
+        )
+        parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
+        parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
+        parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
+    else:
+        parser.add_argument("--html", metavar="FILE", help="write it as a page with pictures", **unset)
+    _add_knobs(parser)
+    return parser
+
+
+def parse_wrapper(words: Sequence[str]) -> Arguments:
+    """Understand the options of ``polybuild cc``; source and compiler stay empty. Raises UsageError."""
+    parser = command_parser("cc", "Run a C compiler, with the marked regions of its C files rewritten.")
+    parser.usage = "polybuild cc [options] -- compiler flags"
+    parser.epilog = "Words that are not understood, and other languages, are the compiler's alone."
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed and run")
+    _add_knobs(parser)
+    values = vars(parser.parse(words))
+    settings = _settings(values)
+    told = values["verbose"] or verbose()
+    return Arguments("", "", "", "", settings, (), (), told, values["color"])
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """The knobs among the values of a parser, each of them checked."""
+    settings = {knob.name: values[knob.name] for knob in dataclasses.fields(Options) if knob.name in values}
+    Options().with_settings({name.replace("_", "-"): text for name, text in settings.items()})
+    return settings
+
+
+def _add_knobs(parser: _Parser) -> None:
+    knobs = parser.add_argument_group("what to do with a region")
+    for knob in dataclasses.fields(Options):
+        knobs.add_argument(
+            "--" + knob.name.replace("_", "-"),
+            dest=knob.name,
+            metavar=knob.metadata["metavar"] or "VALUE",
+            help=knob.metadata["help"].replace("%", "%%") + _default(knob.default),
+            default=argparse.SUPPRESS,
+        )
+
+
+def _default(value: object) -> str:
+    if value == ():
+        return ""
+    if isinstance(value, bool):
+        value = "on" if value else "off"
+    return f" (default: {value})"
+
+
+def _check_files(arguments: Arguments, command: str, values: Mapping[str, Any]) -> None:
+    if arguments.source in {"", "-"}:
+        raise UsageError("the C file must have a name; standard input cannot be read")
+    for name in ("output", "depfile", "report", "html"):
+        if values.get(name) == "":
+            raise UsageError(f"--{name} needs the name of a file")
+    if command == "explain":
+        problem = clash(arguments.source, (arguments.html, "", "")) if arguments.html else ""
+        if problem:
+            raise UsageError(problem)
+        return
+    if arguments.depfile and arguments.output == STANDARD_OUTPUT:
+        raise UsageError("--depfile needs a target: give -o FILE, too")
+    problem = clash(arguments.source, arguments.files)
+    if problem:
+        raise UsageError(problem)
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words before the first ``--`` and those after it."""
+    separator = list(words).index("--") if "--" in words else len(words)
+    return list(words[:separator]), list(words[separator + 1 :])
+
+
+def _command(name: str, text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read {name} '{text}': {error}") from None
+    if not words:
+        raise UsageError(f"{name} is empty")
+    # A path with blanks in it, as build systems give it, is one word.
+    return [text] if Path(text).is_file() else words

@@ -1,0 +1,287 @@
+"""The commands: each takes the words of its command line and gives an exit code.
+
+0: done; 1: the user's file stands against it; 2: the command line is wrong;
+3: polybuild itself failed. What a command does not need is not imported.
+"""
+# ruff: noqa: PLC0415 -- see above
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polybuild
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
+from polybuild.driver import output
+
+if TYPE_CHECKING:
+    from polybuild.cli.arguments import Arguments
+    from polybuild.driver.isolation import Watch
+
+_HELP = """\
+usage: polybuild COMMAND ...
+
+Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
+
+  compile FILE.c -o OUT.c   rewrite the regions between '#pragma scop' and '#pragma endscop'
+  explain FILE.c            tell what is done with each region, or what stops it
+  cc -- COMPILER FLAGS      run a C compiler, with the regions of its C files rewritten
+  cache stats|clear         tell what the cache holds, or empty it
+  doctor                    check that this machine has what a build needs
+
+  --version                 print the version
+  --cmakedir                print the folder of polybuildConfig.cmake
+  --includedir              print the folder of the C headers
+  --help                    print this; 'polybuild COMMAND --help' tells more
+"""
+
+
+def run(words: Sequence[str]) -> int:
+    """Carry out the command line ``words``; messages go to standard error."""
+    return guarded(lambda: _dispatch(words))
+
+
+def guarded(action: Callable[[], int]) -> int:
+    """Do ``action``; what it raises becomes a message and an exit code."""
+    try:
+        return action()
+    except UsageError as error:
+        _say(f"error: {error}")
+        return 2
+    except SourceError as error:
+        _print_diagnostics([error.diagnostic], "auto")
+        return 1
+    except SystemExit as end:  # argparse has printed its help
+        return int(end.code or 0)
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- the last resort: a line, not a traceback
+        from polybuild.report.record.failure import DEBUG_VARIABLE, describe
+
+        _say(f"internal error: {describe(error)} ({DEBUG_VARIABLE}=1 prints the traceback)")
+        return 3
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    if not words:
+        raise UsageError(
+            "a command is missing: compile, explain, cc, cache or doctor (see 'polybuild --help')"
+        )
+    command, rest = words[0], words[1:]
+    if command not in _COMMANDS:
+        kind = "option" if command.startswith("-") else "command"
+        raise UsageError(f"unknown {kind} '{command}' (see 'polybuild --help')")
+    if command.startswith("-") and rest:
+        raise UsageError(f"unexpected '{rest[0]}' after {command}")
+    return _COMMANDS[command](rest)
+
+
+def _compile(words: Sequence[str]) -> int:
+    from polybuild.cli import arguments
+
+    request = arguments.parse("compile", words)
+    data = _read(request.source)
+    if output.disabled() or not (output.may_hold_regions(data) or _detects(request)):
+        _guard(lambda: output.write_all(request.files, data, (request.source,), output.EMPTY_REPORT))
+        return 0
+
+    from polybuild.driver.cache import open_cache
+    from polybuild.driver.translate import translate
+    from polybuild.report.explain import explanation
+    from polybuild.report.record import json as record
+
+    outcome = translate(request, data, open_cache(default=False))
+    _print_diagnostics(outcome.diagnostics, request.colour)
+    if request.verbose:
+        transformed = [region for region in outcome.regions if region.status == "transformed"]
+        _print_diagnostics([explanation.remark(region) for region in transformed], request.colour)
+    report = record.as_json(outcome.regions) if request.report else b""
+    if outcome.code:
+        # The output is not written, so the step stays to be done. What stopped it is worth having.
+        if request.report:
+            _guard(lambda: output.write(request.report, report))
+        return outcome.code
+    prerequisites = (request.source, *outcome.dependencies)
+    _guard(lambda: output.write_all(request.files, outcome.data, prerequisites, report))
+    return 0
+
+
+def _explain(words: Sequence[str]) -> int:
+    from polybuild.cli import arguments
+    from polybuild.report import terminal
+    from polybuild.report.explain import explanation
+
+    request = arguments.parse("explain", words)
+    style = terminal.style_for(sys.stdout, request.colour)
+    plain = not request.html
+    if plain and not (output.may_hold_regions(_read(request.source)) or _detects(request)):
+        terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
+        return 0
+
+    from polybuild.driver.isolation import apart
+
+    text, code = apart(lambda watch: _explained(request, watch))
+    if request.html:
+        _guard(lambda: output.write(request.html, text.encode("utf-8", "surrogateescape")))
+    else:
+        terminal.write(sys.stdout, text)
+    return code
+
+
+def _explained(request: Arguments, watch: Watch) -> tuple[str, int]:
+    """The explanation of a file, and the exit code with it."""
+    from polybuild.driver.file import compile_source
+    from polybuild.driver.translate import options_for
+    from polybuild.report import terminal
+    from polybuild.report.explain import explanation
+    from polybuild.report.explain.gather import gather
+
+    options, _ = options_for(request)
+    result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
+    regions, rest = gather(result)
+    if request.html:
+        from polybuild.report.explain.page import page
+
+        text = page(request.source, regions, rest)
+    else:
+        style = terminal.style_for(sys.stdout, request.colour)
+        text = explanation.explain(request.source, regions, rest, style)
+    kept = any(region.status != "transformed" for region in result.regions)
+    wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
+    return text, 1 if wrong or (kept and options.on_unsupported == "error") else 0
+
+
+def _cc(words: Sequence[str]) -> int:
+    from polybuild.cli import arguments
+    from polybuild.integrations import cc
+
+    own, compiler = cc.split(list(words))
+    arguments.parse_wrapper(own)
+    if not compiler:
+        raise UsageError("polybuild cc needs a compiler: polybuild cc [options] -- gcc ...")
+    return cc.carry_out(own, compiler)
+
+
+def _cache(words: Sequence[str]) -> int:
+    from polybuild.driver.cache import cache_folder, open_cache
+
+    if list(words) not in (["stats"], ["clear"]):
+        raise UsageError("polybuild cache needs 'stats' or 'clear'")
+    cache = open_cache(default=True)
+    if cache is None:
+        why = "is off (POLYBUILD_CACHE)" if _cache_is_off() else "cannot be written, or others can write it"
+        raise _failure("no-cache", f"there is no cache: it {why}", str(cache_folder()))
+    if words[0] == "clear":
+        print(f"{cache.clear()} entries removed from {cache.folder}")  # noqa: T201 -- this is the command's result
+        return 0
+    held = cache.statistics()
+    lines = (
+        f"folder   {cache.folder}",
+        f"entries  {held.entries}",
+        f"size     {held.bytes / 2**20:.1f} of {held.limit / 2**20:.0f} MiB",
+        f"hits     {held.hits}",
+        f"misses   {held.misses}",
+    )
+    print("\n".join(lines))  # noqa: T201 -- as above
+    return 0
+
+
+def _cache_is_off() -> bool:
+    import os
+
+    return os.environ.get("POLYBUILD_CACHE", "").lower() in {"0", "off", "no", "false"}
+
+
+def _doctor(words: Sequence[str]) -> int:
+    from polybuild.cli import arguments, doctor
+    from polybuild.report import terminal
+
+    parser = arguments.command_parser("doctor", "Check that this machine has what a build needs.")
+    values = parser.parse(words)
+    compiler, _ = arguments.choose_compiler(values.cc, ())
+    checks = doctor.examine(compiler)
+    terminal.write(sys.stdout, doctor.describe(checks, terminal.style_for(sys.stdout, values.color)))
+    return 0 if doctor.can_build(checks) else 1
+
+
+def _version(_: Sequence[str]) -> int:
+    print(f"polybuild {polybuild.__version__}")  # noqa: T201 -- this is the command's result
+    return 0
+
+
+def _cmake_dir(_: Sequence[str]) -> int:
+    from polybuild.integrations import locations
+
+    try:
+        print(locations.cmake_dir())  # noqa: T201 -- this is the command's result
+    except FileNotFoundError as error:
+        raise _failure("not-installed", str(error), polybuild.__path__[0]) from None
+    return 0
+
+
+def _include_dir(_: Sequence[str]) -> int:
+    from polybuild.integrations import locations
+
+    print(locations.include_dir())  # noqa: T201 -- this is the command's result
+    return 0
+
+
+def _help(_: Sequence[str]) -> int:
+    print(_HELP, end="")  # noqa: T201 -- this is the command's result
+    return 0
+
+
+_COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
+    "compile": _compile,
+    "explain": _explain,
+    "cc": _cc,
+    "cache": _cache,
+    "doctor": _doctor,
+    "--version": _version,
+    "--cmakedir": _cmake_dir,
+    "--includedir": _include_dir,
+    "--help": _help,
+    "-h": _help,
+}
+
+
+def _detects(request: Arguments) -> bool:
+    """Whether more may be wanted than the regions marked in the file itself."""
+    wanted = [request.settings.get(name, "off").lower() for name in ("autodetect", "headers")]
+    return not {"1", "on", "true", "yes", ""}.isdisjoint(wanted)
+
+
+def _read(path: str) -> bytes:
+    try:
+        return output.read(path)
+    except OSError as error:
+        raise _failure("unreadable-file", f"cannot read the file: {error.strerror}", path) from None
+
+
+def _guard(write: Callable[[], object]) -> None:
+    """Do ``write``; a file that cannot be written becomes a SourceError."""
+    try:
+        write()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failure("unwritable", f"cannot write the file: {error.strerror}", error.filename) from None
+
+
+def _failure(code: str, message: str, path: str) -> SourceError:
+    return SourceError(Diagnostic(Severity.ERROR, code, message, Location(path, 0)))
+
+
+def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str) -> None:
+    from polybuild.report import terminal
+
+    style = terminal.style_for(sys.stderr, colour)
+    for diagnostic in diagnostics:
+        terminal.write(sys.stderr, terminal.render(diagnostic, style))
+
+
+def _say(text: str) -> None:
+    from polybuild.report import terminal
+
+    terminal.write(sys.stderr, f"polybuild: {text}\n")

@@ -1,0 +1,130 @@
+"""The command line: a thin face over the pipeline.
+
+Most files of a build have no region, so their whole cost is start-up. ``run``
+therefore tries the plain form of ``compile`` first, with nothing imported, hands
+``cc`` to a module that does the same for a compiler's command line, and leaves
+everything else, errors included, to ``polybuild.cli.commands``. Both write with the
+same function, ``output.write_all``.
+"""
+
+import os
+import sys
+
+from polybuild.driver import output
+
+_FILES = {"-o": 0, "--output": 0, "--depfile": 1, "--report": 2}
+
+_ON_OFF = ("on", "off")
+_PLAIN_VALUES = {
+    "--color": ("auto", "always", "never"),
+    "--backend": ("openmp", "cuda", "opencl"),
+    "--without-nvcc": ("opencl", "openmp", "error"),
+    "--schedule": ("auto", "isl", "pluto", "original"),
+    "--fusion": ("auto", "min", "max", "depth"),
+    "--tile": _ON_OFF,
+    "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
+    "--parallel": _ON_OFF,
+    "--simd": _ON_OFF,
+    "--registers": _ON_OFF,
+    "--allow-reassociation": _ON_OFF,
+    "--contract-arrays": ("auto", "on", "scalars", "copies", "off"),
+    "--autodetect": ("off",),
+    "--headers": ("off",),
+    "--verify": _ON_OFF,
+    "--paranoid": _ON_OFF,
+    "--on-unsupported": ("warn", "error"),
+}
+_PLAIN_NUMBERS = (
+    "--tile-sizes",
+    "--vector-size",
+    "--scalars",
+    "--min-work",
+    "--l1-size",
+    "--l2-size",
+    "--block-sizes",
+    "--grid-sizes",
+)
+
+
+def main() -> None:
+    """Run the command line of this process and end the process with its exit code."""
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = code or 1
+    # Taking the interpreter apart piece by piece costs more than a copied file.
+    os._exit(code)
+
+
+def run(words: list[str]) -> int:
+    """Carry out one command line, given without the program's name; the exit code."""
+    try:
+        if words[:1] == ["cc"]:
+            from polybuild.integrations import cc  # noqa: PLC0415 -- only when it is needed: see above
+
+            return cc.run(words[1:], plain_setting)
+        if _copied(words):
+            return 0
+        from polybuild.cli import commands  # noqa: PLC0415 -- only when it is needed: see above
+
+        return commands.run(words)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has seen enough. Nothing more may be flushed into the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+
+
+def _copied(words: list[str]) -> bool:
+    """Whether this was the plain ``compile`` of a file without regions, and is done."""
+    request = plain_compile(words)
+    if request is None or output.clash(*request):
+        return False
+    try:
+        return output.copy_unmarked(*request)
+    except OSError:
+        return False  # the long way meets the same error, and explains it
+
+
+def plain_compile(words: list[str]) -> tuple[str, output.Files] | None:
+    """The source and the files to write of a ``compile`` whose words are all plainly right.
+
+    None if anything needs a closer look;
+    what this function accepts, ``polybuild.cli.arguments`` understands the same.
+    """
+    if words[:1] != ["compile"]:
+        return None
+    sources = []
+    files = ["", "", ""]
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "--":
+            break  # compiler flags matter only to regions
+        if word in ("-v", "--verbose"):
+            continue
+        if not word.startswith("-"):
+            sources.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if not (equals and name.startswith("--")):
+            name, value = word, next(rest, "")
+        if not value or value.startswith("-"):
+            return None
+        if name in _FILES:
+            files[_FILES[name]] = value
+        elif not plain_setting(name, value):
+            return None
+    if len(sources) != 1 or not sources[0] or not files[0]:
+        return None
+    return sources[0], (files[0], files[1], files[2])
+
+
+def plain_setting(name: str, value: str) -> bool:
+    """Whether the option ``name`` is one to set what is done with regions, and ``value`` is right for it."""
+    if name in _PLAIN_NUMBERS:
+        numbers = value.split(",") if name == "--tile-sizes" else [value]
+        return all(number.isascii() and number.isdigit() and number[0] != "0" for number in numbers)
+    return name == "--cc" or value in _PLAIN_VALUES.get(name, ())

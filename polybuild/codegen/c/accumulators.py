@@ -1,0 +1,121 @@
+"""Variables that loops accumulate in, instead of one element of an array or a variable of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.poly.relations import maps_of
+from polybuild.targets.model import Accumulator
+
+_in, _set, _param = isl.dim_type.in_, isl.dim_type.set, isl.dim_type.param
+# Minima and maxima in OpenMP start from a value of their own, which floating-point numbers
+# that are no numbers make visible; ours start from the value that there is.
+_COMBINATIONS = {
+    "min": "polybuild_lower",
+    "max": "polybuild_upper",
+    "fmin": "polybuild_fmin",
+    "fmax": "polybuild_fmax",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorPlace:
+    """An accumulator at one place of the generated code.
+
+    ``element`` is what it stands for. The dates at which something is accumulated have their outer
+    dimensions in ``dates``; None if the element may be touched where nothing is.
+    """
+
+    accumulator: Accumulator
+    element: isl.AstExpr
+    dates: isl.Set | None
+
+    def runs(self, counters: Collection[str]) -> isl.AstExpr:
+        """Whether something is accumulated here, whatever the loops around have made sure of.
+
+        isl's build knows less: it takes for true what loops further in make sure of by running not at all.
+        ``counters`` are the names, as isl gives them, of the loops around; the other dimensions
+        have one value each, for which isl writes no loop.
+        """
+        dates = self.dates
+        assert dates is not None  # noqa: S101 - who asks has looked
+        names = [f"c{dimension}" for dimension in range(dates.dim(_set))]
+        for dimension in reversed(range(len(names))):
+            if names[dimension] not in counters:
+                dates = dates.project_out(_set, dimension, 1)
+                del names[dimension]
+        known = dates.dim(_param)
+        here = dates.move_dims(_param, known, _set, 0, len(names)).params()
+        for position, name in enumerate(names, known):
+            here = here.set_dim_name(_param, position, name)
+        context = isl.Set.universe(here.get_space())
+        return isl.AstBuild.from_context(context).expr_from_set(here.coalesce())
+
+
+class AccumulatorPlaces:
+    """The places of ``accumulators`` in an AST, found while isl builds it.
+
+    ``enter`` and ``leave`` are told of each mark; the latter annotates those of accumulators.
+    """
+
+    def __init__(self, accumulators: Sequence[Accumulator]) -> None:
+        self._accumulators = {each.name: each for each in accumulators}
+        self._open: list[str] = []
+        self._found: dict[str, AccumulatorPlace | None] = {}
+
+    def enter(self, mark: str, build: isl.AstBuild) -> None:
+        """Begin what is below ``mark``."""
+        if mark in self._accumulators:
+            name = f"place{len(self._found)}"
+            self._open.append(name)
+            self._found[name] = None
+            self._found[name] = _place(self._accumulators[mark], build)
+
+    def leave(self, node: isl.AstNode) -> isl.AstNode:
+        """End what is below a mark, which isl made ``node`` of."""
+        if node.mark_get_id().get_name() in self._accumulators:
+            return node.set_annotation(isl.Id(self._open.pop()))
+        return node
+
+    def at(self, node: isl.AstNode) -> AccumulatorPlace | None:
+        """The place that ``node`` is, None if nothing accumulates there."""
+        return self._found[node.get_annotation().get_name()]
+
+
+def _place(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorPlace | None:
+    relations = {each.statement.name: each.relation for each in accumulator.reductions}
+    element: isl.Map | None = None
+    for dates in maps_of(build.get_schedule()):
+        relation = relations.get(dates.get_tuple_name(_in))
+        if relation is not None:
+            here = dates.reverse().apply_range(relation)
+            element = here if element is None else element.union(here)
+    if element is None or element.is_empty():
+        return None
+    text = build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(element.coalesce()))
+    array = accumulator.array
+    sure = array.is_scalar and not array.by_pointer
+    return AccumulatorPlace(accumulator, text, None if sure else element.domain())
+
+
+def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str]) -> dict[str, str]:
+    """A variable that is not ``taken`` for each of ``accumulators``, by their marks."""
+    names: dict[str, str] = {}
+    for each in accumulators:
+        names[each.name] = fresh(PREFIX + each.array.name, {*taken, *names.values()})
+    return names
+
+
+def reduction_clause(accumulator: Accumulator, variable: str) -> str:
+    """The clause that gives each iteration's thread or lane a ``variable`` of its own."""
+    operator = combination(accumulator) or accumulator.operator
+    return f"reduction({operator}: {variable})"
+
+
+def combination(accumulator: Accumulator) -> str | None:
+    """What the clause of ``accumulator`` needs from the prologue."""
+    return _COMBINATIONS[accumulator.operator] if accumulator.selects else None

@@ -1,0 +1,194 @@
+"""Buffers that stand for temporary arrays, in C."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polybuild.c.types import Floating, Integer
+from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, parts, users_below
+from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.poly.relations import maps_of
+from polybuild.schedule.legality import IllegalSchedule
+from polybuild.scop.model import Access, AccessKind, Array
+from polybuild.storage.buffers import Buffer
+
+_in = isl.dim_type.in_
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBuffer:
+    """A buffer with the name it has in the generated code."""
+
+    buffer: Buffer
+    name: str
+
+    @property
+    def array(self) -> Array:
+        """The buffer as an array: a variable of the region."""
+        extents = (None,) * len(self.buffer.extents)
+        suffixes = ("",) * len(extents)
+        return replace(
+            self.buffer.array, name=self.name, local=True, extents=extents, suffixes=suffixes, flat=1
+        )
+
+    @property
+    def variables(self) -> list[str]:
+        """The names that are declared for it: with subscripts, or one for each of its elements."""
+        extents = self.buffer.extents
+        if not self.buffer.scalars:
+            return [self.name + "".join(f"[{each}]" for each in extents)]
+        return [
+            self.variable([str(each) for each in cell])
+            for cell in itertools.product(*(range(each) for each in extents))
+        ]
+
+    def variable(self, subscripts: Sequence[str]) -> str:
+        """The variable that stands for an element."""
+        return "_".join([self.name, *subscripts])
+
+    def declaration(self, lines: Sequence[str], used: Mapping[str, bool]) -> list[str]:
+        """Its declaration before ``lines``.
+
+        Of variables for elements those are declared that are ``used``, which says whether they are read.
+        Every value that is read was written, but a compiler cannot see that behind a condition.
+        """
+        element = self.buffer.array.element
+        assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
+        if not self.buffer.scalars:
+            return [f"{element.name} {self.variables[0]};"]
+        chosen = [each for each in self.variables if each in used]
+        starts = (each if _is_set_first(each, lines) else f"{each} = 0" for each in chosen)
+        unread = [f"(void)sizeof {each};" for each in chosen if not used[each]]
+        return [f"register {element.name} {', '.join(starts)};", *unread] if chosen else []
+
+    def element(self, access: isl.Map) -> isl.PwMultiAff:
+        """Where the cell of each instance of a statement is kept, given its ``access`` of the array."""
+        instance = access.get_tuple_name(_in)
+        (dates,) = (each for each in maps_of(self.buffer.dates) if each.get_tuple_name(_in) == instance)
+        here = isl.PwMultiAff.from_map(dates).range_product(isl.PwMultiAff.from_map(access))
+        return isl.PwMultiAff.from_multi_aff(self.buffer.place).pullback_pw_multi_aff(here)
+
+
+def _is_set_first(variable: str, lines: Sequence[str]) -> bool:
+    """Whether the first of ``lines`` that has ``variable`` sets it, and always runs."""
+    code = [line for line in lines if not line.startswith("#")]
+    first = next((line for line in code if re.search(rf"\b{variable}\b", line)), "")
+    always = len(code[0]) - len(code[0].lstrip())
+    start = f"{' ' * always}{variable} = "
+    return first.startswith(start) and not re.search(rf"\b{variable}\b", first[len(start) :])
+
+
+def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[NamedBuffer, ...]:
+    """``buffers`` with names that are not ``taken``."""
+    named: list[NamedBuffer] = []
+    for each in buffers:
+        used = {*taken, *(other.name for other in named)}
+        named.append(NamedBuffer(each, fresh(PREFIX + each.array.name, used)))
+    return tuple(named)
+
+
+# among so many variables one may be chosen when the program runs
+_CHOICES = 4
+
+
+def with_constants(
+    buffers: Sequence[NamedBuffer], instances: Iterable[Sequence[tuple[Access, isl.AstExpr]]]
+) -> tuple[NamedBuffer, ...]:
+    """``buffers``, as arrays where the accesses of ``instances`` do not say which variable they mean.
+
+    Of a few variables one may be read by subscripts that are no numbers, as behind a loop.
+    """
+    constant = {each.name: each.buffer.scalars for each in buffers}
+    few = {each.name for each in buffers if len(each.buffer.extents) == 1 and each.buffer.cells <= _CHOICES}
+    for accesses in instances:
+        for access, element in accesses:
+            chosen = access.array.name in few and access.kind is AccessKind.READ
+            if access.array.name in constant and not chosen and not _has_numbers(element):
+                constant[access.array.name] = False
+    return tuple(replace(each, buffer=replace(each.buffer, scalars=constant[each.name])) for each in buffers)
+
+
+def _has_numbers(element: isl.AstExpr) -> bool:
+    """Whether all subscripts of an access are numbers."""
+    subscripts = [element.op_get_arg(index) for index in range(1, element.op_get_n_arg())]
+    return all(isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int for each in subscripts)
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Where buffers are declared in an AST: at its root, and at the start of loops' bodies.
+
+    isl may write what is below a buffer's mark in several pieces, each with a mark of its own:
+    where a loop around has a single iteration, or was split. The pieces in one iteration
+    of the loops share what is declared there.
+    """
+
+    buffers: Mapping[str, NamedBuffer]
+
+    def declared_in(self, body: isl.AstNode) -> list[NamedBuffer]:
+        """The buffers that ``body``, the root or a loop's body, declares."""
+        if not self.buffers:
+            return []
+        found = dict.fromkeys(mark.mark_get_id().get_name() for mark in _marks_in(body))
+        return [self.buffers[name] for name in found if name in self.buffers]
+
+    def variables(self, array: str, subscripts: Sequence[str]) -> dict[str, str] | None:
+        """The variables that may stand for an element of a buffer, each with the subscript it is for.
+
+        None if ``array`` is kept in no variables.
+        """
+        for each in self.buffers.values():
+            if each.name == array and each.buffer.scalars:
+                if all(subscript.isdigit() for subscript in subscripts):
+                    return {each.variable(subscripts): ""}
+                return {each.variable([str(cell)]): str(cell) for cell in range(each.buffer.cells)}
+        return None
+
+    def check(self, root: isl.AstNode, domains: Mapping[str, isl.Set]) -> None:
+        """Raise IllegalSchedule if a value would have to go from one declaration of its buffer to another.
+
+        ``domains`` are the instances at each user node, by its annotation. Iterations of the loops
+        around a declaration share no value, as these loops are above the buffer's mark.
+        """
+        pieces: dict[str, list[isl.UnionSet]] = {name: [] for name in self.buffers}
+        for body in _bodies(root):
+            for name in (each.buffer.name for each in self.declared_in(body)):
+                pieces[name].append(_instances_below(body, name, domains))
+        for name, found in pieces.items():
+            uses = self.buffers[name].buffer.uses
+            for first, second in itertools.permutations(found, 2):
+                if not uses.intersect_domain(first).intersect_range(second).is_empty():
+                    array = self.buffers[name].buffer.array.name
+                    raise IllegalSchedule(f"the buffer of '{array}' has no one place")
+
+
+def _instances_below(body: isl.AstNode, name: str, domains: Mapping[str, isl.Set]) -> isl.UnionSet:
+    """The instances below the marks called ``name`` in the root or a loop's body."""
+    found = isl.UnionSet.empty(isl.Space.params_alloc(body.get_ctx(), 0))
+    for mark in _marks_in(body):
+        if mark.mark_get_id().get_name() == name:
+            for user in users_below(mark):
+                found = found.union(isl.UnionSet.from_set(domains[user.get_annotation().get_name()]))
+    return found.coalesce()
+
+
+def _bodies(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """``node`` and the bodies of the loops in it."""
+    yield node
+    yield from (each.for_get_body() for each in nodes_below(node) if is_loop(each))
+
+
+def _marks_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The marks that are run once each time ``node`` is: all but those in loops below."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if kind_of(each) == isl.ast_node_type.mark:
+            yield each
+        if not is_loop(each):
+            pending += reversed(parts(each))

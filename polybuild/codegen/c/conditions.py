@@ -1,0 +1,226 @@
+"""What must hold at run time for the generated loops to replace the original ones, as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.aliasing import Overlap
+from polybuild.analysis.footprints import Footprint
+from polybuild.codegen.c.bodies import c_text, element
+from polybuild.codegen.c.ends import Ends
+from polybuild.codegen.c.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.poly.relations import natural_key
+from polybuild.scop.model import Assumption, ProductLimit, Scop
+from polybuild.targets.model import LoopLine
+
+Sizes = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """C text for the generated code, the same in the user's names, the reason, and its source line."""
+
+    text: str
+    meaning: str
+    reason: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.meaning} (line {self.line}: {self.reason})"
+
+
+class ConditionPrinter:
+    """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops.
+
+    ``ends`` has the variables that inspections leave their results in.
+    """
+
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str], ends: Ends) -> None:
+        self._scop = scop
+        self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+        own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
+        self._printers = (
+            ExpressionPrinter(lambda name: names.get(name, name), helpers),
+            ExpressionPrinter(lambda name: own.get(name, name), set()),
+        )
+        inspected = {each: c_text(each.expression) for each in ends}
+        self._ends = ends, {each: (f"least {text}", f"most {text}") for each, text in inspected.items()}
+        self._sizes = tuple(self._view_sizes(printer) for printer in self._printers)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The inner extents of each array that is reached by flat subscripts, as operands of a product."""
+        return self._sizes[0]
+
+    def all(
+        self, overlaps: Sequence[Overlap], work: Sequence[Sequence[isl.PwAff]], min_work: int
+    ) -> tuple[Condition, ...]:
+        """All conditions, each text once; ``work`` and ``min_work`` as in ``Plan``."""
+        found = [*map(self._assumption, self._scop.assumptions), *map(self._limit, self._scop.limits)]
+        # with work to do, the addresses below are those of elements
+        found += self._enough_work(work, min_work)
+        return _once([*found, *self.disjoint(overlaps, runs=bool(work and min_work))])
+
+    def disjoint(self, overlaps: Sequence[Overlap], *, runs: bool) -> tuple[Condition, ...]:
+        """That ``overlaps`` are none, where it is known that something ``runs``."""
+        ran = self._ran() if runs else None
+        return _once([self._disjoint(each, ran) for each in overlaps])
+
+    def _both(self, text: Callable[[ExpressionPrinter, Sizes], str], reason: str, line: int) -> Condition:
+        generated, meaning = (
+            text(printer, sizes) for printer, sizes in zip(self._printers, self._sizes, strict=True)
+        )
+        return Condition(generated, meaning, reason, line)
+
+    def _assumption(self, assumption: Assumption) -> Condition:
+        expression = self._build.expr_from_set(assumption.condition.coalesce())
+        line = assumption.location.line
+        return self._both(lambda printer, _: printer.text(expression, AND), assumption.reason, line)
+
+    def _limit(self, limit: ProductLimit) -> Condition:
+        factors = [self._build.expr_from_pw_aff(factor) for factor in limit.factors]
+
+        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+            # in double: a product that is too large is not exact, but still too large
+            operands = " * ".join(f"(double){printer.text(factor, UNARY + 1)}" for factor in factors)
+            return f"{operands} <= {limit.limit}.0"
+
+        return self._both(text, limit.reason, limit.location.line)
+
+    def _ran(self) -> isl.Set:
+        """Parameter values for which anything runs."""
+        ran = isl.Set.empty(self._scop.context.get_space())
+        for statement in self._scop.statements:
+            ran = ran.union(statement.domain.params())
+        return ran.intersect(self._scop.context)
+
+    def _disjoint(self, overlap: Overlap, ran: isl.Set | None) -> Condition:
+        """The check of ``overlap`` where something runs if ``ran`` is given, else anywhere.
+
+        Where one of the two is not touched at all its corners are no elements, and nothing is to be checked.
+        """
+        possible = self._scop.context if ran is None else ran
+        touched = possible
+        for corner in (*overlap.first.lowest, *overlap.second.lowest):
+            touched = touched.intersect(corner.domain().params())
+        always = possible.is_subset(touched)
+        guard = None if always else self._build.expr_from_set(touched.gist(possible).coalesce())
+
+        def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
+            first, second = overlap.first, overlap.second
+            ends = self._ends[self._printers.index(printer)]
+            nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
+            for each in (first.inspection, second.inspection):
+                if each is not None:
+                    nothing += "{} > {} || ".format(*ends[each])
+            return (
+                f"({nothing}{self._before(first, second, printer, sizes)}"
+                f" || {self._before(second, first, printer, sizes)})"
+            )
+
+        both = (overlap.first, overlap.second)
+        names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
+        return self._both(text, f"{names} must not overlap", overlap.location.line)
+
+    def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: Sizes) -> str:
+        end = self._address(one, 1, printer, sizes)
+        start = self._address(other, 0, printer, sizes)
+        return f"(const char *)({end} + 1) <= (const char *){start}"
+
+    def _address(self, footprint: Footprint, corner: int, printer: ExpressionPrinter, sizes: Sizes) -> str:
+        """The address of the first (0) or the last (1) element of a box."""
+        corners = (footprint.lowest, footprint.highest)[corner]
+        subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corners]
+        if footprint.inspection is not None:
+            ends = self._ends[self._printers.index(printer)]
+            subscripts.insert(0, ends[footprint.inspection][corner])
+        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
+
+    def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
+        known = _known_instances(work)
+        if min_work == 0 or not work or (known is not None and known >= min_work):
+            return []
+
+        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+            return f"{self._instances(work, printer)} >= {min_work}"
+
+        return [self._both(text, "less work is not worth it", self._scop.location.line)]
+
+    def loop_line(self, line: LoopLine) -> LoopLine | None:
+        """``line`` with the clauses of its directive: its private variables, its ``work`` as a condition.
+
+        Where the work is known, there is no condition, or no directive at all: then None.
+        """
+        names = sorted((each.spelling for each in line.private), key=natural_key)
+        clauses = [f"private({', '.join(names)})"] if names else []
+        if line.work:
+            known = _known_instances(line.work)
+            if known is None:
+                clauses.append(f"if({self._instances(line.work, self._printers[0])} >= {line.least_work})")
+            elif known < line.least_work:
+                return None
+        return replace(line.with_clauses(clauses), work=())
+
+    def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
+        """How many statement instances run at most, in double."""
+        return self._instances(work, self._printers[0])
+
+    def _instances(self, work: Sequence[Sequence[isl.PwAff]], printer: ExpressionPrinter) -> str:
+        """The sum over the statements of the products of their trip counts, in double."""
+        products = dict.fromkeys(
+            " * ".join(
+                [
+                    "1.0",
+                    *(
+                        printer.text(self._build.expr_from_pw_aff(each), MULTIPLICATIVE + 1)
+                        for each in counts
+                    ),
+                ]
+            )
+            for counts in work
+        )
+        return " + ".join(products)
+
+    def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
+        return {
+            array.name: tuple(
+                printer.text(
+                    self._build.expr_from_pw_aff(extent.project_domain_on_params()), MULTIPLICATIVE + 1
+                )
+                for extent in array.extents[1 : array.flat]
+                if extent is not None
+            )
+            for array in self._scop.arrays
+            if array.flat > 1
+        }
+
+
+def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Conditions, each text once, the first time it comes."""
+    return tuple({each.text: each for each in reversed(conditions)}.values())[::-1]
+
+
+def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
+    """The sum over the statements of the products of their trip counts, if these are constants."""
+    total = 0.0
+    for counts in work:
+        product = 1.0
+        for each in counts:
+            if not each.is_cst():  # isl has no extremes of expressions with integer divisions
+                return None
+            least, most = each.min_val(), each.max_val()
+            if not (least.is_int() and most.is_int() and least.eq(most)):
+                return None
+            product *= max(0, most.to_python())
+        total += product
+    return total
+
+
+def _operand(expression: c_ast.Node) -> str:
+    """The C text of a parameter, to be used as an operand."""
+    text = c_text(expression)
+    return text if isinstance(expression, c_ast.ID | c_ast.StructRef) else f"({text})"

@@ -1,0 +1,91 @@
+"""Loops with dynamic bounds, written with these bounds again (CC 2018, the template for CPUs).
+
+A ``for`` node of isl's AST that steps through the static range of such a loop, for
+one iteration of the loops that were around it, becomes that loop: the exit
+predicates of the statements inside are then not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polybuild.codegen.c.nodes import users_below
+from polybuild.poly.relations import maps_of
+from polybuild.scop.model import DynamicLoop, Statement
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredLoop:
+    """A generated loop over the counter of ``loop``, or over its negation where that counts down.
+
+    ``narrowed`` says that it runs through a part of the static range only. Its bounds may
+    be read where ``place``, a condition on the counters around it, holds; everywhere if that is None.
+    """
+
+    loop: DynamicLoop
+    negated: bool
+    narrowed: bool
+    place: isl.AstExpr | None = None
+
+
+def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> RestoredLoop | None:
+    """The dynamic loop that the loop being built is, None if it is none."""
+    found: RestoredLoop | None = None
+    narrowed = True
+    schedule = build.get_schedule()
+    for each in maps_of(schedule):
+        statement = statements.get(each.get_tuple_name(_in))
+        if statement is None:  # a copy for a register tile, whose statement is in no dynamic loop
+            return None
+        here = _match(each, statement)
+        if here is None or (found is not None and (here.loop, here.negated) != (found.loop, found.negated)):
+            return None
+        found = here
+        narrowed = narrowed and here.narrowed
+    if found is None:
+        return None
+    return replace(found, narrowed=narrowed, place=_place(schedule, build))
+
+
+def _place(schedule: isl.UnionMap, build: isl.AstBuild) -> isl.AstExpr | None:
+    """Whether the loop being built has any instance, in terms of the counters around it."""
+    dates = isl.Set.from_union_set(schedule.range())
+    last = dates.dim(_set) - 1
+    place = build.expr_from_set(dates.eliminate(_set, last, 1))
+    return None if isl.ast_expr_type(place.get_type()) == isl.ast_expr_type.int else place
+
+
+def _match(schedule: isl.Map, statement: Statement) -> RestoredLoop | None:
+    """The loop of ``statement`` that the innermost date of ``schedule`` steps through."""
+    last = schedule.dim(_out) - 1
+    anything = isl.Map.universe(schedule.get_space())
+    for loop in statement.dynamic:
+        position = loop.position
+        upwards = loop.step > 0
+        relate = anything.equate if upwards else anything.oppose
+        if not schedule.is_subset(relate(_in, position, _out, last)):
+            continue
+        inner = schedule.dim(_in) - position
+        around = schedule.project_out(_out, last, 1).project_out(_in, position, inner)
+        if not around.reverse().is_single_valued():
+            return None
+        return RestoredLoop(loop, not upwards, _is_narrowed(schedule.domain(), loop))
+    return None
+
+
+def _is_narrowed(instances: isl.Set, loop: DynamicLoop) -> bool:
+    """Whether only a part of the loop's static range is left for ``instances``."""
+    count = instances.dim(_set)
+    values = instances.project_out(_set, loop.position + 1, count - loop.position - 1).reset_tuple_id()
+    rest = values.gist(loop.domain.align_params(values.get_space()))
+    return bool(rest.involves_dims(_set, loop.position, 1))
+
+
+def first_instance(node: isl.AstNode) -> str:
+    """The name of the first statement instance below ``node``."""
+    return str(next(users_below(node)).get_annotation().get_name())

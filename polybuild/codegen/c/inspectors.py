@@ -1,0 +1,93 @@
+"""The inspectors of a region as loops: they run before it, and say which elements it touches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.inspectors import Inspection
+from polybuild.c.nodes import walk
+from polybuild.c.synthetic import type_name
+from polybuild.c.types import Integer
+from polybuild.codegen.c.ast import build_ast
+from polybuild.codegen.c.ends import Ends
+from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.scop.model import Scop, Statement
+from polybuild.targets.model import LoopLine
+
+_MARK = "inspector"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InspectorText:
+    """What the printer of a region's loops is made of, as in ``LoopPrinter``, and names for the results."""
+
+    scop: Scop
+    names: Mapping[str, str]
+    taken: frozenset[str]
+    helpers: set[str]
+    sizes: Mapping[str, tuple[str, ...]]
+    ends: Ends
+    file: str
+
+
+def write_inspectors(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
+    """The loops that find the ends of ``inspections``, as lines of C; on several threads if ``parallel``."""
+    lines = []
+    for _, group in groupby(inspections, key=lambda each: each.statement.name):
+        lines += _loops(list(group), text, parallel=parallel)
+    return lines
+
+
+def _loops(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
+    statement = _statement(inspections, text.ends)
+    schedule = _in_order(statement)
+    lines: dict[str, LoopLine] = {}
+    if parallel and statement.iterators:
+        least, most = (", ".join(text.ends[each][end] for each in inspections) for end in (0, 1))
+        reductions = f"reduction(min : {least}) reduction(max : {most})"
+        lines[_MARK] = LoopLine(f"POLYBUILD_OMP(parallel for {reductions})", 0)
+    own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
+    taken = text.taken.union(name for pair in text.ends.values() for name in pair)
+    ast = build_ast(own, schedule)
+    printer = LoopPrinter(ast, text.names, taken, lines, text.helpers, sizes=text.sizes)
+    return printer.lines(text.file)
+
+
+def _statement(inspections: Sequence[Inspection], ends: Ends) -> Statement:
+    """A statement that runs where the inspected one does, and looks at what that would use."""
+    inspected = inspections[0].statement
+    tests = [
+        c_ast.If(c_ast.BinaryOp(op, value, c_ast.ID(end)), c_ast.Assignment("=", c_ast.ID(end), value), None)
+        for each in inspections
+        for value in (c_ast.Cast(type_name(Integer("long long", 64, signed=True)), each.expression),)
+        for op, end in zip("<>", ends[each], strict=True)
+    ]
+    body: c_ast.Node = c_ast.Compound(tests)
+    for loop in reversed(inspected.dynamic):
+        body = c_ast.If(loop.predicate, body, None)
+    mentioned = {id(node) for node in walk(body)}
+    reads = {id(each.node): each for each in inspected.accesses}
+    reads |= {id(each.node): each for inspection in inspections for each in inspection.reads}
+    return dataclasses.replace(
+        inspected,
+        body=body,
+        accesses=tuple(each for node, each in reads.items() if node in mentioned),
+        locals=(),
+    )
+
+
+def _in_order(statement: Statement) -> isl.Schedule:
+    """One band for each loop of ``statement``, outermost first, under a mark for the threads."""
+    schedule = isl.Schedule.from_domain(isl.UnionSet.from_set(statement.domain))
+    space = isl.LocalSpace.from_space(statement.domain.get_space())
+    downwards = {loop.position for loop in statement.dynamic if loop.step < 0}
+    for position in reversed(range(len(statement.iterators))):
+        counter = isl.PwAff.var_on_domain(space, isl.dim_type.set, position)
+        value = isl.UnionPwAff.from_pw_aff(counter.neg() if position in downwards else counter)
+        schedule = schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(value))
+    return schedule.get_root().child(0).insert_mark(isl.Id(_MARK)).get_schedule()

@@ -1,0 +1,264 @@
+"""Register tiles and packed buffers in isl's AST: what is needed to print them, and their text.
+
+Vectors are written with the vector extension of gcc and clang: an operation on them is that
+operation on each lane, and a scalar among the operands counts for all lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.c.nodes import walk
+from polybuild.codegen.c.bodies import BodyPrinter, element
+from polybuild.codegen.c.expressions import ExpressionPrinter
+from polybuild.codegen.file.prologue import WIDEST
+from polybuild.scop.model import Access, Array, Statement
+from polybuild.targets.model import Offset, Packed, RegisterTile
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """One vector's worth of a statement's instances.
+
+    ``block`` is the place of its result; ``operands`` are its accesses to memory, for the
+    first lane, and ``packed`` what it takes from buffers, with their subscripts. ``domain`` are
+    the instances.
+    """
+
+    tile: RegisterTile
+    block: tuple[int, int]
+    operands: tuple[tuple[Access, isl.AstExpr], ...]
+    packed: tuple[tuple[Packed, tuple[isl.AstExpr, ...]], ...]
+    domain: isl.Set
+
+    @property
+    def statement(self) -> Statement:
+        """The statement that this is done for."""
+        return self.tile.update
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A vector of results on its way between registers and memory, where its first element is ``place``.
+
+    ``domain`` are the instances of the copy statement.
+    """
+
+    tile: RegisterTile
+    block: tuple[int, int]
+    place: isl.AstExpr
+    store: bool
+    domain: isl.Set
+
+    @property
+    def statement(self) -> Statement:
+        """The statement that this is done for."""
+        return self.tile.update
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A value put into a buffer; ``domain`` are the instances of the copy statement."""
+
+    packed: Packed
+    subscripts: tuple[isl.AstExpr, ...]
+    operands: tuple[tuple[Access, isl.AstExpr], ...]
+    domain: isl.Set
+
+    @property
+    def statement(self) -> Statement:
+        """The statement that this is done for."""
+        return self.packed.update
+
+
+class Tiles:
+    """The register tiles and buffers of a schedule, by the names of their marks and copy statements."""
+
+    def __init__(self, tiles: Sequence[RegisterTile]) -> None:
+        self.registers = {tile.name: tile for tile in tiles}
+        self.buffers = {each.name: each for tile in tiles for each in tile.packed}
+        self._moves = {tile.load: (tile, False) for tile in tiles} | {
+            tile.store: (tile, True) for tile in tiles
+        }
+
+    def entered(self, mark: str) -> tuple[RegisterTile, ...]:
+        """The register tile that begins at ``mark``, if one does."""
+        return (self.registers[mark],) if mark in self.registers else ()
+
+    def at(
+        self, name: str, within: Sequence[RegisterTile], build: isl.AstBuild
+    ) -> Lanes | Move | Packing | None:
+        """What statement ``name`` is at the place of ``build``, below the marks of ``within``.
+
+        None for an instance like any other.
+        """
+        copy = self._copy(name, build)
+        return copy if copy is not None or not within else _lanes_at(within[-1], build)
+
+    def _copy(self, name: str, build: isl.AstBuild) -> Move | Packing | None:
+        """The instance of copy statement ``name`` at the place of ``build``, None if it is none."""
+        packed = self.buffers.get(name)
+        if packed is None and name not in self._moves:
+            return None
+        schedule = isl.Map.from_union_map(build.get_schedule())
+        if packed is not None:
+            to_instance = isl.PwMultiAff.from_map(schedule.reverse())
+            operands = tuple(
+                (access, build.access_from_pw_multi_aff(place.pullback_pw_multi_aff(to_instance)))
+                for access, place in packed.elements
+            )
+            return Packing(
+                packed, _subscripts(packed.stored, to_instance, build), operands, schedule.domain()
+            )
+        tile, store = self._moves[name]
+        # an instance of either is described as one of the load
+        to_instance = isl.PwMultiAff.from_map(schedule.set_tuple_name(isl.dim_type.in_, tile.load).reverse())
+        place = build.access_from_pw_multi_aff(tile.element.pullback_pw_multi_aff(to_instance))
+        return Move(tile, _block(tile.moved, to_instance, build), place, store, schedule.domain())
+
+
+def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
+    """The instances of the tile's statement that are the lanes of a vector at the place of ``build``."""
+    schedule = isl.Map.from_union_map(build.get_schedule())
+    to_instance = isl.PwMultiAff.from_map(schedule.reverse()).pullback_pw_multi_aff(_first_lane(schedule))
+    from_buffers = {id(node) for each in tile.packed for node in walk(each.expression)}
+    operands = tuple(
+        (
+            access,
+            build.access_from_pw_multi_aff(
+                isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(to_instance)
+            ),
+        )
+        for access in tile.update.accesses
+        if id(access.node) not in tile.own and id(access.node) not in from_buffers
+    )
+    packed = tuple((each, _subscripts(each.used, to_instance, build)) for each in tile.packed)
+    return Lanes(tile, _block(tile.block, to_instance, build), operands, packed, schedule.domain())
+
+
+def _first_lane(schedule: isl.Map) -> isl.PwMultiAff:
+    """The dates of ``schedule``, their last dimension that of the first lane instead."""
+    dates = schedule.range()
+    last = dates.dim(isl.dim_type.set) - 1
+    vectors = isl.Map.identity(dates.get_space().map_from_set()).project_out(isl.dim_type.out, last, 1)
+    first = vectors.intersect_domain(dates).reverse().lexmin_pw_multi_aff()
+    return first.pullback_pw_multi_aff(isl.PwMultiAff.from_map(vectors))
+
+
+def _subscripts(
+    offsets: Sequence[Offset], to_instance: isl.PwMultiAff, build: isl.AstBuild
+) -> tuple[isl.AstExpr, ...]:
+    """The offsets at the dates of which ``to_instance`` gives the instance."""
+    subscripts = []
+    for each in offsets:
+        value = each.value.pullback_pw_multi_aff(to_instance)
+        start = _counted(value.scale_down_val(isl.Val(each.size)).floor()).scale_val(isl.Val(each.size))
+        subscripts.append(build.expr_from_pw_aff(value.sub(start).coalesce()))
+    return tuple(subscripts)
+
+
+def _counted(number: isl.PwAff) -> isl.PwAff:
+    """``number``, which counts tiles, as the counter of the loop over these tiles if there is one."""
+    local = isl.LocalSpace.from_space(number.get_space().domain())
+    for position in reversed(range(number.dim(isl.dim_type.in_))):
+        counter = isl.PwAff.var_on_domain(local, isl.dim_type.set, position)
+        if number.ne_set(counter).is_empty():
+            return counter
+    return number
+
+
+def _block(offsets: tuple[Offset, ...], to_instance: isl.PwMultiAff, build: isl.AstBuild) -> tuple[int, int]:
+    row, vector = (each.int_get_val().to_python() for each in _subscripts(offsets, to_instance, build))
+    return row, vector
+
+
+class VectorPrinter:
+    """Prints what stands in register tiles and fills buffers.
+
+    ``places`` gives the name of each buffer and of each tile's variables, ``sizes`` the
+    inner extents of arrays that are views.
+    """
+
+    def __init__(
+        self,
+        expressions: ExpressionPrinter,
+        places: Mapping[str, str],
+        sizes: Mapping[str, tuple[str, ...]],
+        helpers: set[str],
+    ) -> None:
+        self._expressions = expressions
+        self._places = places
+        self._sizes = sizes
+        self._helpers = helpers
+
+    def variables(self, tile: RegisterTile) -> str:
+        """The declaration of the variables of a register tile."""
+        rows, vectors = (each.size for each in tile.block)
+        names = [self._variable(tile, (row, vector)) for row in range(rows) for vector in range(vectors)]
+        return f"{self._type(tile)} {', '.join(names)};"
+
+    def buffer(self, packed: Packed) -> str:
+        """The declaration of a buffer."""
+        extents = "".join(f"[{extent}]" for extent in packed.extents)
+        return f"{packed.type.name} {self._places[packed.name]}{extents} __attribute__((aligned(64)));"
+
+    def text(self, instance: Lanes | Move | Packing) -> str:
+        """The statement for ``instance``."""
+        if isinstance(instance, Packing):
+            return self._packing(instance)
+        if isinstance(instance, Move):
+            variable = self._variable(instance.tile, instance.block)
+            place = self._element(instance.tile.array, instance.place)
+            if instance.store:
+                return f"*({self._type(instance.tile)} *)&{place} = {variable};"
+            return f"{variable} = {self._whole(instance.tile, self._vector(instance.tile, place))};"
+        return self._lanes(instance)
+
+    def _packing(self, instance: Packing) -> str:
+        operands = {id(access.node): self._element(access.array, at) for access, at in instance.operands}
+        value = BodyPrinter(operands, _no_counter).visit(instance.packed.expression)
+        return f"{self._buffer_element(instance.packed, instance.subscripts)} = {value};"
+
+    def _lanes(self, instance: Lanes) -> str:
+        tile = instance.tile
+        texts = dict.fromkeys(tile.own, self._variable(tile, instance.block))
+        texts |= {id(node): array.name for node, array in tile.update.locals if id(node) not in texts}
+        for access, at in instance.operands:
+            place = self._element(access.array, at)
+            texts[id(access.node)] = self._vector(tile, place) if id(access.node) in tile.vectors else place
+        for packed, subscripts in instance.packed:
+            place = self._buffer_element(packed, subscripts)
+            texts[id(packed.expression)] = self._vector(tile, place) if packed.vector else place
+        return BodyPrinter(texts, _no_counter).statement(tile.update.body)
+
+    def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
+        return f"{self._places[tile.name]}_{block[0]}_{block[1]}"
+
+    def _whole(self, tile: RegisterTile, vector: str) -> str:
+        """``vector``, said to clang in a way that keeps it from taking the function's vectors apart."""
+        if tile.lanes * tile.type.size < WIDEST:
+            return vector
+        self._helpers.add(name := f"polybuild_whole_{tile.type.name}{tile.lanes}")
+        return f"{name}({vector})"
+
+    def _vector(self, tile: RegisterTile, place: str) -> str:
+        return f"*(const {self._type(tile)} *)&{place}"
+
+    def _type(self, tile: RegisterTile) -> str:
+        name = f"polybuild_{tile.type.name}{tile.lanes}"
+        self._helpers.add(name)
+        return name
+
+    def _element(self, array: Array, at: isl.AstExpr) -> str:
+        return element(array, self._expressions.subscripts(at), self._sizes.get(array.name, ()))
+
+    def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
+        return self._places[packed.name] + "".join(f"[{self._expressions.text(each)}]" for each in at)
+
+
+def _no_counter(_name: str) -> str | None:
+    """No counter stands in the body of an update."""
+    return None

@@ -1,0 +1,221 @@
+"""From a tree with kernels to isl's AST, with the number of blocks at each launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from polybuild.codegen.c.ast import Instance, instance_at
+from polybuild.codegen.c.buffers import NamedBuffer
+from polybuild.codegen.c.callbacks import Failures
+from polybuild.codegen.c.dynamic import RestoredLoop
+from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.poly import spaces
+from polybuild.scop.model import Access, Scop
+from polybuild.targets.gpu.copies import Added, outer_loops
+from polybuild.targets.gpu.fulltiles import FullTiles
+from polybuild.targets.gpu.lower import LoweredTree
+from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile
+
+NO_LAUNCH = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel reached by the host: its name and the blocks along each axis, outermost first."""
+
+    kernel: str
+    grid: tuple[isl.AstExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An access whose element is in ``tile``, at ``subscripts``."""
+
+    access: Access
+    tile: Tile
+    subscripts: tuple[isl.AstExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A statement that was added: with a tile, the place in it and the element of the array."""
+
+    added: Added
+    subscripts: tuple[isl.AstExpr, ...] = ()
+    element: tuple[isl.AstExpr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAst:
+    """The AST of host and kernels.
+
+    The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
+    kernel's mark its entry in ``launches``, that of the mark around a tile its entry in ``full``
+    (when the tile is full), that of another mark is ``NO_LAUNCH``. Kernels have
+    no loops with ``dynamic`` bounds and no ``vectors``.
+    """
+
+    root: isl.AstNode
+    instances: Mapping[str, Instance]
+    launches: Mapping[str, Launch]
+    placed: Mapping[str, tuple[Placed, ...]]
+    copies: Mapping[str, Copy]
+    full: Mapping[str, isl.AstExpr]
+    dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
+    vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
+    tiles: Tiles = field(default_factory=lambda: Tiles(()))
+
+    @property
+    def everything(self) -> Mapping[str, Instance]:
+        """What stands at each user node but for ``copies``."""
+        return self.instances
+
+
+def build_kernel_ast(scop: Scop, tree: LoweredTree, buffers: Sequence[NamedBuffer] = ()) -> KernelAst:
+    """Generate the AST of ``tree``."""
+    statements = {statement.name: statement for statement in scop.statements}
+    held = {each.buffer.array.name: each for each in buffers}
+    instances: dict[str, Instance] = {}
+    launches: dict[str, Launch] = {}
+    placed: dict[str, tuple[Placed, ...]] = {}
+    copies: dict[str, Copy] = {}
+    full: dict[str, isl.AstExpr] = {}
+    tiles = [tile for each in tree.tiles.values() for tile in each]
+    failures = Failures()
+
+    def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        with failures:
+            called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+            if called in tree.added:
+                name = f"copy{len(copies)}"
+                copies[name] = copy_at(tree.added[called], build)
+            else:
+                name = f"instance{len(instances)}"
+                instances[name] = instance_at(statements[called], build, held)
+                placed[name] = placed_at(called, tiles, build)
+            return node.set_annotation(isl.Id(name))
+        return node
+
+    def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        with failures:
+            kernel = node.mark_get_id().get_name()
+            if kernel in tree.full:
+                name = f"full{len(full)}"
+                full[name] = full_at(tree.full[kernel], build)
+                return node.set_annotation(isl.Id(name))
+            if kernel not in tree.grids:
+                return node.set_annotation(isl.Id(NO_LAUNCH))
+            name = f"launch{len(launches)}"
+            values = build.get_schedule().reverse().apply_range(tree.hosts[kernel])
+            loops = _function(isl.Map.from_union_map(values))
+            grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[kernel])
+            launches[name] = Launch(kernel, tuple(build.expr_from_pw_aff(each) for each in grid))
+            return node.set_annotation(isl.Id(name))
+        return node
+
+    unnamed = isl.Id("c")
+
+    def before_for(_: isl.AstBuild) -> isl.Id:
+        with failures:
+            return isl.Id("c")
+        return unnamed
+
+    build = isl.AstBuild.from_context(scop.context)
+    build, at_handle = build.set_at_each_domain(at_domain)
+    build, for_handle = build.set_before_each_for(before_for)
+    build, mark_handle = build.set_after_each_mark(after_mark)
+    with failures:
+        root = build.node_from_schedule(tree.schedule)
+    del at_handle, for_handle, mark_handle  # they had to live until here
+    failures.check()
+    return KernelAst(root, instances, launches, placed, copies, full)
+
+
+def full_at(full: FullTiles, build: isl.AstBuild) -> isl.AstExpr:
+    """Whether the tile at the place of ``build`` is full."""
+    loops = _function(isl.Map.from_union_map(build.get_schedule().reverse().apply_range(full.loops)))
+    return build.expr_from_set(full.tiles.preimage_pw_multi_aff(loops).coalesce())
+
+
+def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:
+    """Where the accesses of ``statement`` that are in ``tiles`` find their elements.
+
+    Those that the instances here never make, on the side of a choice that is impossible, find none.
+    """
+    found = []
+    dates = isl.Map.from_union_map(build.get_schedule())
+    here = dates.domain()
+    to_instance = isl.PwMultiAff.from_map(dates.reverse())
+    for tile in tiles:
+        for each in tile.references:
+            if each.statement.name != statement or each.access.relation.domain().is_disjoint(here):
+                continue
+            loops = _loops(tile.loops[statement], dates)
+            if isinstance(tile, SharedTile):
+                element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
+                places = _in_box(tile, _functions(element), loops)
+            else:
+                points = tile.points[statement].pullback_pw_multi_aff(to_instance)
+                places = _in_registers(tile, _functions(points), _functions(loops))
+            found.append(Placed(each.access, tile, tuple(map(build.expr_from_pw_aff, places))))
+    return tuple(found)
+
+
+def _loops(loops: isl.PwMultiAff, dates: isl.Map) -> isl.PwMultiAff:
+    """The loops around an instance in terms of those that isl generated.
+
+    It generates none where the value is known, and its dimensions are not numbered as ours.
+    What equals one of them, or a number, is found by what is known of all.
+    """
+    return _function(dates.reverse().apply_range(isl.Map.from_pw_multi_aff(loops)))
+
+
+def _function(values: isl.Map) -> isl.PwMultiAff:
+    return isl.PwMultiAff.from_map(values.coalesce().detect_equalities())
+
+
+def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:
+    return [values.get_pw_aff(dim) for dim in range(values.dim(isl.dim_type.out))]
+
+
+def copy_at(added: Added, build: isl.AstBuild) -> Copy:
+    """The place and the element of a copy, a load or a store."""
+    tile = added.tile
+    if tile is None:
+        return Copy(added)
+    here = isl.PwMultiAff.from_map(isl.Map.from_union_map(build.get_schedule()).reverse())
+    dims = _functions(here)
+    loops, rest = dims[: added.depth], dims[added.depth :]
+    if isinstance(tile, SharedTile):
+        elements = rest
+        outer = outer_loops(here.get_space().range(), added.depth)
+        places = _in_box(tile, rest, isl.PwMultiAff.from_multi_aff(outer).pullback_pw_multi_aff(here))
+    else:
+        assert added.element is not None  # noqa: S101 - loads and stores have one
+        elements = _functions(added.element.pullback_pw_multi_aff(here))
+        places = [
+            point.sub(block.scale_val(isl.Val(size))).coalesce()
+            for point, block, size in zip(rest, loops[-len(tile.sizes) :], tile.sizes, strict=True)
+        ]
+    return Copy(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
+
+
+def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:
+    """The places of ``elements`` in ``tile``."""
+    corners = (isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops) for each in tile.box.offset)
+    return [element.sub(corner).coalesce() for element, corner in zip(elements, corners, strict=True)]
+
+
+def _in_registers(tile: RegisterTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:
+    """The places in ``tile``: the points of a thread are numbered from the first of the tile on."""
+    places = []
+    blocks = loops[-len(tile.sizes) :]
+    for point, block, size, axis in zip(points, blocks, tile.sizes, tile.threads, strict=True):
+        domain = isl.Set.universe(point.get_domain_space())
+        thread = isl.PwAff.param_on_domain_id(domain, spaces.identifier(axis.parameter))
+        first = block.scale_val(isl.Val(size * axis.size))
+        places.append(point.sub(thread).sub(first).scale_down_val(isl.Val(axis.size)).coalesce())
+    return places

@@ -1,0 +1,189 @@
+"""Statement bodies in the language of a device: C's meaning, kept under other rules.
+
+Types are written out, as typedef names stay on the host; enumeration constants
+become numbers; functions get arguments of the type that C's prototype asks for,
+as both dialects choose between overloaded functions; arrays are addressed flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.nodes import location
+from polybuild.c.typing import type_of_name
+from polybuild.codegen.c.bodies import BodyPrinter
+from polybuild.codegen.device.dialects import ARGUMENTS, Dialect
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.model import Access, Array
+from polybuild.source.model import Region
+
+_ABSOLUTE = {
+    "abs": types.Integer("int", 32, signed=True),
+    "labs": types.Integer("long", 64, signed=True),
+    "llabs": types.Integer("long long", 64, signed=True),
+}
+
+Element = Callable[[Array, Sequence[str]], str]
+
+
+class Functions(Protocol):
+    """The user's functions on the device."""
+
+    def name(self, called: str, node: c_ast.Node) -> str | None:
+        """What the function ``called`` is called there, None if it is none of the user's."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BodyTexts:
+    """What stands for parts of a body: ``accesses`` and ``iterator`` as in BodyPrinter.
+
+    ``element`` gives the text of an element of an array from its subscripts, for
+    accesses that have no affine form: their subscripts are printed as written.
+    ``functions`` are those that may be called.
+    """
+
+    accesses: Mapping[int, str]
+    iterator: Callable[[str], str | None]
+    element: Element
+    functions: Functions
+
+
+class KernelBodyPrinter(BodyPrinter):
+    """Prints the body of a statement for a device; raises Unsupported for what it cannot say."""
+
+    def __init__(
+        self,
+        accesses: Iterable[Access],
+        region: Region,
+        dialect: Dialect,
+        texts: BodyTexts,
+        *,
+        own: frozenset[str] = frozenset(),
+    ) -> None:
+        """``accesses`` are those of the statement, ``own`` the names of its variables."""
+        super().__init__(texts.accesses, texts.iterator)
+        self._region = region
+        self._dialect = dialect
+        self._element = texts.element
+        self._functions = texts.functions
+        self._arrays = {id(access.node): access.array for access in accesses}
+        self._hidden = own
+
+    def visit(self, node: c_ast.Node) -> str:
+        """The text of ``node``; an access that has no text yet is addressed as it is written."""
+        # an access may stand for a whole statement, whose own references are printed then
+        reference = isinstance(node, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
+        if reference and id(node) in self._arrays and id(node) not in self._accesses:
+            return self._as_written(node, self._arrays[id(node)])
+        return super().visit(node)
+
+    def _as_written(self, node: c_ast.Node, array: Array) -> str:
+        subscripts: list[str] = []
+        wanted = max(0, len(array.extents) - array.flat + 1)
+        base = node
+        while len(subscripts) < wanted and isinstance(base, c_ast.ArrayRef | c_ast.StructRef):
+            if isinstance(base, c_ast.ArrayRef):
+                subscripts.insert(0, self.visit(base.subscript))
+            base = base.name
+        if len(subscripts) != wanted or isinstance(base, c_ast.ArrayRef):
+            raise _refusal(node, f"this access to '{array.name}'")
+        return self._element(array, subscripts)
+
+    def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
+        """A counter, an enumeration constant, or a variable that the statement declares itself."""
+        text = super().visit_ID(node)
+        if text != node.name or node.name in self._hidden:
+            return text
+        if node.name in self._region.enumerators:
+            return str(self._region.enumerators[node.name])
+        raise _refusal(node, f"'{node.name}'")
+
+    def visit_EntryValue(self, node: c_ast.ID) -> str:  # noqa: N802
+        """A variable of before the region, of which a kernel knows nothing."""
+        raise _refusal(node, f"the value of '{node.name}' on entry")
+
+    def visit_FuncCall(self, node: c_ast.FuncCall) -> str:  # noqa: N802
+        """A call of a function of the user's, or of a mathematical one."""
+        name = node.name.name.removeprefix("__builtin_") if isinstance(node.name, c_ast.ID) else ""
+        arguments = node.args.exprs if node.args is not None else []
+        own = self._functions.name(name, node)
+        if own is not None:
+            return f"{own}({', '.join(map(self.visit, arguments))})"
+        if name in _ABSOLUTE and len(arguments) == 1:
+            kind = self._dialect.type_name(_ABSOLUTE[name])
+            return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
+        single = name not in ARGUMENTS and name.endswith("f")
+        base = name[:-1] if single else name
+        if ARGUMENTS.get(base) != len(arguments):
+            raise _refusal(node, f"the function '{name}'")
+        kind = "float" if single else "double"
+        suffix = self._dialect.float_suffix if single else ""
+        values = ", ".join(f"({kind})({self.visit(each)})" for each in arguments)
+        return f"{base}{suffix}({values})"
+
+    def visit_Cast(self, node: c_ast.Cast) -> str:  # noqa: N802
+        """A conversion to an arithmetic type."""
+        return f"({self._type(node.to_type)}){self._operand(node.expr)}"
+
+    def visit_Exact(self, node: c_ast.Cast) -> str:  # noqa: N802
+        """A conversion."""
+        return self.visit_Cast(node)
+
+    def _operand(self, node: c_ast.Node) -> str:
+        return f"({self.visit(node)})"
+
+    def visit_Decl(self, node: c_ast.Decl, no_type: bool = False) -> str:  # noqa: N802, ARG002
+        """A variable that the statement declares for itself: a scalar, or an array of constant extents."""
+        extents, kind = "", node.type
+        while isinstance(kind, c_ast.ArrayDecl) and kind.dim is not None:
+            extents += f"[{self.visit(kind.dim)}]"
+            kind = kind.type
+        if not isinstance(kind, c_ast.TypeDecl) or {"static", "extern"}.intersection(node.storage):
+            raise _refusal(node, "this declaration")
+        self._hidden |= {node.name}
+        initial = f" = {self._visit_expr(node.init)}" if node.init is not None else ""
+        return f"{self._type(kind)} {node.name}{extents}{initial}"
+
+    def visit_Constant(self, node: c_ast.Constant) -> str:  # noqa: N802
+        """A number; what is ``long long`` on the host is as long on the device."""
+        if node.type in {"string", "long double"}:
+            raise _refusal(node, "this constant")
+        if "int" in node.type and self._dialect.long_long == "long":
+            text = str(node.value).lower()
+            return text.replace("ll", "l")
+        return str(node.value)
+
+    def visit_UnaryOp(self, node: c_ast.UnaryOp) -> str:  # noqa: N802
+        """An operation."""
+        if node.op in {"sizeof", "&", "*", "_Alignof"}:
+            raise _refusal(node, f"the operator '{node.op}'")
+        return str(super().visit_UnaryOp(node))
+
+    def visit_ArrayRef(self, node: c_ast.ArrayRef) -> str:  # noqa: N802
+        """An element of a variable that the statement declares itself."""
+        base = node
+        while isinstance(base, c_ast.ArrayRef):
+            base = base.name
+        if isinstance(base, c_ast.ID) and base.name in self._hidden:
+            return f"{self.visit(node.name)}[{self.visit(node.subscript)}]"
+        raise _refusal(node, f"'{base.name}'" if isinstance(base, c_ast.ID) else "this access")
+
+    def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
+        """What is no known access."""
+        raise _refusal(node, "this access")
+
+    def _type(self, node: c_ast.Node) -> str:
+        text = self._dialect.type_name(type_of_name(node, self._region))
+        if text is None:
+            raise _refusal(node, "this type")
+        return text
+
+
+def _refusal(node: c_ast.Node, what: str) -> Unsupported:
+    return Unsupported("device", f"{what} has no counterpart on a device", location(node), "")

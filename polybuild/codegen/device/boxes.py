@@ -1,0 +1,146 @@
+"""The boxes of arrays that go to a device and back, as initialisers of ``polybuild_box``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import islpy as isl
+
+from polybuild.c.types import Floating, Integer
+from polybuild.codegen.c.bodies import element, steps_in_bytes
+from polybuild.codegen.c.expressions import MULTIPLICATIVE, ExpressionPrinter
+from polybuild.codegen.device.kernels import buffer_name, first_name, step_names
+from polybuild.scop.model import Array, Scop
+from polybuild.targets.gpu.transfers import Transfer
+
+_INDENT = "  "
+_MODES = {
+    (True, True): "POLYBUILD_INOUT",
+    (True, False): "POLYBUILD_IN",
+    (False, True): "POLYBUILD_OUT",
+    (False, False): "POLYBUILD_TEMPORARY",
+}
+
+
+class BoxPrinter:
+    """Prints the buffers of a session; ``names`` and ``helpers`` are those of the host's loops."""
+
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+        self._scop = scop
+        self._printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
+        self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+
+    def buffer(self, transfer: Transfer) -> list[str]:
+        """The box, the buffer and the first element of an array."""
+        array = transfer.array
+        box = f"pb_{array.name}_box"
+        base = self._element(array, ["0"] * len(array.extents))
+        low = f"&{self._element(array, [self._text(each) for each in transfer.lowest])}"
+        width, rows, row_pitch, planes, plane_pitch = self._shape(transfer)
+        guard = self._guard(transfer)
+        if guard:
+            low, width = f"{guard} ? (const void *){low} : 0", f"{guard} ? {width} : 0"
+        return [
+            f"const polybuild_box {box} = {{",
+            f"{_INDENT}.low = {low}, .width = (size_t)({width}),",
+            f"{_INDENT}.rows = (size_t)({rows}), .row_pitch = (size_t)({row_pitch}),",
+            f"{_INDENT}.planes = (size_t)({planes}), .plane_pitch = (size_t)({plane_pitch}),",
+            "};",
+            f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, &{base}, &{box},",
+            f"{_INDENT * 2}{unit_of(array)}, {_MODES[transfer.goes_in, transfer.comes_out]});",
+            f"const long {first_name(array)} = polybuild_first({buffer_name(array)});",
+            *self._steps(array),
+        ]
+
+    def bytes(self, transfers: Sequence[Transfer]) -> str:
+        """The number of bytes that are copied, in double."""
+        terms = []
+        for each in transfers:
+            copies = int(each.goes_in) + int(each.comes_out)
+            if copies:
+                width, rows, _, planes, _ = self._shape(each)
+                terms.append(" * ".join([f"{copies}.0", *(x for x in (width, rows, planes) if x != "1")]))
+        return f"\n{_INDENT * 3}+ ".join(terms) or "0.0"
+
+    def _guard(self, transfer: Transfer) -> str:
+        """The condition under which any element is touched; empty if one always is."""
+        if self._scop.context.is_subset(transfer.touched):
+            return ""
+        condition = self._build.expr_from_set(transfer.touched.gist(self._scop.context).coalesce())
+        return f"({self._printer.text(condition)})"
+
+    def _shape(self, transfer: Transfer) -> tuple[str, str, str, str, str]:
+        """The width of a run, the rows and their pitch, the planes and theirs, all lengths in bytes."""
+        array = transfer.array
+        unit = unit_of(array)
+        counts = [
+            f"({self._text(high.sub(low).add_constant_val(isl.Val(1)).coalesce())})"
+            for low, high in zip(transfer.lowest, transfer.highest, strict=True)
+        ]
+        if any(array.suffixes):
+            return self._strided(array, counts)
+        if len(counts) > 3:
+            last, first = (
+                self._element(array, [self._text(each) for each in corner])
+                for corner in (transfer.highest, transfer.lowest)
+            )
+            return f"((const char *)(&{last} + 1) - (const char *)&{first})", "1", "0", "1", "0"
+        sizes = [
+            f"({self._text(each.project_domain_on_params())})"
+            for each in array.extents[1:]
+            if each is not None
+        ]
+        width = " * ".join([*counts[-1:], unit])
+        rows, planes = ([*counts[-2::-1], "1", "1"])[:2]
+        pitch = " * ".join([*sizes[-1:], unit]) if len(counts) > 1 else "0"
+        plane_pitch = " * ".join([*sizes, unit]) if len(counts) > 2 else "0"
+        return width, rows, pitch, planes, plane_pitch
+
+    def _strided(self, array: Array, counts: list[str]) -> tuple[str, str, str, str, str]:
+        """The shape of a box of members of structures: only these are copied."""
+        steps = steps_in_bytes(array, self._sizes(array))
+        width = unit_of(array)
+        if not array.suffixes[-1]:
+            width = f"{counts.pop()} * {width}"
+            steps.pop()
+        rows, planes = ([*counts[::-1], "1", "1"])[:2]
+        pitch, plane_pitch = ([*steps[::-1], "0", "0"])[:2]
+        return width, rows, pitch, planes, plane_pitch
+
+    def _steps(self, array: Array) -> list[str]:
+        """Lines that say how far apart the elements of an array of structures are, in units of a member."""
+        if not any(array.suffixes):
+            return []
+        steps = zip(step_names(array), steps_in_bytes(array, self._sizes(array)), strict=True)
+        return [f"const long {name} = (long)({step} / {unit_of(array)});" for name, step in steps]
+
+    def _element(self, array: Array, subscripts: Sequence[str]) -> str:
+        return element(array, subscripts, self._sizes(array))
+
+    def _sizes(self, array: Array) -> list[str]:
+        """The inner extents of the view that ``array`` is."""
+        return [
+            self._text(each.project_domain_on_params(), MULTIPLICATIVE + 1)
+            for each in array.extents[1 : array.flat]
+            if each is not None
+        ]
+
+    def _text(self, value: isl.PwAff, binding: int = 0) -> str:
+        return self._printer.text(self._build.expr_from_pw_aff(value), binding)
+
+
+def regular(arrays: Iterable[Array]) -> list[str]:
+    """Conditions, constant in C, under which members of structures lie whole units of their type apart."""
+    conditions = [
+        f"{step} % {unit_of(array)} == 0"
+        for array in arrays
+        if any(array.suffixes)
+        for step in steps_in_bytes(array, [])
+    ]
+    return list(dict.fromkeys(conditions))
+
+
+def unit_of(array: Array) -> str:
+    """The size of an element, as C text."""
+    kind = array.element
+    return f"sizeof({kind.name})" if isinstance(kind, Integer | Floating) else "1"

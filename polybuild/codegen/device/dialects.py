@@ -1,0 +1,146 @@
+"""CUDA C and OpenCL C: two tables for one kernel printer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from polybuild.c.types import Floating, Integer, Type
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_UNARY = _words(
+    """
+    acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10
+    log1p log2 logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc
+    """
+)
+_BINARY = _words(
+    """
+    atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder
+    """
+)
+_TERNARY = ["fma"]
+ARGUMENTS: Mapping[str, int] = {
+    **dict.fromkeys(_UNARY, 1),
+    **dict.fromkeys(_BINARY, 2),
+    **dict.fromkeys(_TERNARY, 3),
+}
+"""The functions of ``math.h`` that both dialects have, and how many arguments they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one language spells what a kernel needs.
+
+    ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
+    ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
+    ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
+    at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
+    ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a function
+    of floats ends with.
+    """
+
+    name: str
+    prologue: str
+    kernel: str
+    function: str
+    pointer: str
+    restrict: str
+    shared: str
+    barrier: str
+    loops_for_branches: bool
+    index: tuple[str, str, str]
+    block: tuple[str, str, str]
+    boolean: str | None
+    long_long: str
+    float_suffix: str
+    reserved: frozenset[str]
+
+    def type_name(self, kind: Type) -> str | None:
+        """The name of an arithmetic type with the size it has on the host, None if there is none."""
+        if isinstance(kind, Floating):
+            return kind.name if kind.name in {"float", "double"} else None
+        if not isinstance(kind, Integer) or kind.width > 64:
+            return None
+        if kind.width == 1:
+            return self.boolean
+        name = {8: "char", 16: "short", 32: "int", 64: self.long_long}[kind.width]
+        if kind.signed:
+            return "signed char" if kind.width == 8 else name
+        return f"unsigned {name}"
+
+
+_MACROS = """\
+#define polybuild_min(a, b) ((a) < (b) ? (a) : (b))
+#define polybuild_max(a, b) ((a) > (b) ? (a) : (b))
+#define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
+"""
+
+CUDA = Dialect(
+    name="cuda",
+    prologue=_MACROS,
+    kernel='extern "C" __global__ void',
+    function="static __device__ ",
+    pointer="",
+    restrict="__restrict__",
+    shared="__shared__",
+    barrier="__syncthreads();",
+    loops_for_branches=False,
+    index=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
+    block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
+    boolean="bool",
+    long_long="long long",
+    float_suffix="f",
+    reserved=frozenset(
+        _words(
+            """
+    and and_eq asm bitand bitor bool catch char16_t char32_t class compl const_cast decltype delete
+    dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr
+    operator or or_eq private protected public reinterpret_cast static_assert static_cast template
+    this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq threadIdx
+    blockIdx blockDim gridDim warpSize min max y0 y1 yn j0 j1 jn
+    """
+        )
+    ),
+)
+
+OPENCL = Dialect(
+    name="opencl",
+    prologue="""\
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT OFF
+"""
+    + _MACROS,
+    kernel="__kernel void",
+    function="",
+    pointer="__global ",
+    restrict="restrict",
+    shared="__local",
+    barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    loops_for_branches=True,
+    index=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
+    block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
+    boolean=None,
+    long_long="long",
+    float_suffix="",
+    reserved=frozenset(
+        _words(
+            """
+    kernel global local constant private __kernel __global __local __constant __private half quad
+    bool true false uchar ushort uint ulong image2d_t image3d_t sampler_t event_t queue_t pipe
+    vec_step cross dot normalize length distance clamp mix step smoothstep sign degrees radians
+    select mad mad24 mul24 rotate hadd rhadd popcount clz prefetch barrier min max read_only
+    write_only read_write uniform complex imaginary any all isequal ordered ilogb lgamma maxmag
+    minmag
+    """
+        )
+    ),
+)
+
+DIALECTS: Mapping[str, Dialect] = {"cuda": CUDA, "opencl": OPENCL}

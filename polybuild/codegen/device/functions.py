@@ -1,0 +1,64 @@
+"""The user's functions that kernels call, in the language of a device.
+
+A function can go with its kernels if it takes and gives numbers and uses nothing but its
+parameters, its own variables, mathematics and other such functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycparser import c_ast
+
+from polybuild.c.nodes import location
+from polybuild.c.types import Type
+from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter
+from polybuild.codegen.device.dialects import Dialect
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.model import Array
+from polybuild.source.model import Callee, Region
+
+
+class DeviceFunctions:
+    """Collects the functions that the kernels of a region call; ``texts`` has each after those it calls."""
+
+    def __init__(self, region: Region, dialect: Dialect) -> None:
+        self._callees = region.callees
+        self._dialect = dialect
+        self.texts: dict[str, str] = {}
+
+    def name(self, called: str, node: c_ast.Node) -> str | None:
+        """What the user's function ``called`` is called on the device; None if it is not one of the file's.
+
+        Raises Unsupported for a function that cannot go there.
+        """
+        callee = self._callees.get(called)
+        if callee is None or callee.body is None:
+            return None
+        name = f"polybuild_{called}"
+        if name not in self.texts:
+            self.texts[name] = self._text(name, callee, callee.body, node)
+        return name
+
+    def _text(self, name: str, callee: Callee, body: Region, node: c_ast.Node) -> str:
+        result = self._type(body.scope.resolve(body.function.decl.type.type), callee, node)
+        parameters = [
+            f"{self._type(body.scope.resolve(each.type), callee, node)} {each.name}"
+            for each in callee.parameters
+        ]
+        own = frozenset(str(each.name) for each in callee.parameters)
+        texts = BodyTexts({}, lambda _name: None, _no_element, self)
+        printer = KernelBodyPrinter((), body, self._dialect, texts, own=own)
+        text = printer.visit(c_ast.Compound(list(body.statements)))
+        return f"{self._dialect.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
+
+    def _type(self, kind: Type, callee: Callee, node: c_ast.Node) -> str:
+        text = self._dialect.type_name(kind)
+        if text is None:
+            message = f"the function '{callee.name}' takes or gives what is no number of a device"
+            raise Unsupported("device", message, location(node), "")
+        return text
+
+
+def _no_element(array: Array, _subscripts: Sequence[str]) -> str:
+    raise AssertionError(f"a function reads '{array.name}' of the region")

@@ -1,0 +1,211 @@
+"""The host's side of the kernels of a region: buffers, copies, launches.
+
+The generated lines open a session, name its buffers and run the host's loops
+with launches in them; ``polybuild_device.h`` says what each call means. Where
+anything fails the session leaves the user's data as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polybuild.codegen.c.buffers import NamedBuffer, named_buffers
+from polybuild.codegen.c.conditions import ConditionPrinter
+from polybuild.codegen.c.locals import local_declaration
+from polybuild.codegen.c.loops import COUNTER_TYPE, LoopPrinter
+from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
+from polybuild.codegen.device.boxes import BoxPrinter, regular
+from polybuild.codegen.device.dialects import Dialect
+from polybuild.codegen.device.functions import DeviceFunctions
+from polybuild.codegen.device.kernels import (
+    DeviceArrays,
+    KernelPrinter,
+    KernelSource,
+    KernelText,
+    device_arrays,
+)
+from polybuild.scop.model import Scop
+from polybuild.source.model import Region
+from polybuild.targets.gpu.choice import GpuPlan
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceText:
+    """The device's part of a region.
+
+    ``kernels`` maps the name of each kernel to its text, ``functions`` that of each function
+    of the user's that they call, those it calls before it. ``condition`` is a C
+    expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
+    the region ran. ``name`` is that of the region's static object.
+    """
+
+    dialect: Dialect
+    name: str
+    kernels: Mapping[str, str]
+    functions: Mapping[str, str]
+    condition: str
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """All that the host evaluates."""
+        return (self.condition, *self.lines)
+
+    def followed_by(self, lines: Sequence[str]) -> DeviceText:
+        """The same with ``lines`` run after it, if it ran."""
+        if not lines:
+            return self
+        after = ("if (pb_done) {", *(f"{_INDENT}{line}" for line in lines), "}")
+        return replace(self, lines=(*self.lines, *after))
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRequest:
+    """What to generate: the plan, the language of the kernels, and the trip counts of the statements.
+
+    The region runs on the host where a launch does less than ``least_work`` statement instances.
+    """
+
+    plan: GpuPlan
+    dialect: Dialect
+    work: Sequence[Sequence[isl.PwAff]]
+    least_work: int
+
+
+def write_device(
+    scop: Scop,
+    region: Region,
+    request: DeviceRequest,
+    host: HostNames,
+    conditions: ConditionPrinter,
+) -> DeviceText:
+    """Generate the device's part of a region.
+
+    Raises Unsupported for what the dialect cannot express.
+    """
+    plan = request.plan
+    reserved = {*request.dialect.reserved, *(each.name for each in scop.arrays)}
+    buffers = named_buffers(plan.buffers, reserved)
+    ast = build_kernel_ast(scop, plan.tree, buffers)
+    kernels = _Kernels(scop, region, request, ast, buffers)
+    loops = HostPrinter(ast, host, kernels).lines(region.begin.file)
+    boxes = BoxPrinter(scop, host.parameters, host.helpers)
+    name = object_name(region)
+    lines = [
+        *(local_declaration(each.array) for each in plan.transfers if each.array.local),
+        f"polybuild_session *const pb_session = polybuild_open(&{name},",
+        f"{_INDENT * 2}{conditions.instances(request.work)},",
+        f"{_INDENT * 2}{boxes.bytes(plan.transfers)});",
+        "if (pb_session) {",
+        *(f"{_INDENT}{line}" for each in plan.transfers for line in boxes.buffer(each)),
+        *(line if line.startswith("#") else f"{_INDENT}{line}" for line in loops),
+        f"{_INDENT}pb_done = polybuild_close(pb_session);",
+        "}",
+    ]
+    parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
+    limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
+    limits += regular(each.array for each in plan.transfers)
+    if request.least_work:
+        launches = conditions.instances(plan.launches)
+        limits.append(f"{conditions.instances(request.work)} >= {request.least_work}.0 * ({launches})")
+    condition = " && ".join(limits)
+    texts = {called: text.function(called, request.dialect) for called, text in kernels.found.items()}
+    return DeviceText(request.dialect, name, texts, kernels.functions.texts, condition, tuple(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class HostNames:
+    """Names in the host's code: of the parameters, those that no generated one may hide, and helpers used."""
+
+    parameters: Mapping[str, str]
+    taken: frozenset[str]
+    helpers: set[str]
+
+
+def object_name(region: Region) -> str:
+    """The name of the object by which the runtime knows a region."""
+    return f"polybuild_region_{label_of(region)}"
+
+
+def label_of(region: Region) -> str:
+    """What the names of a region's objects and kernels hold to be its own."""
+    return f"{region.function.decl.name}_{region.begin.line}"
+
+
+class _Kernels:
+    """Collects the kernels of a region; equal ones are one."""
+
+    def __init__(
+        self,
+        scop: Scop,
+        region: Region,
+        request: DeviceRequest,
+        ast: KernelAst,
+        buffers: Sequence[NamedBuffer],
+    ) -> None:
+        self._scop = scop
+        self._region = region
+        self._request = request
+        self._ast = ast
+        self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect, buffers)
+        self._kernels = {each.name: each for each in request.plan.kernels}
+        self.functions = DeviceFunctions(region, request.dialect)
+        self.found: dict[str, KernelText] = {}
+
+    def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
+        """The name and the text of the kernel at ``node``, where the host knows ``names``."""
+        printer = KernelPrinter(
+            KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions),
+            self._request.dialect,
+            names,
+            counter_type="int" if self._request.plan.limit else COUNTER_TYPE,
+        )
+        text = printer.kernel(
+            node, self._kernels[launch.kernel], self._request.plan.tree.tiles[launch.kernel]
+        )
+        for name, known in self.found.items():
+            if known == text:
+                return name, text
+        name = f"polybuild_{label_of(self._region)}_{len(self.found)}"
+        self.found[name] = text
+        return name, text
+
+    def block(self, launch: Launch) -> tuple[int, ...]:
+        """The threads of a block along each axis, outermost first."""
+        return tuple(axis.size for axis in self._kernels[launch.kernel].threads)
+
+
+class HostPrinter(LoopPrinter):
+    """Prints the host's loops around the kernels, with a launch for each kernel."""
+
+    def __init__(self, ast: KernelAst, names: HostNames, kernels: _Kernels) -> None:
+        super().__init__(ast, names.parameters, names.taken, {}, names.helpers, sizes={})
+        self._launches = ast.launches
+        self._kernels = kernels
+
+    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+        annotation = node.get_annotation().get_name()
+        if annotation == NO_LAUNCH:
+            return super()._mark(node, indent, before)
+        launch = self._launches[annotation]
+        name, text = self._kernels.launch(node.mark_get_node(), launch, dict(self._names))
+        grid = _three([self._expression().text(each) for each in launch.grid])
+        block = _three([str(each) for each in self._kernels.block(launch)])
+        arguments = [f"{indent}{_INDENT * 3}{each.initialiser}," for each in text.arguments]
+        return [
+            f"{indent}polybuild_launch(pb_session, {name},",
+            f"{indent}{_INDENT * 2}(const long[]){{{grid}}}, (const long[]){{{block}}},",
+            f"{indent}{_INDENT * 2}(const polybuild_argument[]){{",
+            *arguments,
+            f"{indent}{_INDENT * 2}}}, {len(arguments)});",
+        ]
+
+
+def _three(sizes: Sequence[str]) -> str:
+    """Sizes along x, y and z from those outermost first."""
+    return ", ".join([*reversed(sizes), "1", "1", "1"][:3])

@@ -1,0 +1,45 @@
+"""What a file with kernels holds at its top: the kernels, compiled or as source, and its regions."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from polybuild.codegen.device.host import DeviceText
+from polybuild.targets.gpu.image import module_object
+
+RUNTIME_HEADER = "#include <polybuild_device.h>\n"
+Place = tuple[str, int]
+"""Where a region is: its file as a C string, and its first line."""
+
+
+def kernel_source(devices: Sequence[DeviceText]) -> str:
+    """All kernels of a file in the language of their dialect, and what they call; empty if there are none."""
+    called = {name: text for device in devices for name, text in device.functions.items()}
+    kernels = [text for device in devices for text in device.kernels.values()]
+    return "\n".join([devices[0].dialect.prologue, *called.values(), *kernels]) if kernels else ""
+
+
+def module_head(devices: Sequence[tuple[DeviceText, Place]], image: bytes) -> str:
+    """C text that defines the module object of a file and the object of each region with kernels.
+
+    ``image`` has the compiled kernels; without it the module holds their source.
+    """
+    texts = [device for device, _ in devices]
+    source = kernel_source(texts)
+    kernels = [name for device in texts for name in device.kernels]
+    name = f"polybuild_module_{zlib.crc32(source.encode()):08x}"
+    numbers = ", ".join(f"{kernel} = {position}" for position, kernel in enumerate(kernels))
+    regions = "".join(_object(device.name, place, f".module = &{name}, ") for device, place in devices)
+    object_text = module_object(name, kernels, fatbin=image, opencl="" if image else source)
+    return f"{object_text}enum {{ {numbers} }};\n{regions}"
+
+
+def host_head(regions: Sequence[tuple[str, Place]]) -> str:
+    """C text that defines the objects, of the names given, of regions without kernels."""
+    return "".join(_object(name, place, "") for name, place in regions)
+
+
+def _object(name: str, place: Place, module: str) -> str:
+    file, line = place
+    return f"static polybuild_region {name} = {{{module}.file = {file}, .line = {line}}};\n"

@@ -1,0 +1,1 @@
+"""What runs the pipeline: requests, settings, files, regions, isolation, the cache."""

@@ -1,0 +1,232 @@
+"""The road: C text in, C text out. Each region goes down it in ``regions``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polybuild.codegen.device.host import DeviceText, object_name
+from polybuild.codegen.file.module import RUNTIME_HEADER, Place, host_head, kernel_source, module_head
+from polybuild.codegen.file.names import quoted
+from polybuild.codegen.file.splice import Replacement, splice
+from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.driver.isolation import ALONE, Watch
+from polybuild.driver.region import MOST_LOST, compile_region, not_worthwhile
+from polybuild.options import Options
+from polybuild.report.explain.details import Details
+from polybuild.report.record.model import RegionReport
+from polybuild.source.autodetect import detect_regions
+from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
+from polybuild.source.preprocess import predefined_macros
+from polybuild.source.reader import read_source, text_of
+from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc, may_contract
+from polybuild.targets.machine import with_machine
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one file became.
+
+    ``text`` is the transformed file (equal to the input where nothing was
+    transformed); ``dependencies`` are the files it was made from. ``refused`` says
+    why loops that are not marked were left alone, where regions are detected.
+    ``details`` has an entry for each of ``regions``, None where it was kept.
+    """
+
+    text: str
+    regions: tuple[RegionReport, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    dependencies: tuple[str, ...]
+    refused: tuple[Diagnostic, ...] = ()
+    details: tuple[Details | None, ...] = ()
+
+
+def compile_source(
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], watch: Watch = ALONE
+) -> Result:
+    """Transform the regions of the C file at ``path``.
+
+    ``compiler`` is the command of the build's C compiler (``["gcc"]``), ``flags``
+    the flags the file is compiled with. Raises SourceError if the file cannot be
+    read or preprocessed; a region that cannot be transformed raises nothing, it
+    is kept and reported. ``watch`` is told which region is worked on, and knows of those to leave.
+    """
+    source, refused = _read(path, options, compiler, flags)
+    options, problem = _available_backend(source, options)
+    if source.regions:
+        options = with_machine(options, predefined_macros(path, compiler, flags), frozenset(flags))
+    diagnostics = [*source.diagnostics, *problem]
+    reports: list[RegionReport] = []
+    replacements: list[Replacement] = []
+    details: list[Details | None] = []
+    strict = _is_strict(flags)
+    for position, region in enumerate(source.regions):
+        started = time.perf_counter()
+        found: Details | None = None
+        if isinstance(region, RejectedRegion):
+            report = _kept(region, region.diagnostic)
+            diagnostics.append(region.diagnostic)
+        else:
+            try:
+                lost = _begin(watch, position, region)
+                generated, report, found = compile_region(
+                    region, options, strict_aliasing=strict, lost=len(lost)
+                )
+                if lost:
+                    remark = f"only its original order was tried: the process at work on it {lost[-1]}"
+                    report = replace(report, remarks=(*report.remarks, remark))
+                replacements.append(Replacement(region, generated))
+                found = replace(found, original=source.text[region.span.start : region.span.end])
+            except Unsupported as refusal:
+                if region.detected:  # nobody asked for it
+                    refused += (refusal.diagnostic,)
+                    continue
+                report = _kept(region, refusal.diagnostic)
+                diagnostics.append(_as_asked(region, options, refusal.diagnostic))
+            report = replace(report, detected=region.detected)
+        reports.append(replace(report, compile_seconds=time.perf_counter() - started))
+        details.append(found)
+    watch.begins(None)
+    try:
+        head = _device_head(replacements, options, flags)
+    except ImageError as error:
+        diagnostics.append(_not_built(source, error))
+        replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
+        reports = [replace(each, backend="openmp" if each.backend else "") for each in reports]
+        head = _device_head(replacements, options, flags)
+    residents = _residents(source, reports, diagnostics) if options.backend != "openmp" else []
+    if residents and not head:
+        head = RUNTIME_HEADER
+    text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
+    return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
+
+
+def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:
+    """Begin with a region; how the processes ended that were at work on it before.
+
+    Raises Unsupported if too many did.
+    """
+    lost = watch.lost.get(position, ())
+    if len(lost) > MOST_LOST:
+        raise Unsupported(
+            "internal",
+            f"internal error: the process at work on this region {lost[-1]}; it is left as it is",
+            region.begin,
+            "please report it, with the region; smaller regions may do",
+        )
+    watch.begins(position)
+    return lost
+
+
+def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
+    """The options with the backend that can be built here, and a warning if it is not the one asked for."""
+    if options.backend != "cuda" or not source.regions or find_nvcc(options.nvcc):
+        return options, []
+    other = options.without_nvcc
+    name = {"opencl": "OpenCL", "openmp": "OpenMP"}.get(other)
+    diagnostic = Diagnostic(
+        Severity.WARNING if name else Severity.ERROR,
+        "no-nvcc",
+        f"nvcc was not found, so regions are built for {name} instead of CUDA"
+        if name
+        else "nvcc was not found",
+        source.regions[0].begin,
+        "install the CUDA toolkit, set CUDA_HOME, or name it with --nvcc",
+    )
+    return replace(options, backend=other if name else "openmp"), [diagnostic]
+
+
+def _not_built(source: Source, error: ImageError) -> Diagnostic:
+    """The warning that the kernels of a file could not be compiled."""
+    return Diagnostic(
+        Severity.WARNING,
+        "kernels-rejected",
+        f"{error}; all regions of the file run on the host",
+        source.regions[0].begin,
+        "please report it; another --backend may do",
+    )
+
+
+def _device_head(replacements: list[Replacement], options: Options, flags: Sequence[str]) -> str:
+    """What a file with kernels needs at its top; empty if no backend for a device is asked for.
+
+    Regions without kernels get the names of their objects.
+    """
+    if options.backend == "openmp" or not replacements:
+        return ""
+    devices: list[tuple[DeviceText, Place]] = []
+    hosts: list[tuple[str, Place]] = []
+    for position, each in enumerate(replacements):
+        begin = each.region.begin
+        place = (quoted(begin.file), begin.line)
+        if each.text.device is not None:
+            devices.append((each.text.device, place))
+        else:
+            name = object_name(each.region)
+            hosts.append((name, place))
+            replacements[position] = replace(each, text=replace(each.text, host=name))
+    if not devices:
+        return RUNTIME_HEADER + host_head(hosts)
+    image = b""
+    if options.backend == "cuda":
+        nvcc = find_nvcc(options.nvcc)
+        assert nvcc is not None  # noqa: S101 - else the backend is another
+        contract = may_contract(flags)
+        kernels = kernel_source([device for device, _ in devices])
+        image = build_image(kernels, nvcc, options.cuda_arch, contract=contract).data
+    return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
+
+
+def _residents(
+    source: Source, reports: Sequence[RegionReport], diagnostics: list[Diagnostic]
+) -> list[ResidentBlock]:
+    """The blocks of a file whose arrays may stay on a device; says of others why not."""
+    taken = []
+    for block in source.residents:
+        last = block.location.line + source.text.count("\n", block.pragma.start, block.body.end)
+        kept = [
+            each for each in reports if each.status == "kept" and block.location.line <= each.line <= last
+        ]
+        if not kept:
+            taken.append(block)
+            continue
+        message = f"no array stays on the device here: the region in line {kept[0].line} is left as it is"
+        diagnostics.append(Diagnostic(Severity.WARNING, "resident-kept", message, block.location))
+    return taken
+
+
+def _read(
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]
+) -> tuple[Source, tuple[Diagnostic, ...]]:
+    """The file with its regions, and why loops without marks were not taken."""
+    if not options.autodetect:
+        return read_source(path, compiler, flags, headers=options.headers), ()
+    found = detect_regions(path, compiler, flags, lambda region: not_worthwhile(region, options))
+    return found.source, found.refused
+
+
+def _is_strict(flags: Sequence[str]) -> bool:
+    """Whether the compiler may rely on C's rules of effective types."""
+    told = [flag for flag in flags if flag in {"-fstrict-aliasing", "-fno-strict-aliasing"}]
+    return not told or told[-1] == "-fstrict-aliasing"
+
+
+def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:
+    """``diagnostic`` as an error if a clause of the region says so."""
+    try:
+        wanted = options.with_clauses(region.clauses).on_unsupported
+    except UsageError:
+        return diagnostic  # it is the diagnostic's subject
+    return replace(diagnostic, severity=Severity.ERROR) if wanted == "error" else diagnostic
+
+
+def _kept(region: Region | RejectedRegion, diagnostic: Diagnostic) -> RegionReport:
+    return RegionReport(
+        file=region.begin.file,
+        line=region.begin.line,
+        end_line=region.end.line,
+        status="kept",
+        code=diagnostic.code,
+        message=diagnostic.message,
+    )

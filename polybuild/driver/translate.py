@@ -1,0 +1,221 @@
+"""One ``compile``: from a request to what is written, with a way on whatever happens.
+
+A build must not stop because a region is not understood, the preprocessor
+fails or polybuild itself does: the original text passes through, and the
+compiler has the last word. ``--on-unsupported error`` turns that off.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polybuild.cli.arguments import Arguments
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
+from polybuild.driver import cache as store
+from polybuild.driver.isolation import Watch, WorkLostError, apart
+from polybuild.driver.settings import with_project_settings
+from polybuild.options import Options
+from polybuild.report.record.failure import DEBUG_VARIABLE, describe
+from polybuild.report.record.model import RegionReport
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is to be written and said about one file.
+
+    With an exit code other than 0, ``data`` is not to be written.
+    ``dependencies`` are the files that a change of which calls for another run.
+    """
+
+    data: bytes
+    regions: tuple[RegionReport, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    code: int = 0
+    stored: Path | None = None
+    """The file of the cache that holds ``data``."""
+
+
+def options_for(request: Arguments) -> tuple[Options, str]:
+    """The options of ``request`` over those of the project, and the file of the latter (or "")."""
+    options, settings_file = with_project_settings(Options(), request.source)
+    return options.with_settings(request.settings), settings_file
+
+
+def translate(request: Arguments, data: bytes, cache: store.Cache | None = None) -> Outcome:
+    """Transform the regions of the file with the text ``data``, or find in ``cache`` what they became.
+
+    Raises UsageError.
+    """
+    options, settings_file = options_for(request)
+    flags = request.expanded_flags()
+    inputs = (*request.response_files(), *filter(None, [settings_file]))
+    found = None
+    if cache is not None:
+        found = _look_up(cache, request, options, flags, data)
+        if found and found.entry:
+            outcome = _recall(found.entry)
+            return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
+    outcome = _translate(request, data, options, flags)
+    outcome = dataclasses.replace(outcome, dependencies=(*outcome.dependencies, *inputs))
+    if cache is not None and found and _is_lasting(outcome):
+        entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
+        outcome = dataclasses.replace(outcome, stored=entry.path if entry else None)
+    return outcome
+
+
+def _translate(request: Arguments, data: bytes, options: Options, flags: list[str]) -> Outcome:
+    """The outcome for one file, found in a process of its own."""
+    try:
+        return apart(lambda watch: _outcome(request, data, options, flags, watch))
+    except WorkLostError as error:
+        return _failed(request, data, options, f"the process at work on the file {error}")
+
+
+def _outcome(request: Arguments, data: bytes, options: Options, flags: list[str], watch: Watch) -> Outcome:
+    strict = options.on_unsupported == "error"
+    try:
+        from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
+
+        result = compile_source(request.source, options, request.compiler, flags, watch)
+    except UsageError:
+        raise
+    except SourceError as error:
+        severity = Severity.ERROR if strict else Severity.WARNING
+        diagnostic = dataclasses.replace(error.diagnostic, severity=severity)
+        return Outcome(data, (), (diagnostic,), error.dependencies, 1 if strict else 0)
+    except Exception as error:  # noqa: BLE001 -- whatever it is, the build goes on
+        return _failed(request, data, options, describe(error))
+
+    diagnostics = tuple(sorted(result.diagnostics, key=lambda diagnostic: diagnostic.location))
+    failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
+    if strict:
+        diagnostics = tuple(promoted(diagnostic, result.regions) for diagnostic in diagnostics)
+        failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
+        failed = failed or any(region.status != "transformed" for region in result.regions)
+    return Outcome(
+        result.text.encode("utf-8", "surrogateescape"),
+        result.regions,
+        diagnostics,
+        result.dependencies,
+        1 if failed else 0,
+    )
+
+
+def _failed(request: Arguments, data: bytes, options: Options, what: str) -> Outcome:
+    """The outcome of a failure of ours: the file as it is, or an error where that was asked for."""
+    strict = options.on_unsupported == "error"
+    diagnostic = Diagnostic(
+        Severity.ERROR if strict else Severity.WARNING,
+        "internal",
+        f"internal error: {what}; the file is left as it is",
+        Location(request.source, 0),
+        f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
+    )
+    return Outcome(data, (), (diagnostic,), code=3 if strict else 0)
+
+
+def promoted(diagnostic: Diagnostic, regions: tuple[RegionReport, ...]) -> Diagnostic:
+    """``diagnostic`` as an error, unless it is a remark or about a region that was transformed."""
+    transformed = any(region.status == "transformed" and region.covers(diagnostic) for region in regions)
+    if diagnostic.severity is Severity.REMARK or transformed:
+        return diagnostic
+    return dataclasses.replace(diagnostic, severity=Severity.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look into the cache gave: the key, the files read for it, and the entry, if there is one."""
+
+    key: str
+    dependencies: tuple[str, ...]
+    entry: store.Entry | None
+
+
+def _look_up(
+    cache: store.Cache, request: Arguments, options: Options, flags: list[str], data: bytes
+) -> _Found | None:
+    """Look for the result of ``request``; None if it has no key, as the file cannot be preprocessed.
+
+    The key holds all that the result is made from: the text before and after
+    preprocessing, the options, the flags, the name of the file, which messages
+    and ``#line`` directives repeat, the compiler and polybuild itself.
+    """
+    from polybuild.source.preprocess import preprocess  # noqa: PLC0415 -- only where there is a cache
+
+    try:
+        preprocessed = preprocess(request.source, request.compiler, flags)
+    except SourceError:
+        return None
+    key = store.key_of(
+        [
+            store.tool_identity(),
+            store.compiler_identity(request.compiler),
+            _device_compiler_identity(options),
+            repr(options),
+            "\0".join(flags),
+            request.source,
+            data,
+            preprocessed.text,
+        ]
+    )
+    return _Found(key, (request.source, *preprocessed.dependencies), cache.get(key, _name(request)))
+
+
+def _device_compiler_identity(options: Options) -> str:
+    """What changes when the compiler of the kernels does; empty if there are none to compile."""
+    if options.backend != "cuda":
+        return ""
+    from polybuild.targets.gpu.nvcc import find_nvcc  # noqa: PLC0415 -- only where it is needed
+
+    nvcc = find_nvcc(options.nvcc)
+    return store.compiler_identity([nvcc]) if nvcc else "none"
+
+
+def _name(request: Arguments) -> str:
+    return os.path.basename(request.source)  # noqa: PTH119 -- keeps what pathlib would make of "."
+
+
+def _is_lasting(outcome: Outcome) -> bool:
+    """Whether another run would come to the same result."""
+    passing = {"internal", "too-complex"}
+    return not outcome.code and passing.isdisjoint(diagnostic.code for diagnostic in outcome.diagnostics)
+
+
+def _record(outcome: Outcome) -> Mapping[str, Any]:
+    diagnostics = [
+        {**dataclasses.asdict(diagnostic), "severity": diagnostic.severity.value}
+        for diagnostic in outcome.diagnostics
+    ]
+    return {
+        "regions": [dataclasses.asdict(region) for region in outcome.regions],
+        "diagnostics": diagnostics,
+    }
+
+
+def _recall(entry: store.Entry) -> Outcome:
+    regions = tuple(
+        RegionReport(**{name: _frozen(value) for name, value in region.items()})
+        for region in entry.record["regions"]
+    )
+    diagnostics = tuple(
+        Diagnostic(
+            Severity(each["severity"]),
+            each["code"],
+            each["message"],
+            Location(**each["location"]),
+            each["hint"],
+        )
+        for each in entry.record["diagnostics"]
+    )
+    return Outcome(entry.data, regions, diagnostics, stored=entry.path)
+
+
+def _frozen(value: Any) -> Any:
+    """A value as JSON gives it, with tuples for lists."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,88 @@
+"""Before a region is modelled: scalars that only name other values are replaced by these.
+
+Forward substitution of index temporaries and row pointers, induction variables,
+pointers that walk, ``while`` loops that count and pointer arithmetic become
+plain subscripts and ``for`` loops. What such a variable holds after the region
+is kept as a ``LastValue``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.nodes import walk
+from polybuild.c.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
+from polybuild.diagnostics import Unsupported
+from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.normalise.state import Context, Dropped
+from polybuild.normalise.statements import Walk
+from polybuild.normalise.upward_exposed import read_after
+from polybuild.source.model import Region, Storage
+
+__all__ = ["Counted", "EntryValue", "Exact", "LastValue", "PointerDifference", "normalise"]
+
+
+def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool = False) -> Region:
+    """``region`` with its statements rewritten; itself if there is nothing to do.
+
+    Variables named in ``excluded`` stay as they are. With ``wrapping``, loops with
+    unsigned counters become loops with wide ones that wrap in their uses. The
+    given trees are not changed. After the body of a function, no variable of it is read.
+    """
+    nodes = [each for statement in region.statements for each in walk(statement)]
+    labelled = any(isinstance(each, c_ast.Label) for each in nodes)
+    if any(isinstance(each, c_ast.Goto) for each in (walk(region.function) if labelled else nodes)):
+        return region
+    try:
+        names = resolve(region)
+    except Unsupported:
+        return region  # the model says what is wrong
+    followed = {each for each in _candidates(names, nodes, wrapping) if each.name not in excluded}
+    points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
+    live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
+    while followed or points or labelled:
+        context = Context(region, names, frozenset(followed), live, wrapping)
+        try:
+            return dataclasses.replace(region, statements=Walk(context).region())
+        except Dropped as dropped:
+            followed.remove(dropped.variable)
+    return region
+
+
+def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> set[Variable]:
+    """Variables of the function alone that the region assigns, with names that mean nothing else."""
+    addressed = {
+        each.expr.name
+        for each in nodes
+        if isinstance(each, c_ast.UnaryOp) and each.op == "&" and isinstance(each.expr, c_ast.ID)
+    }
+    declared = Counter(each.name for each in nodes if isinstance(each, c_ast.Decl))
+    declared.update(names.outer.keys())
+    counters = {
+        each
+        for each in names.iterators.values()
+        if isinstance(each.type, types.Pointer)
+        or each in names.escaping
+        or (wrapping and isinstance(each.type, types.Integer) and not each.type.signed)
+    }
+    return {
+        each
+        for each in names.written | counters
+        if _is_followable(each) and declared[each.name] == 1 and each.name not in addressed
+    }
+
+
+def _is_followable(variable: Variable) -> bool:
+    if variable.address_taken or variable.volatile or variable.thread_local:
+        return False
+    if variable.storage not in {Storage.LOCAL, Storage.PARAMETER}:
+        return False
+    kind = variable.type
+    if isinstance(kind, types.Pointer):
+        return not kind.volatile
+    return isinstance(kind, types.Integer) and kind.width > 1

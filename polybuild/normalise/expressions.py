@@ -1,0 +1,346 @@
+"""Expressions with followed variables replaced by their values, and what evaluating them changes.
+
+    a[k] = *p++;      with k = i + 1 and p = b + 2*i
+    a[i + 1] = b[2*i];                p is b + 2*i + 1 from here on
+
+Pointer arithmetic becomes subscripts on the way, also where nothing is followed:
+``*(a + i)`` is ``a[i]``, ``(&A[i][0])[j]`` is ``A[i][j]``.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.declarations import decayed
+from polybuild.c.synthetic import PointerDifference, duplicate, key, mapped, number, size, type_name
+from polybuild.normalise.names import Variable
+from polybuild.normalise.state import Address, Dropped, State, Value
+from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
+
+_STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+_LARGEST = 200  # nodes of a value
+
+
+class Evaluator:
+    """Rewrites one full expression at a time, in a state that it updates."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._read: set[Variable] = set()
+        self._changed: dict[Variable, Value] = {}
+        self._conditional = 0
+
+    def evaluate(self, node: c_ast.Node) -> c_ast.Node:
+        """``node``, a full expression, rewritten; its side effects on followed variables are in the state."""
+        new = self.rewrite(node)
+        self._commit()
+        return new
+
+    def assign(self, variable: Variable, op: str, value: c_ast.Node) -> None:
+        """The full expression ``variable op= value`` (``op`` is ``""`` for ``=``)."""
+        new = self._assigned(variable, op, value)
+        self._commit()
+        self.state.values[variable] = new
+
+    def step(self, node: c_ast.UnaryOp, variable: Variable) -> None:
+        """The full expression ``variable++`` or one of its like."""
+        self._step(node, variable)
+        self._commit()
+
+    def _commit(self) -> None:
+        self.state.values.update(self._changed)
+        self._changed.clear()
+        self._read.clear()
+
+    # Values
+
+    def _assigned(self, variable: Variable, op: str, value: c_ast.Node) -> Value:
+        if isinstance(variable.type, types.Pointer):
+            return self._assigned_pointer(variable, op, value)
+        assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+        tree = self.rewrite(value)
+        if op:
+            tree = c_ast.BinaryOp(op, self._value(variable, value), tree)
+        return self._stored(variable, tree)
+
+    def _stored(self, variable: Variable, tree: c_ast.Node) -> c_ast.Node:
+        """What ``variable``, an integer, holds once ``tree`` was assigned to it."""
+        kind, found = variable.type, self.state.typing(tree)
+        if not isinstance(kind, types.Integer) or not isinstance(found, types.Integer):
+            raise Dropped(variable)
+        if not self.state.is_fixed(tree) or size(tree) > _LARGEST:
+            raise Dropped(variable)
+        return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
+
+    def _assigned_pointer(self, variable: Variable, op: str, value: c_ast.Node) -> Address:
+        if op in {"+", "-"}:
+            old, amount = self._address_of(variable, value), self.rewrite(value)
+            return self._moved(variable, old, self._offset(amount, variable), 1 if op == "+" else -1)
+        address = None if op else self.address(value)
+        if address is None:
+            raise Dropped(variable)
+        return self._checked(variable, address)
+
+    def _checked(self, variable: Variable, address: Address) -> Address:
+        fits = _same_target(variable.type, decayed(self.state.typing(address.base)))
+        fixed = all(self.state.is_fixed(term.node) for term in address.offset.terms.values())
+        if not fits or not fixed or not self.state.is_fixed_base(address.base):
+            raise Dropped(variable)
+        return address
+
+    def _moved(self, variable: Variable, old: Address, by: Sum, factor: int = 1) -> Address:
+        return self._checked(variable, Address(old.base, old.offset.plus(by, factor)))
+
+    def _offset(self, tree: c_ast.Node, variable: Variable | None) -> Sum:
+        if not isinstance(self.state.typing(tree), types.Integer):
+            if variable is not None:
+                raise Dropped(variable)
+            raise _NoAddress
+        return sum_of(tree, LONG_LONG, self.state.typing)
+
+    def _value(self, variable: Variable, place: c_ast.Node) -> c_ast.Node:
+        """The value of an integer that is read at ``place``."""
+        value = self._current(variable)
+        if isinstance(value, Address):
+            raise Dropped(variable)
+        return duplicate(value, place.coord)
+
+    def _address_of(self, variable: Variable, place: c_ast.Node) -> Address:
+        value = self._current(variable)
+        if not isinstance(value, Address):
+            raise Dropped(variable)
+        return Address(duplicate(value.base, place.coord), value.offset)
+
+    def _current(self, variable: Variable) -> c_ast.Node | Address:
+        value = self.state.values[variable]
+        if variable in self._changed or value is None:
+            raise Dropped(variable)
+        self._read.add(variable)
+        return value
+
+    def _step(self, node: c_ast.UnaryOp, variable: Variable) -> Value:
+        """The value of ``v++`` and its like; the change is remembered."""
+        if variable in self._read or self._conditional:
+            raise Dropped(variable)
+        by = _STEPS[node.op]
+        old: Value
+        new: Value
+        if isinstance(variable.type, types.Pointer):
+            old = self._address_of(variable, node)
+            new = self._moved(variable, old, Sum(by))
+        else:
+            old = self._value(variable, node)
+            assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+            total = sum_of(old, variable.type, self.state.typing).plus(Sum(by))
+            new = self._stored(variable, tree_of(total, variable.type, self.state.typing))
+        self._changed[variable] = new
+        return old if node.op.startswith("p") else new
+
+    # Rewriting
+
+    def rewrite(self, node: c_ast.Node) -> c_ast.Node:
+        """``node`` as part of a full expression."""
+        match node:
+            case c_ast.ID():
+                variable = self.state.context.variable(node)
+                return node if variable is None else self._value(variable, node)
+            case c_ast.UnaryOp():
+                return self._unary(node)
+            case c_ast.BinaryOp():
+                return self._binary(node)
+            case c_ast.ArrayRef():
+                return self._subscripted(node)
+            case c_ast.StructRef():
+                return self._member(node)
+            case c_ast.TernaryOp():
+                cond = self.rewrite(node.cond)
+                self._commit()
+                return c_ast.TernaryOp(
+                    cond, self._perhaps(node.iftrue), self._perhaps(node.iffalse), node.coord
+                )
+            case c_ast.Assignment():
+                variable = self.state.context.variable(node.lvalue)
+                if variable is not None:
+                    raise Dropped(variable)
+                return mapped(node, self.rewrite)
+            case c_ast.ExprList():
+                return self._list(node)
+            case c_ast.FuncCall():
+                arguments = None if node.args is None else mapped(node.args, self.rewrite)
+                return c_ast.FuncCall(node.name, arguments, node.coord)
+        return mapped(node, self.rewrite)
+
+    def _perhaps(self, node: c_ast.Node) -> c_ast.Node:
+        self._conditional += 1
+        new = self.rewrite(node)
+        self._conditional -= 1
+        return new
+
+    def _list(self, node: c_ast.ExprList) -> c_ast.Node:
+        parts: list[c_ast.Node] = []
+        for position, each in enumerate(node.exprs):
+            parts.append(self.rewrite(each))
+            if position < len(node.exprs) - 1:
+                self._commit()
+        useful = [each for each in parts[:-1] if not self.state.is_fixed(each)]
+        return c_ast.ExprList([*useful, parts[-1]], node.coord) if useful else parts[-1]
+
+    def _unary(self, node: c_ast.UnaryOp) -> c_ast.Node:
+        variable = self.state.context.variable(node.expr)
+        if node.op in _STEPS and variable is not None:
+            value = self._step(node, variable)
+            if isinstance(value, Address) or value is None:
+                raise Dropped(variable)
+            return value
+        if node.op == "*":
+            address = self.address(node.expr)
+            return mapped(node, self.rewrite) if address is None else self._element(address, node)
+        if node.op in {"sizeof", "_Alignof"}:
+            for each in self._followed_in(node):
+                raise Dropped(each)
+            return node
+        return mapped(node, self.rewrite)
+
+    def _followed_in(self, node: c_ast.Node) -> list[Variable]:
+        variable = self.state.context.variable(node)
+        inner = [each for child in node for each in self._followed_in(child)]
+        return inner if variable is None else [variable, *inner]
+
+    def _element(self, address: Address, node: c_ast.Node) -> c_ast.Node:
+        """The object at ``address``."""
+        return c_ast.ArrayRef(address.base, self._subscript(address.offset), node.coord)
+
+    def _subscript(self, offset: Sum) -> c_ast.Node:
+        if offset.number is not None:
+            return number(offset.number)
+        terms = list(offset.terms.values())
+        if len(terms) == 1 and terms[0].factor == 1 and not offset.constant:
+            return duplicate(terms[0].node)
+        return wide_tree(offset, LONG_LONG, self.state.typing)
+
+    def _subscripted(self, node: c_ast.ArrayRef) -> c_ast.Node:
+        if not isinstance(decayed(self.state.typing(node.name)), types.Pointer):
+            return mapped(node, self.rewrite)  # i[a]
+        if isinstance(node.name, c_ast.ID) and self.state.context.variable(node.name) is None:
+            return c_ast.ArrayRef(node.name, self.rewrite(node.subscript), node.coord)
+        address = self.address(node.name)
+        if address is None:
+            return mapped(node, self.rewrite)
+        subscript = self.rewrite(node.subscript)
+        if address.offset.number == 0:
+            return c_ast.ArrayRef(address.base, subscript, node.coord)
+        if not isinstance(self.state.typing(subscript), types.Integer):
+            for each in self._followed_in(node.name):
+                raise Dropped(each)
+            return mapped(node, self.rewrite)
+        total = address.offset.plus(sum_of(subscript, LONG_LONG, self.state.typing))
+        return c_ast.ArrayRef(address.base, self._subscript(total), node.coord)
+
+    def _member(self, node: c_ast.StructRef) -> c_ast.Node:
+        if node.type == ".":
+            return c_ast.StructRef(self.rewrite(node.name), ".", node.field, node.coord)
+        if isinstance(node.name, c_ast.ID) and self.state.context.variable(node.name) is None:
+            return node
+        address = self.address(node.name)
+        if address is None:
+            return c_ast.StructRef(self.rewrite(node.name), "->", node.field, node.coord)
+        if address.offset.number == 0 and isinstance(self.state.typing(address.base), types.Pointer):
+            return c_ast.StructRef(address.base, "->", node.field, node.coord)
+        return c_ast.StructRef(self._element(address, node), ".", node.field, node.coord)
+
+    def _binary(self, node: c_ast.BinaryOp) -> c_ast.Node:
+        if node.op in {"&&", "||"}:
+            left = self.rewrite(node.left)
+            self._commit()
+            return c_ast.BinaryOp(node.op, left, self._perhaps(node.right), node.coord)
+        if self._is_pointer(node.left) and self._is_pointer(node.right):
+            left, right = self.address(node.left), self.address(node.right)
+            if left is not None and right is not None:
+                return self._of_addresses(node, left, right)
+        return mapped(node, self.rewrite)
+
+    def _of_addresses(self, node: c_ast.BinaryOp, left: Address, right: Address) -> c_ast.Node:
+        """A comparison or a difference of two addresses."""
+        difference = left.offset.plus(right.offset, -1)
+        if key(left.base) != key(right.base):
+            gap = PointerDifference("-", left.base, right.base, node.coord)
+            difference = difference.plus(Sum(0, {}).plus(sum_of(gap, LONG_LONG, self.state.typing)))
+        if node.op == "-":
+            return self._subscript(difference)
+        if node.op not in _COMPARISONS:
+            return mapped(node, self.rewrite)
+        return c_ast.BinaryOp(node.op, self._subscript(difference), number(0), node.coord)
+
+    def _is_pointer(self, node: c_ast.Node) -> bool:
+        return isinstance(decayed(self.state.typing(node)), types.Pointer)
+
+    # Addresses
+
+    def address(self, node: c_ast.Node) -> Address | None:
+        """The value of the pointer expression ``node``; None, and nothing changed, if it has another form."""
+        try:
+            return self._address(node)
+        except _NoAddress:
+            return None
+
+    def _address(self, node: c_ast.Node) -> Address:
+        variable = self.state.context.variable(node)
+        if variable is not None:
+            return self._address_of(variable, node)
+        if not self._is_pointer(node):
+            raise _NoAddress
+        match node:
+            case c_ast.ID():
+                return Address(node)
+            case c_ast.ArrayRef() | c_ast.StructRef():
+                return Address(self.rewrite(node))
+            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element):
+                base = self._address(element.name)
+                return Address(
+                    base.base, base.offset.plus(self._offset(self.rewrite(element.subscript), None))
+                )
+            case c_ast.UnaryOp(op="&", expr=c_ast.UnaryOp(op="*", expr=pointer)):
+                return self._address(pointer)
+            case c_ast.UnaryOp(op="*"):
+                return Address(self.rewrite(node))
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID() as target):
+                stepped = self.state.context.variable(target)
+                value = self._step(node, stepped) if stepped is not None else None
+                if isinstance(value, Address):
+                    return value
+            case c_ast.BinaryOp(op="+" | "-"):
+                return self._sum_address(node)
+            case c_ast.Cast(expr=inner):
+                one, other = self.state.typing(node), decayed(self.state.typing(inner))
+                if _same_target(one, other):
+                    return self._address(inner)
+        raise _NoAddress
+
+    def _sum_address(self, node: c_ast.BinaryOp) -> Address:
+        pointer, amount = node.left, node.right
+        if node.op == "+" and not self._is_pointer(pointer):
+            pointer, amount = amount, pointer
+        base = self._address(pointer)
+        by = self._offset(self.rewrite(amount), None)
+        return Address(base.base, base.offset.plus(by, 1 if node.op == "+" else -1))
+
+
+class _NoAddress(Exception):
+    """A pointer expression has a form that is left as it is."""
+
+
+def _same_target(one: types.Type, other: types.Type) -> bool:
+    """Whether both are pointers to the same type."""
+    if not isinstance(one, types.Pointer) or not isinstance(other, types.Pointer):
+        return False
+    return _same_type(one.target, other.target)
+
+
+def _same_type(one: types.Type, other: types.Type) -> bool:
+    """Whether two types are the same; arrays are if their elements and constant extents are."""
+    if isinstance(one, types.Array) and isinstance(other, types.Array):
+        extents = [None if each.extent is None else key(each.extent) for each in (one, other)]
+        return extents[0] == extents[1] and _same_type(one.element, other.element)
+    return one == other

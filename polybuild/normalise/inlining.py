@@ -1,0 +1,172 @@
+"""Calls of functions that are one expression, replaced by that expression before a region is modelled.
+
+``A[at(i, j)]`` with ``static int at(int i, int j) { return i * N + j; }`` becomes
+``A[i * N + j]``: the subscript is then one the model understands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.declarations import decayed
+from polybuild.c.nodes import walk
+from polybuild.c.synthetic import duplicate, mapped, names_in
+from polybuild.c.typing import declared_type, type_of
+from polybuild.normalise.structure import has_side_effect
+from polybuild.source.model import Callee, Region, Storage, Symbol
+
+_MOST_NESTED = 8
+_STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
+
+
+def inline_calls(region: Region) -> Region:
+    """``region`` with calls of one-expression functions replaced; itself if there are none."""
+    bodies = {name: each for name, each in region.callees.items() if _expression(each) is not None}
+    if not bodies:
+        return region
+    inliner = _Inliner(region, bodies)
+    statements = tuple(inliner.statement(each) for each in region.statements)
+    return dataclasses.replace(region, statements=statements) if inliner.count else region
+
+
+def _expression(callee: Callee) -> c_ast.Node | None:
+    """The expression that the function returns and does nothing else."""
+    if callee.body is None or len(callee.body.statements) != 1:
+        return None
+    only = callee.body.statements[0]
+    if not isinstance(only, c_ast.Return) or only.expr is None:
+        return None
+    pure = not any(
+        isinstance(each, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.InitList)
+        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&", "sizeof"})
+        for each in walk(only.expr)
+    )
+    return only.expr if pure else None
+
+
+class _Inliner:
+    """One pass over a region."""
+
+    def __init__(self, region: Region, bodies: Mapping[str, Callee]) -> None:
+        self._region = region
+        self._bodies = bodies
+        self._symbols: dict[str, types.Type | Symbol] = dict(region.symbols)
+        self._declared: set[str] = set()
+        for statement in region.statements:
+            for each in walk(statement):
+                if isinstance(each, c_ast.Decl) and each.name:
+                    again = each.name in self._declared or each.name in region.symbols
+                    kind = declared_type(each, region)
+                    self._symbols[each.name] = types.Unknown(each.name) if again else kind
+                    self._declared.add(each.name)
+        self._open: list[str] = []
+        self.count = 0
+
+    def statement(self, node: c_ast.Node) -> c_ast.Node:
+        """``visit``, but a call whose value is not used stays a call."""
+        return mapped(node, self.visit) if isinstance(node, c_ast.FuncCall) else self.visit(node)
+
+    def visit(self, node: c_ast.Node) -> c_ast.Node:
+        """``node`` with its calls replaced; the very node if there are none."""
+        if not any(isinstance(each, c_ast.FuncCall) for each in walk(node)):
+            return node
+        if isinstance(node, _STATEMENTS):
+            condition = getattr(node, "cond", None)
+            return mapped(node, lambda each: self.visit(each) if each is condition else self.statement(each))
+        node = mapped(node, self.visit)
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            callee = self._bodies.get(node.name.name)
+            if callee is not None and self._is_visible(node.name.name):
+                return self._inlined(node, callee) or node
+        return node
+
+    def _is_visible(self, function: str) -> bool:
+        return function not in self._symbols and function not in self._open
+
+    def _inlined(self, call: c_ast.FuncCall, callee: Callee) -> c_ast.Node | None:
+        body, expression = callee.body, _expression(callee)
+        arguments = list(call.args.exprs) if call.args is not None else []
+        if body is None or expression is None or len(arguments) != len(callee.parameters):
+            return None
+        result = body.scope.resolve(body.function.decl.type.type)
+        if not isinstance(result, types.Integer | types.Floating) or len(self._open) >= _MOST_NESTED:
+            return None
+        names = [str(each.name) for each in callee.parameters]
+        if not self._means_the_same(expression, body, set(names)):
+            return None
+        mentioned = list(names_in(expression))
+        values: dict[str, c_ast.Node] = {}
+        for name, argument in zip(names, arguments, strict=True):
+            repeated = mentioned.count(name) != 1
+            calls = any(isinstance(each, c_ast.FuncCall) for each in walk(argument))
+            if (has_side_effect(argument) and not calls) or (calls and repeated):
+                return None
+            value = self._argument(argument, body.symbols[name].type)
+            if value is None:
+                return None
+            values[name] = value
+        self.count += 1
+        self._open.append(callee.name)
+        inlined = self.visit(_substituted(expression, values))
+        self._open.pop()
+        return self._converted(inlined, result)
+
+    def _means_the_same(self, expression: c_ast.Node, body: Region, parameters: set[str]) -> bool:
+        """Whether the names in a function's expression are the same things in the region."""
+        region = self._region
+        for name in set(names_in(expression)) - parameters:
+            symbol = body.symbols.get(name)
+            if symbol is not None:
+                there = region.symbols.get(name)
+                if there is None or there.storage is not Storage.GLOBAL or name in self._declared:
+                    return False
+            elif name in body.enumerators:
+                if region.enumerators.get(name) != body.enumerators[name] or name in self._symbols:
+                    return False
+            elif name in self._symbols or (name in body.functions and name not in region.functions):
+                return False
+        named = {
+            word
+            for each in walk(expression)
+            if isinstance(each, c_ast.IdentifierType)
+            for word in each.names
+            if word in body.scope.typedefs
+        }
+        tags = any(isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum) for each in walk(expression))
+        return not tags and all(
+            region.scope.typedefs.get(word) == body.scope.typedefs[word] and word not in self._symbols
+            for word in named
+        )
+
+    def _argument(self, argument: c_ast.Node, kind: types.Type) -> c_ast.Node | None:
+        """``argument`` as the value of a parameter of type ``kind``."""
+        if isinstance(kind, types.Integer | types.Floating):
+            return self._converted(argument, kind)
+        own = decayed(type_of(argument, self._symbols, self._region))
+        kind = decayed(kind)
+        if not isinstance(argument, c_ast.ID) or not isinstance(own, types.Pointer):
+            return None
+        same = isinstance(kind, types.Pointer) and kind.target == own.target and not kind.volatile
+        return argument if same else None
+
+    def _converted(self, value: c_ast.Node, kind: types.Integer | types.Floating) -> c_ast.Node:
+        if type_of(value, self._symbols, self._region) == kind:
+            return value
+        words = c_ast.IdentifierType(kind.name.split())
+        name = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, words))
+        return c_ast.Cast(name, value, value.coord)
+
+
+def _substituted(expression: c_ast.Node, values: Mapping[str, c_ast.Node]) -> c_ast.Node:
+    """A copy of ``expression`` with a copy of a value for each parameter."""
+    if isinstance(expression, c_ast.ID) and expression.name in values:
+        return duplicate(values[expression.name])
+    if isinstance(expression, c_ast.StructRef):
+        copied = mapped(expression, lambda each: each)
+        copied.name = _substituted(expression.name, values)
+        return copied
+    return mapped(expression, lambda each: _substituted(each, values))

@@ -1,0 +1,325 @@
+"""Loops: what variables change by in each iteration, and ``while`` loops that count.
+
+    for (i = 0; i < n; i++) {            for (i = 0; i < n; i++)
+      a[k] = 0;                            a[k' + 2 * i] = 0;
+      k += 2;                            k = k' + 2 * n;
+    }
+
+    while (p < end)                      for (t = 0; t < end - p'; t++)
+      *p++ = 0;                            p'[t] = 0;
+
+(``k'`` is the value on entry.) The change is found by walking the body with a
+mark in place of each variable's value at its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.synthetic import (
+    Counted,
+    EntryValue,
+    declarator,
+    duplicate,
+    key,
+    names_in,
+    number,
+    replaced,
+    uses,
+)
+from polybuild.normalise.expressions import Evaluator
+from polybuild.normalise.induction import Progress, after_loop, at_iteration, trip_count
+from polybuild.normalise.names import Variable
+from polybuild.normalise.state import Address, Dropped, State, Value
+from polybuild.normalise.sums import LONG_LONG, Sum, sum_of
+
+if TYPE_CHECKING:
+    from polybuild.normalise.statements import Walk
+
+Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
+
+
+class Mark(EntryValue):
+    """The value of a variable at the start of an iteration."""
+
+    __slots__ = ()
+
+
+class Loops:
+    """Normalises the loops that a walk meets."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._context = walk.context
+
+    @property
+    def _state(self) -> State:
+        return self._walk.state
+
+    def loop(self, node: Loop) -> list[c_ast.Node]:
+        """What becomes of the loop ``node``."""
+        counter = self._context.names.iterators.get(node)
+        if counter is not None and counter not in self._context.followed:
+            return self._for(node)
+        body = _once(node)
+        if body is not None:
+            return self._walk.statement(body)
+        self._state.scopes.append({})
+        statements = self._walk.statement(node.init) if isinstance(node, c_ast.For) and node.init else []
+        changed = self._context.changed_in(node.cond, node.stmt, getattr(node, "next", None))
+        statements += self._counted(node, changed) if changed else [self._plain(node)]
+        self._state.leave()
+        declares = any(isinstance(each, c_ast.Decl) for each in statements)
+        return [c_ast.Compound(statements, node.coord)] if declares else statements
+
+    def _plain(self, node: Loop) -> c_ast.Node:
+        """A loop without a counter that changes nothing that is followed; its start stands before it."""
+        cond = self._evaluated(node.cond)
+        following = self._evaluated(getattr(node, "next", None))
+        body = c_ast.Compound(self._walk.block(node.stmt), node.stmt.coord)
+        if isinstance(node, c_ast.For):
+            return c_ast.For(None, cond, following, body, node.coord)
+        return type(node)(cond, body, node.coord)
+
+    def _evaluated(self, node: c_ast.Node | None) -> c_ast.Node | None:
+        return None if node is None else Evaluator(self._state).evaluate(node)
+
+    # Loops that count already
+
+    def _for(self, node: c_ast.For) -> list[c_ast.Node]:
+        state = self._state
+        state.scopes.append({})
+        counter, start, init = self._start(node)
+        step = self._step(node.next, counter)
+        changed = self._context.changed_in(node.cond, node.stmt, node.next)
+        before = dict(state.values)
+        progress = None
+        if step and start is not None and state.is_fixed(start) and not _jumps(node.stmt):
+            progress = Progress(counter, start, step)
+        state.counters.append(counter.name)
+
+        increments = self._increments(node, changed, counter) if progress is not None else {}
+        for each in changed:
+            state.values[each] = at_iteration(before[each], increments.get(each), progress, state)
+        cond = self._evaluated(node.cond)
+        following = self._evaluated(node.next)
+        trips = None if progress is None else trip_count(cond, progress, state)
+        if isinstance(trips, c_ast.TernaryOp):  # while the body runs, the loop has iterations
+            state.replace(key(trips), trips.iftrue)
+        body = c_ast.Compound(self._walk.block(node.stmt), node.stmt.coord)
+        state.counters.pop()
+        state.values = dict(before)
+        loop = c_ast.For(init, cond, following, body, node.coord)
+        statements = self._after([loop], before, increments, trips, changed)
+        state.leave()
+        return statements
+
+    def _after(
+        self,
+        statements: list[c_ast.Node],
+        before: Mapping[Variable, Value],
+        increments: Mapping[Variable, Sum],
+        trips: c_ast.Node | None,
+        changed: Iterable[Variable],
+    ) -> list[c_ast.Node]:
+        """Set the values after a loop; one assignment of each known value takes the place of those inside."""
+        for each in sorted(changed, key=lambda one: one.name):
+            value = after_loop(before[each], increments.get(each), trips, self._state)
+            self._state.values[each] = value
+            if value is not None and self._context.is_live(each):
+                statements = self._walk.settled(statements, each)
+        return statements
+
+    def _start(self, node: c_ast.For) -> tuple[c_ast.ID, c_ast.Node | None, c_ast.Node]:
+        """The counter, its start, and the rewritten first part of a header that has both."""
+        if isinstance(node.init, c_ast.DeclList):
+            (declaration,) = self._walk.statement(node.init.decls[0])
+            init: c_ast.Node = c_ast.DeclList([declaration], node.init.coord)
+            return c_ast.ID(declaration.name, node.coord), declaration.init, init
+        init = Evaluator(self._state).evaluate(node.init)
+        self._state.forget(init.lvalue.name)
+        return c_ast.ID(init.lvalue.name, node.coord), init.rvalue, init
+
+    def _step(self, node: c_ast.Node, counter: c_ast.ID) -> int | None:
+        """The constant that ``node``, the third part of a loop's header, adds to ``counter``."""
+        if isinstance(node, c_ast.UnaryOp):
+            return 1 if "+" in node.op else -1
+        value = node.rvalue
+        if node.op in {"+=", "-="}:
+            value = c_ast.BinaryOp(node.op[0], counter, value)
+        elif node.op != "=":
+            return None
+        typing = self._state.typing
+        return sum_of(value, LONG_LONG, typing).plus(sum_of(counter, LONG_LONG, typing), -1).number
+
+    # What an iteration changes
+
+    def _increments(
+        self, node: Loop, changed: frozenset[Variable], counter: c_ast.ID | None
+    ) -> dict[Variable, Sum]:
+        """What an iteration adds to each of ``changed`` where that is the same in all of them."""
+        if not changed:
+            return {}
+        state = self._state
+        saved, marks = dict(state.values), {each: Mark(each.name) for each in changed}
+        for each, mark in marks.items():
+            state.values[each] = Address(mark) if isinstance(each.type, types.Pointer) else mark
+        self._iteration(node)
+        found: dict[Variable, Sum] = {}
+        for each, mark in marks.items():
+            increment = self._change(each, state.values[each], mark)
+            if increment is not None and not _varies(increment, counter):
+                found[each] = increment
+        state.values = saved
+        return found
+
+    def _iteration(self, node: Loop) -> tuple[c_ast.Node | None, list[c_ast.Node]]:
+        """Walk through condition, body and increment of a loop once, in order of execution."""
+        first = self._evaluated(node.cond) if not isinstance(node, c_ast.DoWhile) else None
+        body = self._walk.block(node.stmt)
+        if isinstance(node, c_ast.For) and node.next is not None:
+            body += self._walk.statement(node.next)
+        return (self._evaluated(node.cond) if isinstance(node, c_ast.DoWhile) else first), body
+
+    def _change(self, variable: Variable, value: Value, mark: Mark) -> Sum | None:
+        if isinstance(value, Address):
+            return value.offset if key(value.base) == key(mark) else None
+        if value is None or not isinstance(variable.type, types.Integer):
+            return None
+        total = sum_of(value, variable.type, self._state.typing)
+        if total.coefficient(mark) != 1:
+            return None
+        return total.plus(sum_of(mark, variable.type, self._state.typing), -1)
+
+    # Loops that come to count
+
+    def _counted(self, node: Loop, changed: frozenset[Variable]) -> list[c_ast.Node]:
+        """A loop without a counter of its own: one of the variables it changes becomes it."""
+        state = self._state
+        increments = {} if _jumps(node.stmt) else self._increments(node, changed, None)
+        variable = self._chosen(node, increments)
+        if variable is None:
+            raise Dropped(min(changed, key=lambda each: each.name))
+        before = dict(state.values)
+        progress, declaration, kind = self._counter(variable, increments[variable].number or 0, node)
+        name = progress.counter.name
+        state.scopes.append({name: kind})
+        state.counters.append(name)
+        for each in changed:
+            state.values[each] = at_iteration(before[each], increments.get(each), progress, state)
+        cond, body = self._iteration(node)
+        trips = None
+        if isinstance(node, c_ast.DoWhile):
+            body += self._last_values(node)
+            cond = _or_first(cond, progress)
+        else:
+            trips = trip_count(cond, progress, state)
+            body += self._tested(node)
+        state.counters.pop()
+        state.scopes.pop()
+        following = c_ast.Assignment("+=", duplicate(progress.counter), number(progress.step), node.coord)
+        loop = Counted(declaration, cond, following, c_ast.Compound(body, node.stmt.coord), node.coord)
+        loop.variable = variable.name
+
+        state.values = dict(before)
+        ahead = [] if isinstance(node, c_ast.DoWhile) else self._tested(node)
+        state.values = dict(before)
+        statements = self._after([*ahead, loop], before, increments, trips, changed)
+        stepped = self._context.changed_in(node.cond)
+        if stepped and all(state.values[each] is not None for each in changed):
+            for each in self._tested(node):  # the test that ends the loop
+                statements = [*self._walk.settled(statements, self._named(each, stepped))]
+        return statements
+
+    @staticmethod
+    def _named(assignment: c_ast.Node, variables: Iterable[Variable]) -> Variable:
+        return next(each for each in variables if each.name == assignment.lvalue.name)
+
+    def _tested(self, node: Loop) -> list[c_ast.Node]:
+        """What testing the condition once more stores in variables."""
+        if not self._context.changed_in(node.cond):
+            return []
+        self._evaluated(node.cond)
+        return self._last_values(node)
+
+    def _last_values(self, node: Loop) -> list[c_ast.Node]:
+        stepped = sorted(self._context.changed_in(node.cond), key=lambda each: each.name)
+        return [new for each in stepped for new in self._walk.last_value(each, node.coord)]
+
+    def _counter(
+        self, variable: Variable, step: int, node: Loop
+    ) -> tuple[Progress, c_ast.DeclList, types.Integer]:
+        """The counter that ``variable`` becomes.
+
+        For a pointer it counts elements from the value before the loop; where an
+        unsigned variable wraps around, it goes on beyond the limits of the type.
+        """
+        value = self._state.values[variable]
+        if value is None or variable.name in self._state.counters:
+            raise Dropped(variable)
+        name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
+        if not isinstance(value, Address):
+            assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+            start = value
+            if not self._context.wraps(variable):
+                name, kind = variable.name, variable.type
+        counter = c_ast.ID(name, node.coord)
+        declaration = c_ast.Decl(
+            name, [], [], [], [], declarator(name, kind), duplicate(start), None, node.coord
+        )
+        return Progress(counter, start, step), c_ast.DeclList([declaration], node.coord), kind
+
+    def _chosen(self, node: Loop, increments: Mapping[Variable, Sum]) -> Variable | None:
+        """The variable that counts the loop: a constant change each time, and its value decides the end."""
+        if node.cond is None:
+            return None
+        tested = set(names_in(node.cond))
+        steady = [each for each, change in increments.items() if change.number and each.name in tested]
+        steady.sort(key=lambda each: (isinstance(each.type, types.Pointer), each.name))
+        return steady[0] if steady else None
+
+
+def _or_first(cond: c_ast.Node | None, progress: Progress) -> c_ast.Node:
+    """A ``do`` loop's condition for an iteration: it is the first one, or the last test held."""
+    counter, step = progress.counter, progress.step
+    previous = c_ast.BinaryOp("-" if step > 0 else "+", duplicate(counter), number(abs(step)), counter.coord)
+    first = c_ast.BinaryOp("==", duplicate(counter), duplicate(progress.start), counter.coord)
+    assert cond is not None  # noqa: S101 - a do loop has one
+    return c_ast.BinaryOp("||", first, replaced(cond, key(counter), previous), counter.coord)
+
+
+def _varies(increment: Sum, counter: c_ast.ID | None) -> bool:
+    """Whether ``increment`` may differ from one iteration to the next."""
+    return any(
+        uses(term.node, Mark) or (counter is not None and counter.name in names_in(term.node))
+        for term in increment.terms.values()
+    )
+
+
+def _once(node: Loop) -> c_ast.Node | None:
+    """The body of ``do ... while (0)``, which runs once."""
+    if isinstance(node, c_ast.DoWhile) and isinstance(node.cond, c_ast.Constant) and node.cond.value == "0":
+        return node.stmt if not _jumps(node.stmt) else None
+    return None
+
+
+def _jumps(node: c_ast.Node) -> bool:
+    """Whether a jump may leave or shorten an iteration of a loop with the body ``node``, and go on behind it.
+
+    After a ``return`` nothing is left to follow.
+    """
+    if isinstance(node, c_ast.Goto | c_ast.Break | c_ast.Continue):
+        return True
+    nested = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile)
+    return any(_jumps(child) for child in node) if not nested else _leaves(node)
+
+
+def _leaves(node: c_ast.Node) -> bool:
+    """Whether a jump inside the loop ``node`` may leave more than that loop."""
+    if isinstance(node, c_ast.Goto):
+        return True
+    return any(_leaves(child) for child in node)

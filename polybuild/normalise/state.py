@@ -1,0 +1,237 @@
+"""What is known of the variables that normalisation follows, at one point of the region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.synthetic import EntryValue, PointerDifference, key, names_in, replaced
+from polybuild.c.types import Type
+from polybuild.c.typing import type_of
+from polybuild.normalise.names import Names, Variable
+from polybuild.normalise.sums import Sum, Term
+from polybuild.source.model import Region, Storage
+
+
+class Dropped(Exception):
+    """A variable cannot be followed; the region is normalised again without it."""
+
+    def __init__(self, variable: Variable) -> None:
+        super().__init__(variable.name)
+        self.variable = variable
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A pointer's value: ``offset`` elements behind ``base``, an expression of pointer or array type."""
+
+    base: c_ast.Node
+    offset: Sum = field(default_factory=Sum)
+
+
+Value: TypeAlias = c_ast.Node | Address | None
+"""A value in terms that do not change: an expression, an address, or None if it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The region, its names, and the variables to follow.
+
+    ``live`` are the names read after the region; ``wrapping`` is for regions whose
+    unsigned counters step over their limits on purpose.
+    """
+
+    region: Region
+    names: Names
+    followed: frozenset[Variable]
+    live: frozenset[str]
+    wrapping: bool = False
+
+    def variable(self, node: c_ast.Node) -> Variable | None:
+        """The followed variable that the identifier ``node`` names."""
+        found = self.names.variables.get(node)
+        return found if found in self.followed else None
+
+    def is_live(self, variable: Variable) -> bool:
+        """Whether the value of a followed variable is read after the region."""
+        return not variable.local and variable.name in self.live
+
+    def wraps(self, variable: Variable) -> bool:
+        """Whether a loop that counts with ``variable`` is to be taken beyond the limits of its type."""
+        kind = variable.type
+        return self.wrapping and isinstance(kind, types.Integer) and not kind.signed
+
+    def unused(self, name: str) -> str:
+        """``name``, with a number behind it if the function knows one of that name."""
+        taken = {each.name for each in self.names.variables.values()} | set(self.names.outer)
+        candidates = (f"{name}{suffix}" for suffix in ("", *range(1, len(taken) + 2)))
+        return next(each for each in candidates if each not in taken)
+
+    def changed_in(self, *nodes: c_ast.Node | None) -> frozenset[Variable]:
+        """The followed variables that ``nodes`` assign or declare."""
+        found: set[Variable] = set()
+        pending = [node for node in nodes if node is not None]
+        while pending:
+            each = pending.pop()
+            target: c_ast.Node | None = None
+            if isinstance(each, c_ast.Assignment):
+                target = each.lvalue
+            elif isinstance(each, c_ast.UnaryOp) and each.op in {"++", "p++", "--", "p--"}:
+                target = each.expr
+            elif isinstance(each, c_ast.Decl):
+                target = each
+            variable = self.variable(target) if target is not None else None
+            if variable is not None:
+                found.add(variable)
+            pending.extend(each)
+        return frozenset(found)
+
+
+@dataclass(slots=True)
+class State:
+    """Values of the followed variables, and the names visible here.
+
+    ``scopes`` maps the names declared in the region to their types, innermost
+    scope last; ``counters`` are the loop counters whose loops are running.
+    """
+
+    context: Context
+    values: dict[Variable, Value]
+    scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
+    counters: list[str] = field(default_factory=list)
+
+    def typing(self, node: c_ast.Node) -> Type:
+        """The C type of ``node`` here; that of an operand of an operator is decayed by it."""
+        visible: dict[str, Type] = {
+            variable.name: variable.type for variable in self.context.names.outer.values()
+        }
+        for scope in self.scopes:
+            visible |= scope
+        return type_of(node, visible, self.context.region)
+
+    def declare(self, name: str, kind: Type) -> None:
+        """``name`` means something new from here on; values that mention the old one are lost."""
+        self.forget(name)
+        self.scopes[-1][name] = kind
+
+    def forget(self, name: str) -> None:
+        """Lose the values that mention ``name``, which changes or goes out of scope."""
+        for variable, value in self.values.items():
+            if name in mentioned(value):
+                self.values[variable] = None
+
+    def leave(self) -> None:
+        """Close the innermost scope."""
+        for name in self.scopes.pop():
+            self.forget(name)
+
+    def replace(self, wanted: object, new: c_ast.Node) -> None:
+        """Write ``new`` for each part of a value whose key is ``wanted``."""
+        for variable, value in self.values.items():
+            if isinstance(value, Address):
+                terms = [
+                    Term(replaced(each.node, wanted, new), each.factor)
+                    for each in value.offset.terms.values()
+                ]
+                offset = Sum(value.offset.constant, {key(each.node): each for each in terms})
+                self.values[variable] = Address(value.base, offset)
+            elif value is not None:
+                self.values[variable] = replaced(value, wanted, new)
+
+    # What does not change
+
+    def is_fixed(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is an integer expression without side effects, the same wherever it is evaluated.
+
+        Counters of running loops count as fixed: their values are forgotten with the loop.
+        """
+        names = self.context.names
+        if isinstance(node, EntryValue | c_ast.Constant):
+            return not isinstance(node, c_ast.Constant) or "int" in node.type or node.type == "char"
+        if isinstance(node, c_ast.ID):
+            if node.name in self.counters:
+                return True
+            variable = self._visible(node.name)
+            if variable is None:
+                return node.name in self.context.region.enumerators
+            return isinstance(variable.type, types.Integer) and self._is_constant(variable)
+        if isinstance(node, PointerDifference):
+            return self.is_fixed_base(node.left) and self.is_fixed_base(node.right)
+        if isinstance(node, c_ast.BinaryOp | c_ast.TernaryOp):
+            return all(self.is_fixed(child) for child in node)
+        if isinstance(node, c_ast.Cast):
+            return isinstance(self.typing(node), types.Integer) and self.is_fixed(node.expr)
+        if isinstance(node, c_ast.UnaryOp):
+            return node.op in {"-", "+", "~", "!"} and self.is_fixed(node.expr)
+        if isinstance(node, c_ast.StructRef):
+            return isinstance(self.typing(node), types.Integer) and self._is_fixed_member(node, names)
+        return False
+
+    def is_fixed_base(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` names the same array, or the same pointer value, throughout."""
+        if isinstance(node, EntryValue):
+            return True
+        if isinstance(node, c_ast.ID):
+            variable = self._visible(node.name)
+            if variable is None or variable.volatile:
+                return False
+            is_array = isinstance(variable.type, types.Array) and variable.storage is not Storage.PARAMETER
+            return is_array or self._is_constant(variable)
+        if isinstance(node, c_ast.ArrayRef):
+            row = isinstance(self.typing(node), types.Array)
+            return row and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
+        if isinstance(node, c_ast.StructRef):
+            if isinstance(self.typing(node), types.Array) and node.type == ".":
+                return self.is_fixed_base(node.name)
+            return self._is_fixed_member(node, self.context.names)
+        return False
+
+    def _visible(self, name: str) -> Variable | None:
+        """The variable ``name`` of before the region, unless the region declares another one."""
+        if any(name in scope for scope in self.scopes):
+            return None
+        return self.context.names.outer.get(name)
+
+    def _is_constant(self, variable: Variable) -> bool:
+        names = self.context.names
+        counts = variable in names.iterators.values()
+        return not (variable in names.written or counts or variable.volatile or variable.thread_local)
+
+    def _is_fixed_member(self, node: c_ast.StructRef, names: Names) -> bool:
+        members: list[str] = []
+        while isinstance(node, c_ast.StructRef):
+            members.append(node.field.name)
+            node = node.name
+        if not isinstance(node, c_ast.ID):
+            return False
+        variable = self._visible(node.name)
+        path = tuple(reversed(members))
+        return (
+            variable is not None
+            and self._is_constant(variable)
+            and (variable, path) not in names.written_members
+        )
+
+
+def mentioned(value: Value) -> frozenset[str]:
+    """The names that a value mentions."""
+    nodes: Iterable[c_ast.Node] = ()
+    if isinstance(value, Address):
+        nodes = [value.base, *(term.node for term in value.offset.terms.values())]
+    elif value is not None:
+        nodes = [value]
+    return frozenset(name for node in nodes for name in names_in(node))
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are written the same."""
+    if isinstance(one, Address) and isinstance(other, Address):
+        difference = one.offset.plus(other.offset, -1)
+        return key(one.base) == key(other.base) and difference.number == 0
+    if one is None or other is None or isinstance(one, Address) or isinstance(other, Address):
+        return False
+    return key(one) == key(other)

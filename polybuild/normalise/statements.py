@@ -1,0 +1,211 @@
+"""The walk over the statements of a region that replaces followed variables by their values.
+
+Forward substitution, with what stays of the assignments at the end:
+
+    int k = 2*i + 1;                      a[2*i + 1] = 0;
+    a[k] = 0;
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.synthetic import EntryValue, LastValue, duplicate, mapped, size
+from polybuild.c.typing import declared_type
+from polybuild.normalise.expressions import Evaluator
+from polybuild.normalise.loops import Loops
+from polybuild.normalise.names import Variable
+from polybuild.normalise.state import Address, Context, Dropped, State, Value, same
+from polybuild.normalise.sums import LONG_LONG, wide_tree
+
+_STEPS = ("++", "p++", "--", "p--")
+_LARGEST = 200
+
+
+class Walk:
+    """One normalisation with a fixed set of followed variables."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.state = State(context, {each: _on_entry(each) for each in context.followed})
+        self.loops = Loops(self)
+
+    def region(self) -> tuple[c_ast.Node, ...]:
+        """The region's statements without the followed variables. Raises Dropped."""
+        statements = self.sequence(self.context.region.statements)
+        for variable in sorted(self.context.followed, key=lambda each: each.name):
+            if not self.context.is_live(variable):
+                continue
+            value = self.state.values[variable]
+            if same(value, _on_entry(variable)):
+                statements = [each for each in (without(node, variable) for node in statements) if each]
+            elif value is not None:
+                statements = self.settled(statements, variable)
+        return tuple(statements)
+
+    def settled(self, statements: Sequence[c_ast.Node], variable: Variable) -> list[c_ast.Node]:
+        """``statements`` with one assignment of the known value after them instead of those inside."""
+        kept = [each for each in (without(node, variable) for node in statements) if each is not None]
+        return [*kept, *self.last_value(variable, statements[-1].coord if statements else None)]
+
+    def last_value(self, variable: Variable, coord: object) -> list[c_ast.Node]:
+        """The assignment that keeps the value that ``variable`` has now, if it is needed."""
+        if not self.context.is_live(variable):
+            return []
+        value = self.state.values[variable]
+        if value is None:
+            raise Dropped(variable)
+        if isinstance(value, Address):
+            offset = wide_tree(value.offset, LONG_LONG, self.state.typing)
+            tree: c_ast.Node = c_ast.BinaryOp("+", duplicate(value.base, coord), offset, coord)
+        else:
+            tree = duplicate(value, coord)
+        return [LastValue("=", c_ast.ID(variable.name, coord), tree, coord)]
+
+    # Statements
+
+    def sequence(self, nodes: Sequence[c_ast.Node]) -> list[c_ast.Node]:
+        """What becomes of ``nodes``, one after the other."""
+        return [each for node in nodes for each in self.statement(node)]
+
+    def block(self, node: c_ast.Node | None) -> list[c_ast.Node]:
+        """What becomes of the body of a structured statement, a scope of its own."""
+        if node is None:
+            return []
+        self.state.scopes.append({})
+        items = node.block_items or () if isinstance(node, c_ast.Compound) else (node,)
+        statements = self.sequence(items)
+        self.state.leave()
+        return statements
+
+    def statement(self, node: c_ast.Node) -> list[c_ast.Node]:
+        """What becomes of ``node``: any number of statements."""
+        match node:
+            case c_ast.Compound():
+                return [c_ast.Compound(self.block(node), node.coord)]
+            case c_ast.Decl():
+                return self._declaration(node)
+            case c_ast.DeclList():
+                return self.sequence(node.decls)
+            case c_ast.If():
+                return self._if(node)
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+                return self.loops.loop(node)
+            case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef():
+                return [node]
+            case c_ast.ExprList():
+                return self.sequence(node.exprs)
+            case c_ast.Assignment() | c_ast.UnaryOp():
+                return self._expression(node)
+            case c_ast.Return():
+                return [Evaluator(self.state).evaluate(node)]
+            case c_ast.Label():  # nothing jumps to it: see normalise
+                return self.statement(node.stmt)
+            case c_ast.Switch() | c_ast.Goto() | c_ast.Case() | c_ast.Default():
+                return self.other(node)
+        new = Evaluator(self.state).evaluate(node)
+        is_void = isinstance(node, c_ast.Cast) and self.context.variable(node.expr) is not None
+        return [] if is_void or (new is not node and self.state.is_fixed(new)) else [new]
+
+    def other(self, node: c_ast.Node) -> list[c_ast.Node]:
+        """A statement that is not understood, with the values of followed variables that it only reads."""
+        for variable in self.context.changed_in(node):
+            raise Dropped(variable)
+        return [Evaluator(self.state).evaluate(node)]
+
+    def _declaration(self, node: c_ast.Decl) -> list[c_ast.Node]:
+        variable = self.context.variable(node)
+        if variable is None:
+            new = Evaluator(self.state).evaluate(node)
+            if node.name is not None:
+                self.state.declare(node.name, declared_type(node, self.context.region))
+            return [new]
+        self.state.declare(node.name, variable.type)
+        self.state.values[variable] = None
+        if node.init is not None:
+            Evaluator(self.state).assign(variable, "", node.init)
+        return []
+
+    def _expression(self, node: c_ast.Assignment | c_ast.UnaryOp) -> list[c_ast.Node]:
+        """An expression statement whose value nobody uses."""
+        if isinstance(node, c_ast.Assignment):
+            variable = self.context.variable(node.lvalue)
+            if variable is not None:
+                return self._assignment(node, variable)
+            inner = node.rvalue
+            if isinstance(inner, c_ast.Assignment) and self.context.variable(inner.lvalue) is not None:
+                return [
+                    *self._expression(inner),
+                    *self._expression(c_ast.Assignment(node.op, node.lvalue, inner.lvalue, node.coord)),
+                ]
+        elif node.op in _STEPS and (variable := self.context.variable(node.expr)) is not None:
+            Evaluator(self.state).step(node, variable)
+            return self.last_value(variable, node.coord)
+        stepped = self.context.changed_in(node)
+        new = Evaluator(self.state).evaluate(node)
+        return [new, *(each for variable in stepped for each in self.last_value(variable, node.coord))]
+
+    def _assignment(self, node: c_ast.Assignment, variable: Variable) -> list[c_ast.Node]:
+        value = node.rvalue
+        before: list[c_ast.Node] = []
+        if isinstance(value, c_ast.Assignment):  # v = w = e
+            before = self._expression(value)
+            value = value.lvalue
+        stepped = self.context.changed_in(value)
+        Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
+        changed = [variable, *stepped]
+        return [*before, *(each for one in changed for each in self.last_value(one, node.coord))]
+
+    def _if(self, node: c_ast.If) -> list[c_ast.Node]:
+        stepped = self.context.changed_in(node.cond)
+        cond = Evaluator(self.state).evaluate(node.cond)
+        lasting = [each for variable in stepped for each in self.last_value(variable, node.coord)]
+        before = dict(self.state.values)
+        yes = self.block(node.iftrue)
+        after_yes, self.state.values = self.state.values, dict(before)
+        no = self.block(node.iffalse)
+        for variable, value in self.state.values.items():
+            self.state.values[variable] = self._either(cond, after_yes[variable], value)
+        if not yes and not no:
+            return [*lasting, cond] if _has_effect(cond) else lasting
+        iffalse = c_ast.Compound(no, node.coord) if no else None
+        return [*lasting, c_ast.If(cond, c_ast.Compound(yes, node.coord), iffalse, node.coord)]
+
+    def _either(self, cond: c_ast.Node, yes: Value, no: Value) -> Value:
+        """The value after an ``if``."""
+        if same(yes, no):
+            return yes
+        if yes is None or no is None or isinstance(yes, Address) or isinstance(no, Address):
+            return None
+        fixed = self.state.is_fixed(cond) and self.state.typing(yes) == self.state.typing(no)
+        tree = c_ast.TernaryOp(duplicate(cond), yes, no, cond.coord)
+        return tree if fixed and size(tree) <= _LARGEST else None
+
+
+def _has_effect(node: c_ast.Node) -> bool:
+    """Whether evaluating ``node`` may do more than give a value."""
+    stepping = isinstance(node, c_ast.UnaryOp) and node.op in _STEPS
+    return stepping or isinstance(node, c_ast.FuncCall | c_ast.Assignment) or any(map(_has_effect, node))
+
+
+def _on_entry(variable: Variable) -> Value:
+    if variable.local:
+        return None
+    value = EntryValue(variable.name)
+    return Address(value) if isinstance(variable.type, types.Pointer) else value
+
+
+def without(node: c_ast.Node, variable: Variable) -> c_ast.Node | None:
+    """``node`` without the assignments of last values to ``variable``; None if nothing is left."""
+    if isinstance(node, LastValue):
+        return None if node.lvalue.name == variable.name else node
+    if isinstance(node, c_ast.Compound):
+        items = [each for each in (without(one, variable) for one in node.block_items or ()) if each]
+        return c_ast.Compound(items, node.coord)
+    if isinstance(node, c_ast.For | c_ast.If | c_ast.While | c_ast.DoWhile):
+        empty = c_ast.EmptyStatement(node.coord)
+        return mapped(node, lambda each: without(each, variable) or empty)
+    return node

@@ -1,0 +1,139 @@
+"""Which variables the code after a region may read before it writes them.
+
+A walk over the syntax tree in execution order. Only plain names count: a name is
+*overwritten* once an assignment to it has certainly run. Everything doubtful
+(jumps by ``goto``, names that are declared twice) counts as a use.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pycparser import c_ast
+
+from polybuild.c.nodes import walk
+from polybuild.source.blocks import place_region
+
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+
+
+def read_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
+    """Names whose value at the end of region ``index`` of ``function`` may still be read.
+
+    Lifetimes are not considered: globals and objects whose address is taken
+    may be read by others.
+    """
+    placement = place_region(function, index)
+    everything = list(walk(function.body))
+    mentioned = frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
+    if placement is None or any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
+        return mentioned
+    uses = _Uses(_ambiguous(function))
+    inner = placement.ancestors[-1]
+    uses.sequence(placement.following)
+    for outer in reversed(placement.ancestors[:-1]):
+        uses.leave(outer, inner)
+        inner = outer
+    return frozenset(uses.found)
+
+
+def _ambiguous(function: c_ast.FuncDef) -> frozenset[str]:
+    """Names that stand for more than one object of the function."""
+    names = Counter(each.name for each in walk(function) if isinstance(each, c_ast.Decl) and each.name)
+    return frozenset(name for name, count in names.items() if count > 1)
+
+
+class _Uses:
+    """The walk: ``found`` are the names read so far while they were not overwritten."""
+
+    def __init__(self, ambiguous: frozenset[str]) -> None:
+        self.found: set[str] = set()
+        self._ambiguous = ambiguous
+        self._overwritten: set[str] = set()
+
+    def leave(self, outer: c_ast.Node, inner: c_ast.Node) -> None:
+        """Go on from the end of ``inner`` to what follows it in ``outer``."""
+        if isinstance(outer, _LOOPS):
+            # a jump may have skipped what was overwritten in the body, and the body may run again
+            self._overwritten.clear()
+            self._parts(outer)
+            self._overwritten.clear()
+        elif isinstance(outer, c_ast.Switch | c_ast.Case | c_ast.Default):
+            self._overwritten.clear()
+        if isinstance(outer, c_ast.Compound | c_ast.Case | c_ast.Default):
+            items = (outer.block_items if isinstance(outer, c_ast.Compound) else outer.stmts) or ()
+            position = next((place for place, each in enumerate(items) if each is inner), -1)
+            self.sequence(items[position + 1 :])
+
+    def sequence(self, nodes: object) -> None:
+        """Statements that run one after the other."""
+        for each in nodes:  # type: ignore[attr-defined]
+            self.visit(each)
+
+    def visit(self, node: c_ast.Node | None) -> None:
+        """Evaluate or run ``node``."""
+        match node:
+            case None:
+                return
+            case c_ast.ID():
+                if node.name not in self._overwritten:
+                    self.found.add(node.name)
+            case c_ast.Assignment():
+                self._assignment(node)
+            case c_ast.For():
+                self.visit(node.init)
+                self.visit(node.cond)
+                self._perhaps(node.stmt, node.next)
+            case c_ast.While():
+                self.visit(node.cond)
+                self._perhaps(node.stmt)
+            case c_ast.DoWhile():
+                self._perhaps(node.stmt)
+                self.visit(node.cond)
+            case c_ast.If() | c_ast.TernaryOp():
+                self.visit(node.cond)
+                self._either(node.iftrue, node.iffalse)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                self.visit(node.left)
+                self._perhaps(node.right)
+            case c_ast.Switch() | c_ast.Case() | c_ast.Default():
+                # any label may be the first to run
+                for each in node:
+                    self._perhaps(each)
+            case c_ast.StructRef():
+                self.visit(node.name)
+            case c_ast.UnaryOp(op="sizeof"):
+                return
+            case _:
+                self.sequence(node)
+
+    def _assignment(self, node: c_ast.Assignment) -> None:
+        target = node.lvalue
+        if node.op == "=" and isinstance(target, c_ast.ID):
+            self.visit(node.rvalue)
+            if target.name not in self._ambiguous:
+                self._overwritten.add(target.name)
+            return
+        self.visit(target)
+        self.visit(node.rvalue)
+
+    def _perhaps(self, *nodes: c_ast.Node | None) -> None:
+        """Code that may not run, or not all of it: each node counts from where this begins."""
+        before = set(self._overwritten)
+        for each in nodes:
+            self.visit(each)
+            self._overwritten = set(before)
+
+    def _either(self, yes: c_ast.Node | None, no: c_ast.Node | None) -> None:
+        before = set(self._overwritten)
+        self.visit(yes)
+        after_yes, self._overwritten = self._overwritten, before
+        self.visit(no)
+        self._overwritten &= after_yes
+
+    def _parts(self, loop: c_ast.Node) -> None:
+        """The rest of an iteration of a loop around the region, and another iteration."""
+        if isinstance(loop, c_ast.For):
+            self._perhaps(loop.next, loop.cond, loop.stmt)
+        else:
+            self._perhaps(loop.cond, loop.stmt)

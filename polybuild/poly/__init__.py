@@ -1,0 +1,1 @@
+"""The few isl helpers that all rooms share."""

@@ -1,0 +1,81 @@
+"""Relations simple enough for Farkas' lemma: supersets with few constraints.
+
+For a convex piece of a relation, isl finds the affine functions that are not negative on it by
+eliminating one multiplier per constraint (isl_farkas.c, Fourier-Motzkin). That explodes with
+the number of inequalities of a piece: from eleven on some take minutes, and no operation budget
+counts it. So pieces with more lose those of the parameters alone, and then, unless they are boxes,
+those that say least about the order of the two ends. Whoever asks for more pairs to be in order
+gets those that matter in order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import islpy as isl
+
+from polybuild.poly.relations import maps_of, union_of
+
+# inequalities of one piece; more than ten of them have been seen to take minutes
+_MOST = 10
+# but not those of a box, with two ends of each side
+_MOST_OF_SIDE = 8
+_DIV = isl.dim_type.div
+_ENDS = (isl.dim_type.in_, isl.dim_type.out)
+
+
+def simple_supersets(relation: isl.UnionMap) -> isl.UnionMap:
+    """A superset of ``relation`` whose pieces have no existential variables and few inequalities each."""
+    pieces = [piece for each in maps_of(relation) for piece in each.get_basic_maps()]
+    return union_of((isl.Map.from_basic_map(simple_superset(each)) for each in pieces), relation.get_space())
+
+
+def simple_superset(piece: isl.BasicMap) -> isl.BasicMap:
+    """A superset of ``piece`` without existential variables, with few inequalities or those of a box."""
+    hidden = piece.dim(isl.dim_type.div)
+    if hidden and len(_inequalities(piece)) > _MOST:  # eliminating these variables explodes just the same
+        piece = _of(
+            piece, [each for each in piece.get_constraints() if not each.involves_dims(_DIV, 0, hidden)]
+        )
+    piece = piece.remove_divs()
+    if len(_inequalities(piece)) <= _MOST:
+        return piece
+    inequalities = sorted(filter(_sides, _inequalities(piece)), key=_importance)
+    if not _is_box(inequalities):
+        inequalities = inequalities[:_MOST]
+    return _of(piece, [each for each in piece.get_constraints() if each.is_equality()] + inequalities)
+
+
+def _of(piece: isl.BasicMap, constraints: list[isl.Constraint]) -> isl.BasicMap:
+    """The relation in the space of ``piece`` with some of its constraints."""
+    kept = isl.BasicMap.universe(piece.get_space())
+    for each in constraints:
+        kept = kept.add_constraint(each)
+    return kept
+
+
+def _inequalities(piece: isl.BasicMap) -> list[isl.Constraint]:
+    return [each for each in piece.get_constraints() if not each.is_equality()]
+
+
+def _importance(constraint: isl.Constraint) -> tuple[int, str]:
+    """What relates both ends comes first."""
+    ends = sum(constraint.involves_dims(kind, 0, constraint.dim(kind)) for kind in _ENDS)
+    return -ends, str(constraint)
+
+
+def _is_box(inequalities: list[isl.Constraint]) -> bool:
+    """Whether each is about one dimension, of either end."""
+    sides = [_sides(each) for each in inequalities]
+    counts = Counter(position for each in sides for position in each)
+    return all(len(each) == 1 for each in sides) and max(counts.values(), default=0) <= _MOST_OF_SIDE
+
+
+def _sides(constraint: isl.Constraint) -> frozenset[int]:
+    """The positions of the dimensions, at either end, that a constraint is about."""
+    return frozenset(
+        position
+        for kind in _ENDS
+        for position in range(constraint.dim(kind))
+        if constraint.involves_dims(kind, position, 1)
+    )

@@ -1,0 +1,62 @@
+"""What there is to say about the regions of a file, put together for an explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polybuild.diagnostics import Diagnostic
+from polybuild.poly.budget import operation_budget
+from polybuild.report.explain.details import Details
+from polybuild.report.explain.obstacles import SourceLoop, source_loops
+from polybuild.report.record.model import RegionReport
+
+if TYPE_CHECKING:
+    from polybuild.driver.file import Result
+
+# about a second's work: an explanation may be silent about a region that is too large
+_MOST_OPERATIONS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A region as it is explained: ``loops`` are those of its source, ``diagnostics`` what concerns it.
+
+    ``details`` is None for a region that never became a model.
+    """
+
+    report: RegionReport
+    details: Details | None
+    loops: tuple[SourceLoop, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def gather(result: Result) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:
+    """The regions of ``result`` in order, and the diagnostics that concern none of them."""
+    found = []
+    rest = [*result.diagnostics, *result.refused]
+    details = result.details or (None,) * len(result.regions)
+    for region, known in zip(result.regions, details, strict=True):
+        own = tuple(diagnostic for diagnostic in rest if _concerns(diagnostic, region))
+        rest = [diagnostic for diagnostic in rest if diagnostic not in own]
+        found.append(Explained(region, known, _loops(known), own))
+    return tuple(found), tuple(rest)
+
+
+def _loops(details: Details | None) -> tuple[SourceLoop, ...]:
+    if details is None:
+        return ()
+    try:
+        with operation_budget(_MOST_OPERATIONS):
+            return source_loops(details.scop, details.dependences)
+    except isl.Error:
+        return ()
+
+
+def _concerns(diagnostic: Diagnostic, region: RegionReport) -> bool:
+    # The place that stopped a region may lie in a header, inside a macro.
+    elsewhere = diagnostic.location.file != region.file
+    same = (diagnostic.code, diagnostic.message) == (region.code, region.message)
+    return region.covers(diagnostic) or (elsewhere and same)

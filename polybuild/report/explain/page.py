@@ -1,0 +1,256 @@
+"""The explanation of one file as a page of its own: no scripts, no other files, light and dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from html import escape
+
+import islpy as isl
+
+from polybuild.diagnostics import Diagnostic
+from polybuild.poly.budget import operation_budget
+from polybuild.report.explain import sentences
+from polybuild.report.explain.details import Details
+from polybuild.report.explain.explanation import TRANSFORMED, summary
+from polybuild.report.explain.gather import Explained
+from polybuild.report.explain.obstacles import SourceLoop
+from polybuild.report.explain.pictures.footprints import footprints
+from polybuild.report.explain.pictures.iterations import iteration_space, nests
+from polybuild.report.explain.pictures.tiling import tiling
+from polybuild.report.explain.pictures.tree import schedule_tree
+
+_MOST_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
+_MOST_NESTS = 6
+_MOST_OBSTACLES = 12
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1f2328;--faint:#57606a;--line:#d0d7de;--paper:#fff;--soft:#f6f8fa;
+--good:#116329;--bad:#9a3412;--word:#8250df;--note:#6e7781;--text:#0a3069;--mark:#953800}
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--faint:#9198a1;--line:#3d444d;--paper:#0d1117;
+--soft:#151b23;--good:#3fb950;--bad:#f0883e;--word:#d2a8ff;--note:#8b949e;--text:#a5d6ff;--mark:#ffa657}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0 auto;
+max-width:1500px;padding:1.5rem}
+h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:1px solid var(--line)}
+h3{font-size:1rem;margin:1.6rem 0 .4rem}
+code,pre{font:12.5px/1.5 ui-monospace,monospace}
+.sides{display:flex;flex-wrap:wrap;gap:1rem}
+.sides>figure{flex:1 1 30rem;min-width:0;margin:0}
+figcaption{color:var(--faint);font-size:.85rem}
+pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow:auto;
+margin:.2rem 0;max-height:40rem}
+.n{color:var(--faint);user-select:none}
+.w{color:var(--word)}.c{color:var(--note);font-style:italic}.s{color:var(--text)}.p{color:var(--mark);font-weight:600}
+.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
+.faint{color:var(--faint)}
+table{border-collapse:collapse}td:first-child{white-space:nowrap}
+td,th{text-align:left;vertical-align:top;padding:.25rem .9rem .25rem 0;
+border-bottom:1px solid var(--line)}
+ul{margin:.2rem 0;padding-left:1.2rem}li{margin:.25rem 0}
+svg{max-width:100%;height:auto}
+"""
+
+_TOKENS = re.compile(
+    r"(?P<c>/\*.*?\*/|//[^\n]*)|(?P<s>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+')"
+    r"|(?P<p>^[ \t]*\#[^\n]*|\bPOLYBUILD_OMP\([^\n]*|\bPOLYBUILD_SIMD\b)"
+    r"|(?P<w>\b(?:auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if"
+    r"|inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union"
+    r"|unsigned|void|volatile|while|_Bool|_Complex)\b)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def page(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic]) -> str:
+    """The page, as HTML."""
+    body = [f"<h1>What polybuild makes of <code>{escape(path)}</code></h1>"]
+    for number, region in enumerate(regions, 1):
+        body += _region(region, number)
+    if not regions:
+        body.append(
+            "<p>No regions: mark loops with <code>#pragma scop</code> and <code>#pragma endscop</code>.</p>"
+        )
+    body += [_diagnostic(each) for each in rest]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(path)}: polybuild explain</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
+
+
+def _region(explained: Explained, number: int) -> Iterator[str]:
+    region = explained.report
+    yield f'<h2 id="region{number}">Lines {region.line} to {region.end_line}</h2>'
+    if region.status == TRANSFORMED:
+        yield f'<p><span class="good">Transformed</span> for {escape(region.backend)}: {summary(region)}.</p>'
+    else:
+        yield '<p><span class="bad">Kept as it is.</span></p>'
+    yield from (_diagnostic(each) for each in explained.diagnostics)
+    if explained.details is None:
+        return
+    yield '<div class="sides">'
+    yield _source(explained.details)
+    yield _generated(explained.details)
+    yield "</div>"
+    yield from _loops(explained.loops)
+    yield from _new_loops(explained.details)
+    yield from _list("What was done", region.remarks)
+    yield from _assumptions(explained.details)
+    yield from _pictures(explained.details)
+
+
+def _diagnostic(diagnostic: Diagnostic) -> str:
+    hint = f'<br><span class="faint">{escape(diagnostic.hint)}</span>' if diagnostic.hint else ""
+    code = f" <code>[{escape(diagnostic.code)}]</code>" if diagnostic.code else ""
+    return f"<p>{escape(str(diagnostic.location))}: {escape(diagnostic.message)}{code}{hint}</p>"
+
+
+def _source(details: Details) -> str:
+    region = details.region
+    numbered = [
+        (region.begin.line + position, line) for position, line in enumerate(details.original.splitlines())
+    ]
+    return _code("the source", numbered)
+
+
+def _generated(details: Details) -> str:
+    """The new loops; each statement has the number of its line in the source."""
+    numbered: list[tuple[int | None, str]] = []
+    number: int | None = None
+    for line in details.text.loops:
+        if line.startswith("#line"):
+            number = int(line.split()[1])
+            continue
+        ends = line.strip() == "}" or line.lstrip().startswith(("for ", "POLYBUILD_", "if ("))
+        numbered.append((None if ends else number, line))
+    return _code("the new loops, with the source line of each statement", numbered)
+
+
+def _code(title: str, numbered: Sequence[tuple[int | None, str]]) -> str:
+    width = max((len(str(number)) for number, _ in numbered if number), default=1)
+    text = _coloured("\n".join(line for _, line in numbered)).split("\n")
+    lines = (
+        f'<span class="n">{str(number or "").rjust(width)} </span>{line}'
+        for (number, _), line in zip(numbered, text, strict=True)
+    )
+    joined = "\n".join(lines)
+    return f"<figure><figcaption>{escape(title)}</figcaption><pre>{joined}</pre></figure>"
+
+
+def _coloured(text: str) -> str:
+    """C text as HTML, with its comments, strings, directives and keywords told apart."""
+    pieces = []
+    position = 0
+    for match in _TOKENS.finditer(text):
+        pieces.append(escape(text[position : match.start()]))
+        lines = escape(match.group()).split("\n")
+        pieces.append("\n".join(f'<span class="{match.lastgroup}">{line}</span>' for line in lines))
+        position = match.end()
+    return "".join([*pieces, escape(text[position:])])
+
+
+def _loops(loops: Sequence[SourceLoop]) -> Iterator[str]:
+    """What each loop of the source carries."""
+    if not loops:
+        return
+    yield "<h3>The loops of the source</h3>"
+    yield (
+        '<p class="faint">A dependence joins two accesses to one element, of which at least one writes.'
+        " The outermost loop in which its two iterations differ carries it, and must run them in order;"
+        " a loop that carries none is parallel.</p>"
+    )
+    yield "<table>"
+    for loop in loops:
+        indent = "&nbsp;" * 4 * (len(loop.names) - 1)
+        kind = "bad" if loop.obstacles else "good"
+        yield (
+            f"<tr><td><code>{indent}{escape(loop.names[-1])}</code> (line {loop.location.line})</td>"
+            f'<td><span class="{kind}">{escape(sentences.verdict(loop))}</span>{_obstacles(loop)}</td></tr>'
+        )
+    yield "</table>"
+
+
+def _obstacles(loop: SourceLoop) -> str:
+    if not loop.obstacles:
+        return ""
+    items = [
+        f"<li>{escape(sentences.dependence(each, loop))}<br>"
+        f'<span class="faint">For example: {escape(sentences.example(each))};'
+        f" {escape(sentences.ADVICE[each.kind])}.</span></li>"
+        for each in loop.obstacles[:_MOST_OBSTACLES]
+    ]
+    more = len(loop.obstacles) - _MOST_OBSTACLES
+    items += [f"<li>and {more} more</li>"] if more > 0 else []
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _new_loops(details: Details) -> Iterator[str]:
+    rows = sentences.outline(details)
+    if not rows:
+        return
+    yield "<h3>The new loops in short</h3>"
+    lines = [
+        "  " * depth + escape(text) + (f'  <span class="good">{escape(run_by)}</span>' if run_by else "")
+        for depth, text, run_by in rows
+    ]
+    yield f"<pre>{chr(10).join(lines)}</pre>"
+
+
+def _assumptions(details: Details) -> Iterator[str]:
+    if not details.text.all_conditions:
+        return
+    yield "<h3>The original loops run unless</h3><table>"
+    for each in details.text.all_conditions:
+        yield (
+            f"<tr><td><code>{escape(each.meaning)}</code></td>"
+            f"<td>line {each.line}: {escape(each.reason)}</td></tr>"
+        )
+    yield "</table>"
+
+
+def _list(title: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield f"<h3>{title}</h3><ul>" + "".join(f"<li>{escape(each)}</li>" for each in items) + "</ul>"
+
+
+def _pictures(details: Details) -> Iterator[str]:
+    scop = details.scop
+    drawn = [
+        _drawn(partial(iteration_space, scop, details.dependences, nest))
+        for nest in nests(scop)[:_MOST_NESTS]
+    ]
+    yield from _figures("Iterations and dependences, in the order of the source", drawn)
+    tiles = [
+        _drawn(partial(_captioned, partial(tiling, details.ordered, details.schedule, nest)))
+        for nest in nests(scop)[:_MOST_NESTS]
+    ]
+    yield from _figures("Tiles of the new order", tiles)
+    yield from _figures("Elements that are touched", [_drawn(partial(footprints, scop))])
+    yield from _figures(
+        "The new order as a schedule tree",
+        [_drawn(partial(schedule_tree, details.ordered, details.schedule))],
+    )
+
+
+def _figures(title: str, drawn: Sequence[str]) -> Iterator[str]:
+    if any(drawn):
+        yield f'<h3>{title}</h3><div class="sides">'
+        yield from (f"<figure>{each}</figure>" for each in drawn if each)
+        yield "</div>"
+
+
+def _captioned(draw: Callable[[], tuple[str, str]]) -> str:
+    """A picture with what is to be said of it."""
+    svg, text = draw()
+    return f"{svg}<figcaption>{escape(text)}</figcaption>" if svg else ""
+
+
+def _drawn(draw: Callable[[], str]) -> str:
+    """A picture; empty if it takes too long, or there is nothing finite to draw."""
+    try:
+        with operation_budget(_MOST_OPERATIONS):
+            return draw()
+    except isl.Error:
+        return ""

@@ -1,0 +1,81 @@
+"""The facts of an explanation as text, the same on the terminal and in the page."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polybuild.report.explain.details import Details
+    from polybuild.report.explain.obstacles import Obstacle, SourceLoop
+
+FEW = 3  # dependences named for one loop on the terminal
+
+KINDS = {
+    "flow": "flow dependence",
+    "anti": "anti dependence",
+    "output": "output dependence",
+}
+# what each kind means for somebody who wants to be rid of it
+ADVICE = {
+    "flow": "the later iteration needs the value of the earlier one",
+    "anti": "the later iteration overwrites what the earlier one still reads;"
+    " with a second array there would be no such dependence",
+    "output": "both write one element, and the later value must win;"
+    " with an array instead of one element there would be no such dependence",
+}
+
+
+def verdict(loop: SourceLoop) -> str:
+    """What can be said of a loop of the source in a few words."""
+    if loop.obstacles:
+        count = len(loop.obstacles)
+        return f"carries {count} dependence{'s' if count > 1 else ''}"
+    if loop.private:
+        return f"is parallel with copies of {', '.join(loop.private)} for each thread"
+    return "is parallel: it carries no dependence"
+
+
+def dependence(obstacle: Obstacle, loop: SourceLoop) -> str:
+    """One dependence: its kind, the two accesses with their lines, its distance."""
+    source, target = obstacle.source, obstacle.target
+    around = f" over ({', '.join(loop.names)})" if obstacle.components == len(loop.names) else ""
+    return (
+        f"{KINDS[obstacle.kind]}, distance {obstacle.distance}{around}:"
+        f" {source.access} (line {source.line}) {obstacle.meaning} {target.access} (line {target.line})"
+    )
+
+
+def example(obstacle: Obstacle) -> str:
+    """The example of a dependence."""
+    first, second = _VERBS[obstacle.kind]
+    return (
+        f"{obstacle.element} is {first} at {obstacle.source.instance}, {second} at {obstacle.target.instance}"
+    )
+
+
+_VERBS = {"flow": ("written", "read"), "anti": ("read", "overwritten"), "output": ("written", "overwritten")}
+
+
+def outline(details: Details) -> list[tuple[int, str, str]]:
+    """The new loops and their statements: depth, text, and who runs a loop.
+
+    Statements of one line in a row, as unrolling makes them, are told once.
+    """
+    lines = {each.name: each.location.line for each in details.ordered.statements}
+    rows = []
+    for (depth, line), together in itertools.groupby(
+        details.text.outline, lambda each: (each.depth, lines.get(each.statement))
+    ):
+        parts = list(together)
+        if line is not None:
+            times = f", {len(parts)} times" if len(parts) > 1 else ""
+            rows.append((depth, f"line {line}{times}", ""))
+            continue
+        for each in parts:
+            run_by = _RUN_BY.get(each.mark.rstrip("0123456789"), "")
+            rows.append((depth, f"for {each.counter}", run_by))
+    return rows
+
+
+_RUN_BY = {"parallel": "run by threads", "simd": "run by the vector unit"}

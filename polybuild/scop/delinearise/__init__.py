@@ -1,0 +1,1 @@
+"""Flat subscripts given their dimensions again."""

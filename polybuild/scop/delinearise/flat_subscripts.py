@@ -1,0 +1,153 @@
+"""Flat subscripts: noted while a region is walked, then given a multi-dimensional view for each array.
+
+The first walk over a region notes the first subscript of every access. If one
+of them is flat, ``for_next_walk`` chooses the views, and a second walk reads those
+subscripts by ``split``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.nodes import location
+from polybuild.diagnostics import Unsupported
+from polybuild.poly import spaces
+from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
+from polybuild.scop.delinearise.subscripts import FlatSubscript
+from polybuild.scop.delinearise.views import FlatAccess, Sizes, find_view, fitted, outside
+from polybuild.scop.loop_context import Place
+from polybuild.scop.model import ProductLimit
+
+# The declaration of a variable and the members below it.
+Key = tuple[c_ast.Node, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class FlatSubscripts:
+    """The first subscripts of one walk; ``views`` gives the inner sizes found by an earlier one."""
+
+    views: Mapping[Key, Sizes] = field(default_factory=dict)
+    atoms: Atoms = field(default_factory=Atoms)
+    _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
+    _flat: set[Key] = field(default_factory=set)
+
+    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, place: Place) -> None:
+        """Remember one access."""
+        self._met.setdefault(key, []).append(FlatAccess(self._polynomial(subscript, place), place.domain))
+        if isinstance(subscript, FlatSubscript):
+            self._flat.add(key)
+
+    def for_next_walk(self, known: isl.Set) -> FlatSubscripts | None:
+        """With the views of the arrays that have flat subscripts; None if no array has a view.
+
+        ``known`` holds the parameter values that can occur.
+        """
+        found: dict[Key, Sizes] = {}
+        for key, accesses in self._met.items():
+            if key in self._flat:
+                view = find_view(accesses, self.atoms, known)
+                if view is not None:
+                    found[key] = view.sizes
+        return FlatSubscripts(found, self.atoms) if found else None
+
+    def split(
+        self,
+        key: Key,
+        subscript: isl.PwAff | FlatSubscript,
+        place: Place,
+        node: c_ast.Node,
+        assumptions: Assumptions,
+    ) -> tuple[isl.PwAff, ...] | None:
+        """The subscripts of the view of ``key``, assumed to be in range; None if they cannot be.
+
+        ``node`` is the subscript as written.
+        """
+        access = FlatAccess(self._polynomial(subscript, place), place.domain)
+        subscripts = fitted(access, self.views[key], self.atoms, assumptions.known)
+        if subscripts is None:
+            return None
+        before = assumptions.snapshot()
+        try:
+            for violation in self._violations(key, subscripts, place, node):
+                assumptions.require(violation)
+            if isinstance(subscript, FlatSubscript) and subscript.wraps:
+                self._limit(subscript.wraps, key, subscripts[0], place, node=node, assumptions=assumptions)
+        except Unsupported:
+            assumptions.restore(before)
+            return None
+        return subscripts
+
+    def require_sizes(self, key: Key, place: Place, node: c_ast.Node, assumptions: Assumptions) -> None:
+        """Assume positive sizes where any element may be touched: else the view has no elements."""
+        for position, extent in enumerate(self.extents(key), 2):
+            assumptions.require(
+                Violation(
+                    spaces.deepen(extent, place.depth).neg().nonneg_set(),
+                    place.domain,
+                    "array-extent",
+                    f"dimension {position} of '{key[0].name}', taken as an array, must have a positive size",
+                    location(node),
+                    "declare the array with its dimensions",
+                )
+            )
+
+    def _violations(
+        self, key: Key, subscripts: tuple[isl.PwAff, ...], place: Place, node: c_ast.Node
+    ) -> Iterator[Violation]:
+        """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
+        for position, extent in enumerate(self.extents(key), 1):
+            subscript = subscripts[position]
+            far = subscript.domain().complement(), "must be near its row"
+            for beyond, demand in (far, *bounds(subscript, extent, place.depth)):
+                yield Violation(
+                    beyond,
+                    place.domain,
+                    "out-of-bounds",
+                    f"subscript {position + 1} of '{key[0].name}', taken as an array of"
+                    f" {len(subscripts)} dimensions, {demand}",
+                    location(node),
+                    "",
+                )
+
+    def _limit(
+        self,
+        bits: int,
+        key: Key,
+        rows: isl.PwAff,
+        place: Place,
+        *,
+        node: c_ast.Node,
+        assumptions: Assumptions,
+    ) -> None:
+        """Assume that a flat subscript fits an unsigned type of so many bits."""
+        reason = f"a subscript of '{key[0].name}' must fit {bits} bits"
+        below = rows.neg().pos_set()
+        assumptions.require(Violation(below, place.domain, "integer-wrap", reason, location(node), ""))
+        values = isl.Map.from_pw_aff(rows).intersect_domain(place.domain).range()
+        values = values.intersect_params(assumptions.known)
+        if not values.dim_has_upper_bound(isl.dim_type.set, 0):
+            raise Unsupported("integer-wrap", reason, location(node))
+        count = values.dim_max(0).add_constant_val(isl.Val(1)).coalesce()
+        sizes = (each.project_domain_on_params() for each in self.extents(key))
+        assumptions.limits.append(ProductLimit((count, *sizes), 1 << bits, reason, location(node)))
+
+    def extents(self, key: Key) -> tuple[isl.PwAff, ...]:
+        """The inner extents of the view of ``key``; none if it has no view."""
+        return tuple(self.atoms.value(size) for size in self.views.get(key, ()))
+
+    def _polynomial(self, subscript: isl.PwAff | FlatSubscript, place: Place) -> Polynomial:
+        if isinstance(subscript, FlatSubscript):
+            return subscript.polynomial
+        return from_affine(subscript, place.depth, self.atoms)
+
+
+def bounds(subscript: isl.PwAff, extent: isl.PwAff, depth: int) -> Iterator[tuple[isl.Set, str]]:
+    """Where an inner subscript leaves its extent, on either side, and what it must do."""
+    below, above = outside(subscript, spaces.deepen(extent, depth))
+    yield below, "must not be negative"
+    yield above, "must be less than its extent"

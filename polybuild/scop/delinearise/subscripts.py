@@ -1,0 +1,137 @@
+"""Subscripts with products of parameters and loop counters, as polynomials."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.integers import common, holds, promoted
+from polybuild.c.synthetic import Exact
+from polybuild.c.types import Integer
+from polybuild.c.typing import type_of_name
+from polybuild.diagnostics import Unsupported
+from polybuild.scop.assumptions import Violation
+from polybuild.scop.delinearise.polynomials import Atoms, NotPolynomial, Polynomial, from_affine
+from polybuild.scop.expressions import Affine, Expressions, is_affinity_refusal
+from polybuild.scop.facts import Facts
+from polybuild.scop.loop_context import Place
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSubscript:
+    """A subscript with a product in it; ``polynomial`` is right modulo ``2**wraps`` where that is not 0."""
+
+    polynomial: Polynomial
+    wraps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A C value, pending in the sense of ``expressions``; ``affine`` if it is piecewise affine."""
+
+    polynomial: Polynomial
+    type: Integer
+    pending: bool
+    affine: Affine | None = None
+
+
+def read_subscript(
+    node: c_ast.Node, place: Place, facts: Facts, atoms: Atoms, violations: list[Violation]
+) -> isl.PwAff | FlatSubscript:
+    """The value of a subscript; ``violations`` collects where C's value would differ.
+
+    Raises Unsupported if it is neither affine nor such a polynomial.
+    """
+    found: list[Violation] = []
+    try:
+        value = Expressions(facts, "subscript", found).subscript(node, place)
+    except Unsupported as error:
+        if not is_affinity_refusal(error):
+            raise
+        try:
+            return _Reading(facts, atoms, place, violations).subscript(node)
+        except NotPolynomial:
+            raise error from None
+    violations.extend(found)
+    return value
+
+
+class _Reading:
+    """The reading of one subscript at one place."""
+
+    def __init__(self, facts: Facts, atoms: Atoms, place: Place, violations: list[Violation]) -> None:
+        self._facts = facts
+        self._atoms = atoms
+        self._place = place
+        self._violations = violations
+
+    def subscript(self, node: c_ast.Node) -> FlatSubscript:
+        value = self._value(node)
+        return FlatSubscript(
+            value.polynomial, value.type.width if value.pending and value.type.width < 64 else 0
+        )
+
+    def _value(self, node: c_ast.Node) -> _Value:
+        found: list[Violation] = []
+        try:
+            affine = Expressions(self._facts, "subscript", found).affine(node, self._place)
+        except Unsupported as error:
+            if not is_affinity_refusal(error):
+                raise
+            value = self._composed(node)
+            if value is None:
+                raise
+            return value
+        self._violations.extend(found)
+        return self._from_affine(affine)
+
+    def _composed(self, node: c_ast.Node) -> _Value | None:
+        """The value of a sum, product or conversion that is not affine; None if it is another expression."""
+        if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-", "*"}:
+            return self._binary(node)
+        if isinstance(node, c_ast.UnaryOp) and node.op in {"+", "-"}:
+            value = self._value(node.expr)
+            value = self._convert(value, promoted(value.type), node)
+            if node.op == "+":
+                return value
+            return _Value(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
+        if isinstance(node, c_ast.Cast):
+            to = type_of_name(node.to_type, self._facts.region)
+            if isinstance(node, Exact) and isinstance(to, Integer):
+                return dataclasses.replace(self._value(node.expr), type=to, pending=False)
+            if isinstance(to, Integer):
+                return self._convert(self._value(node.expr), to, node)
+        return None
+
+    def _binary(self, node: c_ast.BinaryOp) -> _Value:
+        left, right = self._value(node.left), self._value(node.right)
+        kind = common(left.type, right.type, self._facts.region.scope)
+        one = self._convert(left, kind, node.left).polynomial
+        other = self._convert(right, kind, node.right).polynomial
+        if node.op == "*":
+            result = one.multiply(other)
+        else:
+            result = one.add(other) if node.op == "+" else one.subtract(other)
+        return _Value(result, kind, pending=not kind.signed)
+
+    def _convert(self, value: _Value, to: Integer, node: c_ast.Node) -> _Value:
+        """``value`` in the type ``to``; where its range matters, only affine values can be shown to fit."""
+        if value.affine is not None:
+            expressions = Expressions(self._facts, "subscript", self._violations)
+            affine = expressions.convert(value.affine, to, node, self._place)
+            if to.signed:
+                affine = expressions.settled(affine, node, self._place)
+            return self._from_affine(affine)
+        fits = holds(to, value.type) and not value.pending
+        if to.width > value.type.width and value.pending:
+            raise NotPolynomial(f"a product may not fit '{value.type.name}'")
+        if to.signed and not fits and to.width < 64:
+            raise NotPolynomial(f"a product may not fit '{to.name}'")
+        return dataclasses.replace(value, type=to, pending=not fits and not to.signed)
+
+    def _from_affine(self, affine: Affine) -> _Value:
+        polynomial = from_affine(affine.value, self._place.depth, self._atoms)
+        return _Value(polynomial, affine.type, affine.pending, affine)

@@ -1,0 +1,344 @@
+"""The multi-dimensional view of an array that is accessed by flat subscripts.
+
+From the polynomials of all accesses to one array, sizes of inner dimensions are
+guessed and tried: the factors that multiply loop counters, as written; the
+same multiplied out; and such parameters plus a constant. A guess is right if
+dividing every polynomial by the sizes, innermost first, leaves affine
+subscripts that stay within the sizes; where that is not certain it becomes a
+condition on the parameters. (T. Grosser, *A decoupled approach to high-level
+loop optimization*, chapter 13.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.poly import spaces
+from polybuild.scop.delinearise.polynomials import Atoms, Form, Key, Polynomial, content, is_constant, ratio
+
+Sizes = tuple[Form, ...]
+Subscripts = tuple[isl.PwAff, ...]
+
+# What a size may differ by from its parameter, likely values first.
+_BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
+_MOST_GUESSES = 24
+# Conditions that keep a parameter below this are hardly what the program means.
+_LARGE = 100
+_MOST_DIMENSIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FlatAccess:
+    """One access: its flat subscript and the instances that make it, in the same unnamed space."""
+
+    polynomial: Polynomial
+    domain: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Sizes of all dimensions but the outermost, and the subscripts of each access.
+
+    ``restricted`` counts the parameters that the conditions of the view keep
+    small, ``pieces`` the subscripts that had to be chosen piece by piece,
+    ``unproven`` those that need a condition.
+    """
+
+    sizes: Sizes
+    subscripts: tuple[Subscripts, ...]
+    restricted: int = 0
+    pieces: int = 0
+    unproven: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int, int, int]:
+        """Better views are smaller."""
+        return self.restricted, self.pieces, self.unproven, len(self.sizes)
+
+
+def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> View | None:
+    """The best view of an array with these accesses, None if there is none.
+
+    ``known`` holds the parameter values that can occur.
+    """
+    best: View | None = None
+    for guess in itertools.islice(_guesses(accesses), _MOST_GUESSES):
+        functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
+        if any(each is None for each in functions):
+            continue
+        exact = [each for each in functions if each is not None]
+        for sizes, subscripts in _scaled(guess, exact):
+            view = _judge(View(sizes, tuple(subscripts)), accesses, atoms, known, best)
+            if view is not None and (best is None or view.rank < best.rank):
+                best = view
+        if best is not None and not any(best.rank[:3]):
+            break
+    return best
+
+
+def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, known: isl.Set) -> Subscripts | None:
+    """The subscripts of one access in a view, brought into range as far as possible.
+
+    None if they are not affine or can never be in range.
+    """
+    subscripts = _divide_all(access.polynomial, sizes, atoms)
+    fit = None if subscripts is None else _fit_all(subscripts, sizes, access, atoms, known)
+    return None if fit is None else fit.subscripts
+
+
+def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
+    """Where ``subscript`` is negative, and where it is ``size`` or more."""
+    return subscript.neg().pos_set(), subscript.ge_set(size)
+
+
+# Guesses
+
+
+def _guesses(accesses: Sequence[FlatAccess]) -> Iterator[Sizes]:
+    """Sizes to try, likely ones first, each once."""
+    seen: set[Sizes] = set()
+    polynomials = [access.polynomial for access in accesses]
+    expanded = [each.expanded() for each in polynomials]
+    for guess in itertools.chain(
+        _orders(_size_keys(polynomials)),
+        _orders(_size_keys(expanded)),
+        _with_borders(expanded),
+        _parts(polynomials),
+        _parts(expanded),
+    ):
+        if guess and len(guess) < _MOST_DIMENSIONS and guess not in seen:
+            seen.add(guess)
+            yield guess
+
+
+def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
+    """The products of parameters that multiply loop counters."""
+    return {
+        key for each in polynomials for key, value in each.terms.items() if key and not is_constant(value)
+    }
+
+
+def _orders(keys: set[Key]) -> Iterator[Sizes]:
+    """Orders of the factors of the longest products, those first in which all products are inner sizes."""
+    longest = max(map(len, keys), default=0)
+    keys_to_order = [key[:_MOST_DIMENSIONS] for key in keys if len(key) == longest]
+    orders = {order for key in keys_to_order for order in itertools.permutations(key)}
+
+    def misfits(order: Sizes) -> int:
+        inner = {tuple(sorted(order[position:])) for position in range(longest)}
+        return len(keys - inner)
+
+    yield from sorted(orders, key=lambda order: (misfits(order), order))
+
+
+def _with_borders(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
+    """Sizes of the form parameter plus constant."""
+    for order in _orders(_size_keys(polynomials)):
+        yield from sorted(
+            _bordered(order, polynomials), key=lambda sizes: sum(abs(each.constant) for each in sizes)
+        )
+
+
+def _bordered(order: Sizes, polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
+    """Constants for the sizes of ``order``: what makes products vanish, else likely ones."""
+    if not order:
+        yield ()
+        return
+    border = _border(order[-1], polynomials)
+    for number in _BORDERS if border is None else (border,):
+        size = order[-1].plus(number)
+        quotients = [each.divide(size)[0] for each in polynomials]
+        for outer in _bordered(order[:-1], quotients):
+            yield (*outer, size)
+
+
+def _border(size: Form, polynomials: Sequence[Polynomial]) -> int | None:
+    """The constant beside ``size`` that products in the remainders call for, None if there are none."""
+    for each in polynomials:
+        quotient, rest = each.divide(size)
+        for key, coefficient in rest.terms.items():
+            if key and not is_constant(coefficient) and key in quotient.terms:
+                number = ratio(coefficient, quotient.terms[key])
+                if number is not None:
+                    return number
+    return None
+
+
+def _parts(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
+    """All but one factor of products that no loop counter multiplies, as in ``k*n + j``."""
+    keys = {key for each in polynomials for key in each.terms if len(key) > 1}
+    for key in sorted(keys):
+        for order in itertools.permutations(key[:_MOST_DIMENSIONS]):
+            yield order[1:]
+
+
+# Subscripts
+
+
+def _divide_all(polynomial: Polynomial, sizes: Sizes, atoms: Atoms) -> Subscripts | None:
+    """The subscripts of one access, outermost first; None if one is not affine."""
+    rest = polynomial.expanded()
+    subscripts: list[isl.PwAff] = []
+    for size in reversed(sizes):
+        rest, remainder = rest.divide(size)
+        subscript = remainder.affine(atoms)
+        if subscript is None:
+            return None
+        subscripts.append(subscript)
+    outer = rest.affine(atoms)
+    return None if outer is None else (outer, *reversed(subscripts))
+
+
+def _scaled(sizes: Sizes, subscripts: list[Subscripts]) -> Iterator[tuple[Sizes, list[Subscripts]]]:
+    """The view as it is, and with common factors of outer subscripts moved into the next inner size."""
+    yield sizes, subscripts
+    new_sizes, new_subscripts = list(sizes), [list(each) for each in subscripts]
+    for dimension in range(len(sizes) - 1, -1, -1):
+        # the size is in the strides of all dimensions outside of it
+        outer = [subscript for each in new_subscripts for subscript in each[: dimension + 1]]
+        factor = functools.reduce(math.gcd, map(content, outer))
+        if factor > 1:
+            new_sizes[dimension] = new_sizes[dimension].times(factor)
+            divisor = isl.Val(factor)
+            for own in new_subscripts:
+                own[: dimension + 1] = [each.scale_down_val(divisor) for each in own[: dimension + 1]]
+    if tuple(new_sizes) != sizes:
+        yield tuple(new_sizes), [tuple(each) for each in new_subscripts]
+
+
+def _judge(
+    view: View, accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set, best: View | None
+) -> View | None:
+    """``view`` with its subscripts brought into range; None if one can never be, or if ``best`` is better."""
+    fits: list[_Fitted] = []
+    for own, access in zip(view.subscripts, accesses, strict=True):
+        fit = _fit_all(own, view.sizes, access, atoms, known)
+        if fit is None:
+            return None
+        fits.append(fit)
+        pieces = sum(each.pieces for each in fits)
+        if best is not None and not best.restricted and pieces > best.pieces:
+            return None
+    domains = [access.domain.params() for access in accesses]
+    reached = functools.reduce(isl.Set.union, domains).intersect(_positive(view.sizes, atoms, known))
+    restricted = _restricted(functools.reduce(isl.Set.union, (fit.bad for fit in fits)), reached)
+    if restricted is None:
+        return None
+    return View(
+        view.sizes,
+        tuple(fit.subscripts for fit in fits),
+        restricted,
+        sum(fit.pieces for fit in fits),
+        sum(fit.unproven for fit in fits),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """Subscripts of one access; ``bad`` are the parameter values for which one leaves its range."""
+
+    subscripts: Subscripts
+    bad: isl.Set
+    pieces: int = 0
+    unproven: int = 0
+
+    def moved(self, dimension: int, carry: isl.PwAff, rows: isl.PwAff) -> _Fitted:
+        """``rows`` fewer in the next outer dimension, and their elements, ``carry``, more in this one."""
+        subscripts = list(self.subscripts)
+        subscripts[dimension - 1] = subscripts[dimension - 1].sub(rows).coalesce()
+        subscripts[dimension] = subscripts[dimension].add(carry).coalesce()
+        return dataclasses.replace(self, subscripts=tuple(subscripts))
+
+    def with_bad(self, bad: isl.Set) -> _Fitted:
+        """The same, where ``bad`` instances are to be excluded by a condition."""
+        if bad.is_empty():
+            return self
+        return dataclasses.replace(self, bad=self.bad.union(bad.params()), unproven=self.unproven + 1)
+
+
+def _positive(sizes: Sizes, atoms: Atoms, known: isl.Set) -> isl.Set:
+    """``known`` where all sizes are positive, as they are where anything is accessed in range."""
+    for size in sizes:
+        known = known.intersect(atoms.value(size).pos_set().params())
+    return known
+
+
+def _fit_all(
+    subscripts: Subscripts, sizes: Sizes, access: FlatAccess, atoms: Atoms, known: isl.Set
+) -> _Fitted | None:
+    """All subscripts of one access in range, innermost first; None if one never can be."""
+    domain = access.domain.intersect_params(_positive(sizes, atoms, known))
+    fit: _Fitted | None = _Fitted(subscripts, isl.Set.empty(domain.params().get_space()))
+    for dimension in range(len(sizes), 0, -1):
+        if fit is not None:
+            size = atoms.value(sizes[dimension - 1], access.polynomial.depth)
+            fit = _fit(fit, dimension, size, domain)
+    return fit
+
+
+def _fit(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fitted | None:
+    """Bring one subscript into ``0 .. size - 1`` by taking whole rows to the next outer dimension.
+
+    In this order: as it is, if that is certainly in range; moved by one or two
+    rows, likewise; as it is, under a condition; row by row, if that condition
+    would hold for small parameters only.
+    """
+    depth = int(domain.dim(isl.dim_type.set))
+    for count in (0, 1, -1, 2, -2):
+        rows = spaces.constant(depth, count)
+        candidate = fit.moved(dimension, size.scale_val(isl.Val(count)), rows)
+        if _violations(candidate.subscripts[dimension], size, domain).is_empty():
+            return candidate
+    best: _Fitted | None = None
+    least = 0
+    plain = fit.with_bad(_violations(fit.subscripts[dimension], size, domain))
+    for choice in (plain, _by_pieces(fit, dimension, size, domain)):
+        restricted = _restricted(choice.bad, domain.params())
+        if restricted is not None and (best is None or restricted < least):
+            best, least = choice, restricted
+        if best is not None and not least:
+            break
+    return best
+
+
+def _by_pieces(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fitted:
+    """One piece for each of the rows above, at and below the one it seems to be in."""
+    subscript = fit.subscripts[dimension]
+    depth = int(domain.dim(isl.dim_type.set))
+    nowhere = isl.Set.empty(domain.get_space())
+    rows = spaces.constant(depth, 0).intersect_domain(nowhere)
+    carry = rows
+    for count in (-1, 0, 1):
+        elements = size.scale_val(isl.Val(count))
+        below, above = outside(subscript.add(elements), size)
+        here = below.union(above).complement()
+        rows = rows.union_add(spaces.constant(depth, count).intersect_domain(here))
+        carry = carry.union_add(elements.intersect_domain(here))
+    chosen = fit.moved(dimension, carry, rows).with_bad(domain.subtract(rows.domain()))
+    return dataclasses.replace(chosen, pieces=fit.pieces + 1)
+
+
+def _violations(subscript: isl.PwAff, size: isl.PwAff, domain: isl.Set) -> isl.Set:
+    below, above = outside(subscript, size)
+    return below.union(above).intersect(domain)
+
+
+def _restricted(bad: isl.Set, reached: isl.Set) -> int | None:
+    """How many parameters are small wherever ``bad`` is not; None if ``bad`` is all that is ``reached``."""
+    good = reached.subtract(bad)
+    if good.is_empty():
+        return None
+    count = 0
+    for position in range(reached.dim(isl.dim_type.param)):
+        name = reached.get_dim_name(isl.dim_type.param, position)
+        large = spaces.parameter(0, str(name)).ge_set(spaces.constant(0, _LARGE)).params()
+        if good.is_disjoint(large) and not reached.is_disjoint(large):
+            count += 1
+    return count

@@ -1,0 +1,88 @@
+"""Temporary arrays in buffers of the threads, where an order keeps few of their values alive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.options import Options
+from polybuild.poly.relations import descendants, mark_name
+from polybuild.scop.model import Array, Scop
+from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
+from polybuild.storage.buffers import Buffer
+from polybuild.storage.description import describe
+from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.strides import references
+from polybuild.targets.model import LoopLine
+
+
+def contract_arrays(
+    scop: Scop, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+) -> CpuMapping:
+    """``mapping`` with as many of ``temporaries`` in buffers as half of the first-level cache holds.
+
+    A buffer is declared as deep in the tree as the values of its array allow, but not
+    around a loop that is shared among threads.
+    """
+    if mapping.registers:  # what stays in registers or packed buffers is accessed there
+        return mapping
+    buffers: list[Buffer] = []
+    free = options.l1_size // 2
+    root = single_members(mapping.schedule.get_root())
+    accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
+    for array in (each for each in temporaries if each.name not in accumulated):
+        found = first_buffer(scopes_of(root), array, scop, f"buffer{len(buffers)}")
+        if found is not None and found[1].size <= free:
+            node, buffer = found
+            free -= buffer.size
+            buffers.append(buffer)
+            root = node.insert_mark(isl.Id(buffer.name)).root()
+    return with_buffers(mapping, root, buffers) if buffers else mapping
+
+
+def with_buffers(mapping: CpuMapping, root: isl.ScheduleNode, buffers: Sequence[Buffer]) -> CpuMapping:
+    """``mapping`` with ``buffers``, whose marks are in the tree of ``root``."""
+    return replace(
+        mapping,
+        schedule=root.get_schedule(),
+        loop_lines=_without_private(mapping.loop_lines, buffers),
+        buffers=tuple(buffers),
+        remarks=(*mapping.remarks, *map(describe, buffers)),
+    )
+
+
+def _without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) -> dict[str, LoopLine]:
+    """``lines`` for loops in which ``buffers`` stand for arrays that were private."""
+    held = {each.array.name for each in buffers}
+    return {
+        mark: replace(line, private=tuple(each for each in line.private if each.name not in held))
+        for mark, line in lines.items()
+    }
+
+
+def is_cheap(scop: Scop, mapping: CpuMapping) -> bool:
+    """Whether no loop for the vector unit has to compute remainders to find its way in a buffer."""
+    by_array = {each.array.name: each for each in mapping.buffers}
+    for band in mapping.vector_loops():
+        for reference in references(scop, band):
+            buffer = by_array.get(reference.access.array.name)
+            rows = buffer.mapping.rows if buffer else ()
+            for position, row in enumerate(rows):
+                assert buffer is not None  # noqa: S101 - it has rows
+                steps = [each[-1] for each in reference.matrix]
+                moves = any(factor and step != 0 for factor, step in zip(row, steps, strict=True))
+                if moves and buffer.place.get_aff(position).dim(isl.dim_type.div):
+                    return False
+    return True
+
+
+def scopes_of(root: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    """Places for a declaration, deepest first: the region, loops' bodies; around no loop of the threads."""
+    return scopes_below(root, lambda each: not _has_threads(each))
+
+
+def _has_threads(node: isl.ScheduleNode) -> bool:
+    """Whether a loop of the threads is below."""
+    return any(mark_name(each).startswith("parallel") for each in descendants(node))

@@ -1,0 +1,95 @@
+"""The mapping with reductions in any order where that is allowed and of use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.reduction_dependences import relax
+from polybuild.analysis.reductions import Reduction, Reductions
+from polybuild.options import Options
+from polybuild.poly.budget import budget_within
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.scop.model import Array, Scop
+from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.model import Accumulator
+
+# isl's operations that may be spent on reductions, and on telling what they would bring.
+_MOST_OPERATIONS = 1_000_000
+_HINT_OPERATIONS = 200_000
+
+
+def choose_with_reductions(
+    scop: Scop,
+    dependences: Dependences,
+    reductions: Reductions,
+    options: Options,
+    temporaries: Sequence[Array] = (),
+) -> tuple[CpuMapping, Dependences]:
+    """The mapping on the host, and the dependences that its order respects.
+
+    Reductions are taken out of their order where loops of threads or vectors come of it, and
+    none are lost; else the exact dependences count.
+    """
+    exact = choose_mapping(scop, dependences, options, temporaries)
+    if reductions.found:
+        tried = _try(scop, dependences, reductions.found, options, temporaries, most=_MOST_OPERATIONS)
+        if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
+            mapping, relaxed = tried
+            remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
+            return replace(mapping, remarks=remarks), relaxed
+    if options.parallel and reductions.ordered and not exact.parallel_loops:
+        exact = replace(exact, remarks=(*exact.remarks, *_hints(scop, dependences, reductions, options)))
+    return exact, dependences
+
+
+def _try(
+    scop: Scop,
+    dependences: Dependences,
+    reductions: Sequence[Reduction],
+    options: Options,
+    temporaries: Sequence[Array] = (),
+    *,
+    most: int,
+) -> tuple[CpuMapping, Dependences] | None:
+    """The mapping with ``reductions`` relaxed, and its dependences.
+
+    None if there is nothing to relax, no legal order is found, or isl needs more than ``most`` operations.
+    """
+    try:
+        with budget_within(most):
+            relaxed = relax(scop, dependences, reductions)
+            if relaxed is dependences:
+                return None
+            mapping = choose_mapping(scop, relaxed, options, temporaries)
+            check_schedule(mapping.schedule, relaxed, scop.domain)
+    except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
+        return None
+    return mapping, relaxed
+
+
+def _remark(accumulator: Accumulator) -> str:
+    lines = sorted({each.statement.location.line for each in accumulator.reductions})
+    where = ", ".join(map(str, lines))
+    how = "" if all(each.exact for each in accumulator.reductions) else ", in another order"
+    return (
+        f"line {where}: '{accumulator.array.spelling}' is accumulated in parts ({accumulator.operator}){how}"
+    )
+
+
+def _hints(scop: Scop, dependences: Dependences, reductions: Reductions, options: Options) -> list[str]:
+    """That threads could share a region's loops if floating-point operations might change their order."""
+    every = (*reductions.found, *reductions.ordered)
+    tried = _try(scop, dependences, every, options, most=_HINT_OPERATIONS)
+    if tried is None or not tried[0].parallel_loops:
+        return []
+    lines = dict.fromkeys(each.statement.location.line for each in reductions.ordered)
+    return [
+        f"line {line}: only the order of floating-point operations keeps the loop serial;"
+        " with --allow-reassociation on threads would share it"
+        for line in lines
+    ]

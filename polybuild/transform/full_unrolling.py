@@ -1,0 +1,100 @@
+"""Loops of few iterations, as over the window of a filter: they stay inside of all others, unrolled.
+
+Outside they would repeat long loops a few times over, and tiles or vectors of them have next to no
+iterations. Unrolled, they leave the loop around to the vector unit, whichever compiler follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.poly.relations import children, descendants, largest, mark_name
+from polybuild.scop.model import Scop
+from polybuild.transform.bands import is_band, member, permute
+
+# What is below a mark of this name is unrolled.
+SHORT = "short"
+
+# The iterations that a short loop has, and the statements that a nest of them becomes.
+_FEW = 8
+_MOST = 32
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+
+def has_short_loops(scop: Scop) -> bool:
+    """Whether a statement has a loop of few iterations around it, besides others."""
+    for counts in trip_counts(scop):
+        few = [_is_few(each) for each in map(largest, counts)]
+        if any(few) and not all(few):
+            return True
+    return False
+
+
+def keep_short_inside(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
+    """``schedule`` with the short loops of permutable bands inside of the long ones, below marks."""
+    if not has_short_loops(scop):
+        return schedule
+    return _visit(schedule.get_root())[0].get_schedule()
+
+
+def above_short(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """``node`` and what is below it, but for loops that are unrolled."""
+    if mark_name(node) != SHORT:
+        yield node
+        for each in children(node):
+            yield from above_short(each)
+
+
+def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
+    """The tree at ``node``; how many statements it becomes if all its loops are short, else None."""
+    counts: list[int | None] = []
+    for index in range(node.n_children()):
+        below, count = _visit(node.child(index))
+        node = below.parent()
+        counts.append(count)
+    total = sum(each or 0 for each in counts) if counts else 1
+    inside = None if None in counts else total
+    if inside is None or not is_band(node):
+        return node, inside
+    short: list[int] = []
+    for position in reversed(range(node.band_n_member())):
+        trips = _trips(node, position)
+        if _is_few(trips) and inside * trips.to_python() <= _MOST:
+            short.insert(0, position)
+            inside *= trips.to_python()
+    long = [each for each in range(node.band_n_member()) if each not in short]
+    if not long:
+        return node, inside
+    if short and node.band_get_permutable():
+        node = permute(node, [*long, *short]).band_split(len(long))
+    if any(map(is_band, descendants(node.child(0)))) and inside <= _MOST:
+        node = _unrolled(node.child(0)).insert_mark(isl.Id(SHORT)).parent()
+    return node, None
+
+
+def _unrolled(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The tree at ``node`` with all its loops unrolled."""
+    for index in range(node.n_children()):
+        node = _unrolled(node.child(index)).parent()
+    for position in range(node.band_n_member()) if is_band(node) else ():
+        node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
+    return node
+
+
+def _is_few(trips: isl.Val) -> bool:
+    return bool(trips.is_int() and 1 < trips.to_python() <= _FEW)
+
+
+def _trips(node: isl.ScheduleNode, position: int) -> isl.Val:
+    """How many values a member of a band takes at most, what is before it being equal."""
+    dates = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    for each in range(position + 1):
+        dates = dates.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
+    values = isl.Set.from_union_set(dates.range())
+    before = values.dim(_set) - 1
+    relation = isl.Map.from_range(values).move_dims(_in, 0, _out, 0, before)
+    return largest(relation.dim_max(0).sub(relation.dim_min(0))).add(isl.Val.one(node.get_ctx()))

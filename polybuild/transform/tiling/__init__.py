@@ -1,0 +1,1 @@
+"""One tile shape in each module."""

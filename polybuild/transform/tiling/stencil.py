@@ -1,0 +1,294 @@
+"""Time-iterated stencils: coordinates of time and space in which every dependence lies in a cone.
+
+A stencil is a loop over time steps around loop nests over a grid (thesis, sections 3.1
+and 4.2). Every instance gets a date ``t`` and a place ``s_0, ..., s_n``, all integers, so that
+each dependence goes ``dt >= 0`` ahead in time, and in each dimension of space
+``-rise * dt <= ds <= fall * dt``; ``fall`` and ``rise`` are the thesis's delta^0 and delta^1
+(section 5.2.1.2). All tile shapes with concurrent start are made from these slopes.
+
+The thesis runs statement ``i`` of ``k`` at ``k*t + i`` (section 4.3.3). That makes tiles steeper
+than the flow of data where a step copies the grid back, or works on staggered grids. So first the
+smallest slopes are found for which each statement has *some* offset (Pluto's hyperplanes, PLDI
+2008, section 3.2), then one offset in time and space per statement that suits all of them::
+
+    S(t, i):  A[i] = B[i - 1] + B[i + 1]        S at (2t, i)        fall = rise = 1
+    R(t, i):  B[i] = A[i - 1] + A[i + 1]        R at (2t + 1, i)
+
+    S(t, i):  A[i] = B[i - 1] + B[i + 1]        S at (t, i)         fall = rise = 1
+    R(t, i):  B[i] = A[i]                       R at (t, i)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from polybuild.poly.relations import maps_of, natural_key
+from polybuild.transform.bands import is_band
+from polybuild.transform.tiling.cone import Distances, generators, least_slope, offsets
+
+# What time and space are multiplied by to have integers between those of the counters.
+_SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
+_MOST_ALIGNMENTS = 8
+# Offsets are looked for among all pairs of statements; no stencil has that many.
+_MOST_STATEMENTS = 50
+# What goes farther per iteration of the loop over time is bounded by the grid alone, not by a stencil.
+_FARTHEST = 32
+
+# Per statement, its own counters: that of the loop over time, then those of the loops over space.
+Counters = Mapping[str, Sequence[isl.PwAff]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """Bounds on all dependences along one dimension of space: ``-rise * dt <= ds <= fall * dt``.
+
+    None where nothing bounds them on that side.
+    """
+
+    fall: Fraction | None
+    rise: Fraction | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is a bound on either side."""
+        return self.fall is not None and self.rise is not None
+
+    @property
+    def spread(self) -> Fraction:
+        """How much wider a closed cone gets per step of time."""
+        return (self.fall or Fraction(0)) + (self.rise or Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Stencil:
+    """When and where each instance runs, as functions of the instances.
+
+    ``cones`` are those of the dimensions of ``space``; ``steps`` is what ``time`` advances per
+    iteration of the loop over time, ``scale`` what places advance per iteration of a loop over space;
+    ``counters`` are those of the loops over time and space themselves.
+    """
+
+    time: isl.UnionPwAff
+    space: tuple[isl.UnionPwAff, ...]
+    cones: tuple[Cone, ...]
+    steps: int
+    scale: int
+    counters: tuple[isl.UnionPwAff, ...]
+
+    @property
+    def closed(self) -> int:
+        """How many dimensions of space have bounds on both sides."""
+        return sum(each.closed for each in self.cones)
+
+
+def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil | None:
+    """The stencil whose loop over time is the band ``node``, None if there is none.
+
+    ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it.
+    A loop that carries none of them is no loop over time but a parallel one, however far the stages
+    of its body reach. And where all go along one line, as in ``c[i + j] += a[i] * b[j]``, the lines
+    beside it are parallel, and no tile has to wait for another.
+    """
+    if not is_band(node) or node.band_n_member() != 1 or _carries_nothing(node, dependences):
+        return None
+    counters = _counters(node)
+    depth = max((len(each) for each in counters.values()), default=0)
+    if depth < 2 or len(counters) > _MOST_STATEMENTS or any(not each for each in counters.values()):
+        return None
+    relations = [each for each in maps_of(dependences) if not each.is_empty()]
+    best: Stencil | None = None
+    for aligned in itertools.islice(_alignments(counters, depth, relations), _MOST_ALIGNMENTS):
+        stencil = place(aligned, relations) or fold(aligned, relations)
+        if stencil is not None and (best is None or stencil.closed > best.closed):
+            best = stencil
+            if best.closed == depth - 1:
+                break
+    if best is None or not any(each.closed and each.spread for each in best.cones):
+        return None  # nothing travels
+    return None if _in_line(best, dependences) else best
+
+
+def _carries_nothing(band: isl.ScheduleNode, dependences: isl.UnionMap) -> bool:
+    """Whether all of ``dependences`` stay in one iteration of the loop ``band``."""
+    inside = dependences.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())
+    return bool(dependences.is_subset(inside))
+
+
+def _in_line(stencil: Stencil, dependences: isl.UnionMap) -> bool:
+    """Whether the distances of ``dependences`` in time and space are multiples of one."""
+    place = isl.UnionMap.from_union_pw_aff(stencil.time)
+    for each in stencil.space:
+        place = place.flat_range_product(isl.UnionMap.from_union_pw_aff(each))
+    deltas = isl.Set.from_union_set(dependences.apply_domain(place).apply_range(place).deltas())
+    deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+    origin = isl.Set.from_point(isl.Point.zero(deltas.get_space()))
+    hull = deltas.union(origin).affine_hull().remove_divs()
+    return bool(hull.n_constraint() >= hull.dim(isl.dim_type.set) - 1)
+
+
+def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.UnionMap) -> Cone:
+    """The cone of ``dependences`` in the plane of ``time`` and any other coordinate."""
+    plane = isl.UnionMap.from_union_pw_aff(time).flat_range_product(isl.UnionMap.from_union_pw_aff(place))
+    deltas = isl.Set.from_union_set(dependences.apply_domain(plane).apply_range(plane).deltas())
+    deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+    distances = [Distances("", "", (generators(deltas.coalesce()),))]
+    return Cone(least_slope(distances, 0, -1), least_slope(distances, 0, 1))
+
+
+def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
+    """The stencil with the smallest slopes, None if the offsets for them do not exist."""
+    dependences = _distances(counters, relations)
+    slopes = _slopes(dependences, _depth(counters))
+    if not any(None not in each for each in slopes):
+        return None
+    for scales in _SCALES:
+        found = offsets(dependences, list(counters), slopes, scales)
+        if found is not None:
+            return _stencil(counters, found, slopes, scales)
+    return None
+
+
+def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
+    """The stencil that runs statement ``i`` of ``k``, in the order of ``counters``, at ``k*t + i``.
+
+    None if some dependence does not advance in time then (thesis, section 4.3.3).
+    """
+    scale, depth = len(counters), _depth(counters)
+    found = {name: (position, *[0] * depth) for position, name in enumerate(counters)}
+    folded = {name: [_moved(own[0], scale, found[name][0]), *own[1:]] for name, own in counters.items()}
+    # one name for all statements: none of them may have an offset any more
+    dependences = [Distances("", "", each.space) for each in _distances(folded, relations)]
+    if any(one.time <= 0 for each in dependences for side in each.space for one in side if one.corner):
+        return None
+    slopes = _slopes(dependences, depth)
+    if not any(None not in each for each in slopes):
+        return None
+    return _stencil(
+        folded, dict.fromkeys(counters, (0,) * (1 + depth)), slopes, (1, 1), steps=scale, original=counters
+    )
+
+
+def _slopes(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
+    """How fast what travels falls and rises in each dimension of space, None where no stencil bounds it."""
+    return [
+        (least_slope(dependences, dim, -1, _FARTHEST), least_slope(dependences, dim, 1, _FARTHEST))
+        for dim in range(depth)
+    ]
+
+
+def _depth(counters: Counters) -> int:
+    return len(next(iter(counters.values()))) - 1
+
+
+def _counters(node: isl.ScheduleNode) -> Counters:
+    """Per statement, what the bands from ``node`` down count, without what is constant."""
+    found: dict[str, list[isl.PwAff]] = {}
+    for each in maps_of(node.get_subtree_schedule_union_map().intersect_domain(node.get_domain())):
+        functions = isl.PwMultiAff.from_map(each)
+        members = [functions.get_pw_aff(dim) for dim in range(functions.dim(isl.dim_type.out))]
+        found[each.get_tuple_name(isl.dim_type.in_)] = [member for member in members if _moves(member)]
+    return {name: found[name] for name in sorted(found, key=natural_key)}
+
+
+def _moves(member: isl.PwAff) -> bool:
+    """Whether a member depends on the counters of the statement."""
+    return any(
+        aff.involves_dims(isl.dim_type.in_, 0, aff.dim(isl.dim_type.in_)) for _, aff in member.get_pieces()
+    )
+
+
+def _alignments(counters: Counters, depth: int, relations: Sequence[isl.Map]) -> Iterator[Counters]:
+    """Ways to give the statements with fewer loops a place in all dimensions.
+
+    Where a statement has no loop it stands at the first of the places it exchanges data with.
+    """
+    shallow = [name for name, own in counters.items() if len(own) < depth]
+    choices = [itertools.combinations(range(1, depth), len(counters[name]) - 1) for name in shallow]
+    for chosen in itertools.product(*choices):
+        aligned = dict(counters)
+        for name, dims in zip(shallow, chosen, strict=True):
+            inner = iter(counters[name][1:])
+            places = [
+                next(inner) if dim in dims else _first_place(name, dim, counters, depth, relations)
+                for dim in range(1, depth)
+            ]
+            aligned[name] = [counters[name][0], *(each for each in places if each is not None)]
+        if all(len(own) == depth for own in aligned.values()):
+            yield aligned
+
+
+def _first_place(
+    name: str, dim: int, counters: Counters, depth: int, relations: Sequence[isl.Map]
+) -> isl.PwAff | None:
+    """The first place in ``dim`` of instances that statement ``name`` depends with, if that is known."""
+    for relation in relations:
+        ends = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
+        for mine, other, instances in ((*ends, relation.range()), (*ends[::-1], relation.domain())):
+            if mine != name or len(counters[other]) < depth:
+                continue
+            places = isl.Map.from_pw_aff(counters[other][dim]).intersect_domain(instances).range()
+            if places.dim_has_lower_bound(isl.dim_type.set, 0):
+                first = places.dim_min(0).project_domain_on_params()
+                if first.n_piece() == 1:
+                    first = isl.PwAff.from_aff(first.get_pieces()[0][1])
+                    return first.insert_domain(counters[name][0].get_domain_space())
+    return None
+
+
+def _distances(counters: Counters, relations: Sequence[isl.Map]) -> list[Distances]:
+    """The distances of each of ``relations`` in time and in each dimension of space."""
+    found = []
+    for relation in relations:
+        names = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
+        sides = []
+        for dim in range(1, 1 + _depth(counters)):
+            places = [
+                isl.Map.from_pw_aff(counters[name][0]).flat_range_product(
+                    isl.Map.from_pw_aff(counters[name][dim])
+                )
+                for name in names
+            ]
+            deltas = relation.apply_domain(places[0]).apply_range(places[1]).deltas()
+            deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+            sides.append(generators(deltas.coalesce()))
+        found.append(Distances(*names, tuple(sides)))
+    return found
+
+
+def _moved(counter: isl.PwAff, scale: int, offset: int) -> isl.PwAff:
+    return counter.scale_val(isl.Val(scale)).add_constant_val(isl.Val(offset))
+
+
+def _stencil(
+    counters: Counters,
+    found: Mapping[str, tuple[int, ...]],
+    slopes: Sequence[tuple[Fraction | None, Fraction | None]],
+    scales: tuple[int, int],
+    *,
+    steps: int = 0,
+    original: Counters | None = None,
+) -> Stencil:
+    """The stencil with coordinates ``scale * counter + offset``; ``scales`` are of time and of space."""
+    coordinates, plain = [], []
+    for axis in range(1 + len(slopes)):
+        scale = scales[min(axis, 1)]
+        coordinates.append(
+            _union(_moved(own[axis], scale, found[name][axis]) for name, own in counters.items())
+        )
+        plain.append(_union(own[axis] for own in (original or counters).values()))
+    ratio = Fraction(scales[1], scales[0])
+    cones = tuple(Cone(*(None if side is None else side * ratio for side in each)) for each in slopes)
+    return Stencil(coordinates[0], tuple(coordinates[1:]), cones, steps or scales[0], scales[1], tuple(plain))
+
+
+def _union(functions: Iterable[isl.PwAff]) -> isl.UnionPwAff:
+    first, *rest = functions
+    union = isl.UnionPwAff.from_pw_aff(first)
+    for each in rest:
+        union = union.union_add(isl.UnionPwAff.from_pw_aff(each))
+    return union

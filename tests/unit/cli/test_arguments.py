@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from polybuild.cli import arguments
+from polybuild.cli import main as cli
+from polybuild.diagnostics import UsageError
+from polybuild.options import Options
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CC", raising=False)
+
+
+def parse(*words):
+    return arguments.parse("compile", words)
+
+
+def test_everything_at_once():
+    request = parse(
+        *("in.c", "-o", "out.c", "--depfile=out.d", "--report", "r.json", "-v", "--color", "never"),
+        *("--tile-sizes", "4,8", "--fusion=max", "--cc", "gcc -m64", "--", "-O3", "-DX=1"),
+    )
+    assert (request.source, request.files) == ("in.c", ("out.c", "out.d", "r.json"))
+    assert request.settings == {"tile_sizes": "4,8", "fusion": "max"}
+    assert (request.compiler, request.flags) == (("gcc", "-m64"), ("-O3", "-DX=1"))
+    assert (request.verbose, request.colour) == (True, "never")
+
+
+def test_what_is_not_given_is_empty():
+    request = parse("in.c")
+    assert request.files == ("-", "", "")
+    assert request.settings == {}
+    assert (request.compiler, request.flags) == (("cc",), ())
+
+
+def test_every_option_has_its_argument():
+    for knob in dataclasses.fields(Options):
+        switch = {True: "on", False: "off"} if isinstance(knob.default, bool) else {(): "1"}
+        value = switch.get(knob.default, str(knob.default))
+        if isinstance(knob.default, tuple) and knob.default:
+            value = ",".join(map(str, knob.default))
+        value = {"temporary": "a,b", "nvcc": "/usr/bin/nvcc"}.get(knob.name, value)
+        assert parse("in.c", "--" + knob.name.replace("_", "-"), value).settings == {knob.name: value}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words", "compiler", "flags"),
+    [
+        ("gcc", ["clang", "-O1"], ["gcc"], ["clang", "-O1"]),
+        (None, ["clang", "-O1"], ["clang"], ["-O1"]),
+        (None, ["/usr/bin/ccache", "gcc", "-O1"], ["/usr/bin/ccache", "gcc"], ["-O1"]),
+        (None, ["-O1"], ["tcc", "-w"], ["-O1"]),
+        (None, ["@flags"], ["tcc", "-w"], ["@flags"]),
+        (None, [], ["tcc", "-w"], []),
+    ],
+)
+def test_the_compiler_is_named_in_one_of_three_places(monkeypatch, wanted, words, compiler, flags):
+    monkeypatch.setenv("CC", "tcc -w")
+    assert arguments.choose_compiler(wanted, words) == (compiler, flags)
+
+
+def test_a_compiler_with_blanks_in_its_path(tmp_path):
+    path = tmp_path / "my tools" / "cc"
+    path.parent.mkdir()
+    path.touch()
+    assert arguments.choose_compiler(str(path), []) == ([str(path)], [])
+
+
+def test_response_files_are_read_and_known(tmp_path):
+    (tmp_path / "flags").write_text("-I'a b' @more\n-DX=\\\"y\\\"")
+    (tmp_path / "more").write_text("-O2")
+    request = parse("in.c", "--", "@flags", "-g")
+    assert request.expanded_flags() == ["-Ia b", "-O2", '-DX="y"', "-g"]
+    assert request.response_files() == ("flags",)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "FILE.c"),
+        (["in.c", "other.c"], "other.c"),
+        (["in.c", "-O3"], "after '--'"),
+        (["in.c", "--tile-size", "3"], "did you mean '--tile-sizes'"),
+        (["in.c", "--til", "on"], "--til"),
+        (["in.c", "--tile-sizes", "0"], "tile-sizes"),
+        (["in.c", "--color", "pink"], "pink"),
+        (["in.c", "-o"], "-o"),
+        (["in.c", "-o", ""], "output"),
+        (["in.c", "-o", "in.c"], "overwrite"),
+        (["in.c", "-o", "x", "--depfile", "x"], "overwrite"),
+        (["in.c", "--depfile", "x"], "-o FILE"),
+        (["-", "-o", "x"], "standard input"),
+        (["in.c", "--cc", ""], "--cc"),
+        (["in.c", "--cc", "'"], "--cc"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path, words, said):
+    (tmp_path / "in.c").touch()
+    with pytest.raises(UsageError) as caught:
+        parse(*words)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# The short way of cli.py: what it accepts must mean the same as on the long way.
+
+PLAIN = [
+    ["in.c", "-o", "out.c"],
+    ["-o", "out.c", "in.c", "--", "-O3", "@nothing"],
+    ["in.c", "--output=out.c", "--depfile", "out.d", "--report=r=1.json", "--cc", "/opt/gcc", "-v"],
+    ["in.c", "--output", "out.c", "--verbose", "--color", "always", "--cc=gcc", "--", "--", "-"],
+]
+NOT_PLAIN = [
+    [],
+    ["in.c"],
+    ["in.c", "-o", "-"],
+    ["in.c", "-oout.c"],
+    ["-", "-o", "out.c"],
+    ["", "-o", "out.c"],
+    ["in.c", "b.c", "-o", "out.c"],
+    ["in.c", "-o", "out.c", "--help"],
+    ["in.c", "-o", "out.c", "-O3"],
+    ["in.c", "-o", "out.c", "--backend", "abacus"],
+    ["in.c", "-o", "out.c", "--tile-sizes", "0"],
+    ["in.c", "-o", "out.c", "--tile-sizes", "1,,2"],
+    ["in.c", "-o", "out.c", "--tile-sizes", "²"],
+    ["in.c", "-o", "out.c", "--min-work=-3"],
+    ["in.c", "-o", "out.c", "--depfile"],
+    ["in.c", "-o", "out.c", "--depfile="],
+    ["in.c", "-o", "out.c", "--til", "on"],
+]
+
+
+@pytest.mark.parametrize("words", PLAIN)
+def test_the_short_way_reads_what_the_long_way_reads(words):
+    request = arguments.parse("compile", words)
+    assert cli.plain_compile(["compile", *words]) == (request.source, request.files)
+
+
+@pytest.mark.parametrize("words", NOT_PLAIN)
+def test_the_short_way_leaves_doubtful_words_to_the_long_way(words):
+    assert cli.plain_compile(["compile", *words]) is None
+
+
+def test_the_short_way_knows_every_option_and_only_right_values():
+    samples = {name: list(values) for name, values in cli._PLAIN_VALUES.items() if name != "--color"}
+    samples |= {name: ["1", "20000"] for name in cli._PLAIN_NUMBERS}
+    samples["--tile-sizes"].append("32,8")
+    # paths, names and lists of another kind go the long way
+    assert set(samples) | {"--nvcc", "--cuda-arch", "--temporary"} == {
+        "--" + knob.name.replace("_", "-") for knob in dataclasses.fields(Options)
+    }
+    for name, values in samples.items():
+        for value in values:
+            words = ["in.c", "-o", "out.c", name, value]
+            assert cli.plain_compile(["compile", *words]) == ("in.c", ("out.c", "", ""))
+            assert arguments.parse("compile", words).settings == {name[2:].replace("-", "_"): value}

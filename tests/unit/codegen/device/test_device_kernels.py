@@ -1,0 +1,71 @@
+"""The text of kernels: what isl knows of single loops must not change what is said of the others."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+STATIC = "static double A[{0}][{0}], B[{0}][{0}], C[{0}][{0}];"
+PRODUCT = """
+  for (int i = 0; i < {0}; i++)
+    for (int j = 0; j < {0}; j++)
+      for (int k = 0; k < {0}; k++) C[i][j] += A[i][k] * B[k][j];"""
+
+
+def kernels(tmp_path, body, parameters="int n", top="", backend="opencl", **options):
+    """The kernels of a region."""
+    path = tmp_path / "one.c"
+    path.write_text(f"{top}\nvoid f({parameters}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
+    chosen = Options(backend=backend, min_work=0, **options)
+    result = compile_source(str(path), chosen, ["gcc"], ["-O2"])
+    assert [each.backend for each in result.regions] == [backend], result.regions
+    literals = "".join(re.findall(r'^(?:static .*)?"(.*)",?$', result.text, re.MULTILINE))
+    return literals.replace('\\n"', "\n").replace("\\n", "\n")
+
+
+@pytest.mark.parametrize("size", ["n", "40", "16", "200"])
+def test_places_in_registers_are_numbers(size, tmp_path):
+    """Whether a block's tile is one of many, the only one, or all of the loop."""
+    bound = {"n": "40"}.get(size, size)
+    text = kernels(tmp_path, PRODUCT.format(size), top=STATIC.format(bound))
+    places = re.findall(r"(?<!double )C_own((?:\[[^]]*\])+)", text)
+    assert len(places) > 2
+    assert all(re.fullmatch(r"\[[0-3]\]\[[0-3]\]", each) for each in places)
+
+
+def test_a_loop_of_the_host_with_one_iteration(tmp_path):
+    body = """
+      for (int t = 3; t < 4; t++) for (int i = 1; i < n; i++) a[i] = b[i] + t;
+      for (int t = 0; t < 2; t++) for (int i = t; i < n; i++) a[i] += a[n - 1 - i];"""
+    text = kernels(tmp_path, body, "int n, double *restrict a, double *restrict b")
+    assert "__kernel void" in text
+
+
+def test_functions_keep_the_meaning_of_c(tmp_path):
+    body = "for (int i = 0; i < n; i++) a[i] = sqrt(b[i]) + sqrtf(b[i]) + abs(i - 3);"
+    top = "#include <math.h>\n#include <stdlib.h>"
+    parameters = "int n, float *restrict a, float *restrict b"
+    text = kernels(tmp_path, body, parameters, top)
+    assert "sqrt((double)(b[" in text
+    assert "sqrt((float)(b[" in text
+    assert "(int)abs((int)(" in text
+
+
+def test_types_and_constants_of_the_host_are_written_out(tmp_path):
+    top = "typedef unsigned short half;\nenum { KINDS = 7 };"
+    body = "for (int i = 0; i < n; i++) kernel[i] = (half)(kernel[i] * KINDS);"
+    text = kernels(tmp_path, body, "int n, half *restrict kernel", top)
+    assert "(unsigned short)(" in text
+    assert "* 7" in text
+    assert re.search(r"__global unsigned short \*restrict kernel1\b", text)
+
+
+def test_an_array_on_a_side_of_a_choice_that_is_impossible(tmp_path):
+    """As B has two columns, l is 2 or 3, and n at most 0: nothing of A goes to the device."""
+    body = "for (int l = 2; l < n + 4; l++) B[0][l - 2] = l > n / 2 || l > 5 ? 1u : A[0][0];"
+    text = kernels(tmp_path, body, top="static unsigned A[1][1], B[1][2];")
+    assert "__kernel void" in text

@@ -1,0 +1,111 @@
+"""The examples of the passes' docstrings, and that trees of the user are not changed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from plain_regions import region_of
+from pycparser import c_ast
+
+from polybuild.codegen.c.bodies import BodyPrinter, c_text
+from polybuild.normalise import normalise
+
+
+class Printer(BodyPrinter):
+    def __init__(self):
+        super().__init__({}, lambda _: None)
+
+    def visit_EntryValue(self, node):  # noqa: N802 - pycparser's naming
+        return f"{node.name}_0"
+
+    def visit_Exact(self, node):  # noqa: N802
+        return self.visit(node.expr)
+
+    def visit_Counted(self, node):  # noqa: N802
+        return self.visit_For(node)
+
+    def visit_LastValue(self, node):  # noqa: N802
+        return f"{self.visit(node.lvalue)} := {self.visit(node.rvalue)}"
+
+
+def text(statements):
+    printer = Printer()
+    whole = re.sub(r"\s+", " ", " ".join(printer.visit(each) for each in statements)).strip()
+    return re.sub(r"(?<!\w)\((\w+)\)", r"\1", whole)
+
+
+def region(body, parameters, after=""):
+    return region_of(f"void f({parameters}) {{\n#pragma scop\n{body}\n#pragma endscop\n{after}\n}}\n")
+
+
+CASES = {
+    "forward substitution": (
+        "for (int i = 0; i < n; i++) { int m = 2*i + 1; a[m] = 0; }",
+        "for (int i = 0; i < n; i++) { a[2 * i + 1] = 0; }",
+        "",
+    ),
+    "induction": (
+        "for (int i = 0; i < n; i++) { a[k] = 0; k += 2; }",
+        "for (int i = 0; i < n; i++) { a[k_0 + 2 * i] = 0; } k := k_0 + 2 * ((n > 0) ? n : 0)",
+        "a[0] = k;",
+    ),
+    "induction that is dead": (
+        "for (int i = 3; i < n; i++) { a[k] = 0; k--; }",
+        "for (int i = 3; i < n; i++) { a[k_0 - i + 3] = 0; }",
+        "",
+    ),
+    "walking pointer": (
+        "while (a < b) *a++ = 0;",
+        "for (long long a_index = 0; (a_index + (a_0 - b)) < 0; a_index += 1) { a_0[a_index] = 0; }",
+        "",
+    ),
+    "row pointer": (
+        "for (int i = 0; i < n; i++) { double *r = a + i*n; r[2] = *b; }",
+        "for (int i = 0; i < n; i++) { a[(i * n) + 2] = b[0]; }",
+        "",
+    ),
+    "counting loop": (
+        "while (n--) a[n] = 0;",
+        "for (int n = n_0; n; n += -1) { a[n - 1] = 0; }",
+        "",
+    ),
+    "loop that runs at least once": (
+        "do a[n] = 0; while (++n < 9);",
+        "for (int n = n_0; (n == n_0) || ((n - 1 + 1) < 9); n += 1) { a[n] = 0; }",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_normal_form(name):
+    body, expected, after = CASES[name]
+    given = region(body, "int n, int k, double *a, double *b", after)
+    before = [c_text(each) for each in given.statements]
+    assert text(normalise(given).statements) == expected
+    assert [c_text(each) for each in given.statements] == before
+
+
+def test_a_region_without_such_variables_is_not_touched():
+    given = region("for (int i = 0; i < n; i++) a[i] = b[i];", "int n, double *a, double *b")
+    assert normalise(given) is given
+
+
+def test_excluded_variables_stay_as_they_are():
+    given = region("k = 2; a[k] = 0;", "int k, double *a")
+    assert normalise(given, {"k"}) is given
+    assert text(normalise(given).statements) == "a[2] = 0"
+
+
+def test_nodes_keep_the_lines_of_the_user():
+    given = region("int k = n - 1;\na[k] =\n  k;", "int n, double *a")
+    (assignment,) = normalise(given).statements
+    assert isinstance(assignment, c_ast.Assignment)
+    assert assignment.lvalue.coord.line == 4
+    assert assignment.rvalue.coord.line == 5
+
+
+def test_effects_of_conditions_stay():
+    given = region("int k; if (f(n)) k = 1; else k = 2; a[0] = 3;", "int n, double *a")
+    assert text(normalise(given).statements) == "f(n) a[0] = 3"

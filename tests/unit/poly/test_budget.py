@@ -1,0 +1,112 @@
+"""A budget may end anywhere: inside a callback of isl's as well. The region is kept, nothing else happens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+import polybuild
+from polybuild.codegen.c.callbacks import Failures
+from polybuild.driver import file as pipeline
+from polybuild.driver import region as regions
+from polybuild.options import Options
+from polybuild.poly.budget import operation_budget, was_spent
+from polybuild.poly.relations import descendants, map_bottom_up, mark_name
+
+PACKAGE = Path(polybuild.__file__).parent
+# temporary arrays, several statements, conditions: all that walks trees has something to do
+REGION = """\
+void f(int n, int p, double A[p + 4][n + 1], double B[restrict p + 1], double C[n + 21][p + 12]) {
+#pragma scop
+  for (int i = n / 3; i < p / 3; i++)
+    if (i % 3 == 1)
+      for (int j = 2; j < i + 1; j++) {
+        double t[5];
+        for (int k = 0; k < p - 2; k++) C[i][k] -= C[i % 2 ? i : 0][3 * j] + C[k][i];
+        for (int k = 0; k < 5; k++) t[k] = 2;
+        A[i][j - 2] = j > 1 ? B[(j + 1) % 5] : t[1];
+      }
+#pragma endscop
+}
+"""
+CHOICES = [
+    {"schedule": "pluto", "fusion": "max", "tile_sizes": (3, 2)},
+    {"schedule": "isl"},
+    {"backend": "opencl"},
+]
+
+
+@pytest.mark.parametrize("options", CHOICES)
+def test_wherever_the_budget_ends(options, tmp_path, monkeypatch, capfd):
+    path = tmp_path / "in.c"
+    path.write_text(REGION)
+    seen = set()
+    for power in range(7):
+        monkeypatch.setattr(regions, "_MOST_OPERATIONS", 500 * 4**power)
+        result = pipeline.compile_source(str(path), Options(**options), ["gcc"], [])
+        (region,) = result.regions
+        seen.add((region.status, region.code))
+        assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
+    assert seen == {("kept", "too-complex"), ("transformed", "")}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_trees_are_walked_without_callbacks():
+    """An error inside one of isl's own walks leaves it with memory that is not its any more."""
+    walks = re.compile(r"\.(foreach_descendant|every_descendant|map_descendant|foreach_ancestor|foreach_ast)")
+    for file in PACKAGE.rglob("*.py"):
+        assert not walks.search(file.read_text(encoding="utf-8")), file
+
+
+def test_callbacks_for_pieces_only_collect():
+    calls = re.compile(r"\.(?:foreach_\w+|every_\w+)\(([^()]*(?:\([^()]*\))?)")
+    found = [
+        called for file in PACKAGE.rglob("*.py") for called in calls.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert found
+    assert [each for each in found if ".append" not in each and each != "add"] == []
+
+
+def test_an_error_leaves_a_walk():
+    tree = isl.Schedule.from_domain(isl.UnionSet("{ S[i] : 0 <= i < 9 }")).get_root()
+    tree = tree.child(0).insert_mark(isl.Id("m")).root()
+    assert [mark_name(each) for each in descendants(tree)] == ["", "m", ""]
+
+    def walk():
+        with operation_budget(1):
+            for each in descendants(tree):
+                each.get_domain().coalesce().subtract(each.get_domain()).is_empty()
+
+    with pytest.raises(isl.Error) as raised:
+        walk()
+    assert was_spent(raised.value)
+
+
+def test_nodes_are_replaced_from_the_bottom():
+    tree = isl.Schedule.from_domain(isl.UnionSet("{ S[i] : 0 <= i < 9 }")).get_root()
+    tree = tree.child(0).insert_mark(isl.Id("in")).insert_mark(isl.Id("out")).root()
+    order = []
+
+    def remember(node):
+        order.append(mark_name(node))
+        return node.delete() if mark_name(node) == "in" else node
+
+    changed = map_bottom_up(tree, remember)
+    assert order == ["", "in", "out", ""]
+    assert [mark_name(each) for each in descendants(changed)] == ["", "out", ""]
+
+
+def test_the_first_failure_of_callbacks_is_raised_afterwards():
+    failures = Failures()
+    failures.check()
+    for text in ("one", "two"):
+        with failures:
+            raise ValueError(text)
+    with pytest.raises(ValueError, match="one") as raised:
+        failures.check()
+    assert "test_budget" in raised.value.__notes__[0]
+    with pytest.raises(KeyboardInterrupt), failures:
+        raise KeyboardInterrupt
