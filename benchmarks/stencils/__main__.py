@@ -19,7 +19,7 @@ from benchmarks.cpu.processes import Failure, run
 from benchmarks.stencils.fronts import tiles_per_front
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
-from polybuild.c.types import Floating
+from polybuild.c.types import FloatingType
 from polybuild.options import Options
 from polybuild.poly.relations import maps_of
 from polybuild.scop.extract import extract_scop
@@ -167,7 +167,7 @@ def _traffic(scop: Scop, sizes: dict[str, int]) -> tuple[int, int]:
     """Bytes that a time step moves if each array it reads or writes goes by once, and bytes of all arrays."""
     moved = held = 0
     for array in scop.arrays:
-        if not isinstance(array.element, Floating):
+        if not isinstance(array.element, FloatingType):
             continue
         everything = 0
         for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE)):

@@ -176,14 +176,14 @@ def _assigned(node: c_ast.Node) -> Iterator[str]:
 def _same_type(first: types.Type, second: types.Type) -> bool:
     """Whether C lets one object be accessed as both: types that differ in sign only, and characters."""
     for kind in (first, second):
-        if isinstance(kind, types.Integer) and kind.width <= 8:
+        if isinstance(kind, types.IntegerType) and kind.width <= 8:
             return True
-    if isinstance(first, types.Integer) and isinstance(second, types.Integer):
+    if isinstance(first, types.IntegerType) and isinstance(second, types.IntegerType):
         return first.width == second.width
-    if isinstance(first, types.Floating) and isinstance(second, types.Floating):
+    if isinstance(first, types.FloatingType) and isinstance(second, types.FloatingType):
         sizes = {each.size // 2 if each.complex else each.size for each in (first, second)}
         return len(sizes) == 1
-    arithmetic = (types.Integer, types.Floating)
+    arithmetic = (types.IntegerType, types.FloatingType)
     return not (isinstance(first, arithmetic) and isinstance(second, arithmetic))
 
 

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polybuild.c.nodes import walk
 from polybuild.c.synthetic import mapped, type_name
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.normalise.structure import has_side_effect
 from polybuild.poly.relations import lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
@@ -82,7 +82,12 @@ class Definitions:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
         writers = self._writers.get(array.name, [])
         kind = array.element
-        if len(writers) != 1 or not array.is_scalar or not isinstance(kind, Integer) or array.name in around:
+        if (
+            len(writers) != 1
+            or not array.is_scalar
+            or not isinstance(kind, IntegerType)
+            or array.name in around
+        ):
             return None
         (writer,) = writers
         body = writer.body

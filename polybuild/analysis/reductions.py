@@ -22,7 +22,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.nodes import walk
-from polybuild.c.types import Floating, Integer, Type
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import common_type, promoted, type_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.source.model import Region, Symbol
@@ -35,7 +35,7 @@ _ABSOLUTE = frozenset({"fabs", "fabsf", "fabsl"})
 
 
 # The operator, the type to accumulate in, and whether that is exact in any order.
-_Found = tuple[str, Integer | Floating, bool]
+_Found = tuple[str, IntegerType | FloatingType, bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class Reduction:
     relation: isl.Map
     own: frozenset[int]
     operator: str
-    type: Integer | Floating
+    type: IntegerType | FloatingType
     exact: bool
 
     @property
@@ -95,7 +95,7 @@ class _Reader:
     def reduction(self) -> Reduction | None:
         """The reduction that the statement is, None if it is none."""
         write = self._only_write()
-        if write is None or not isinstance(write.array.element, Integer | Floating):
+        if write is None or not isinstance(write.array.element, IntegerType | FloatingType):
             return None
         self._own = frozenset(
             id(each.node)
@@ -117,10 +117,10 @@ class _Reader:
         plain = write.exact and write.relation.is_single_valued()
         return write if plain and not any(write.array.suffixes) else None
 
-    def _read(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
-        if isinstance(element, Floating) and element.complex:
+    def _read(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
+        if isinstance(element, FloatingType) and element.complex:
             return None
-        if isinstance(element, Integer) and element.width == 1:
+        if isinstance(element, IntegerType) and element.width == 1:
             return None
         if isinstance(body, c_ast.If):
             if body.iffalse is not None:
@@ -133,7 +133,7 @@ class _Reader:
         found = self._selection(body, element)
         return found if found is not None else self._chain(body, element)
 
-    def _chain(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
+    def _chain(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
         """``x op= e``, ``x = x op e``, ``x = e op x``, ``x = x + e - f``."""
         if not isinstance(body, c_ast.Assignment) or id(body.lvalue) not in self._own:
             return None
@@ -147,10 +147,14 @@ class _Reader:
                 return None
         kind = common_type(element, self._type(body.rvalue), self._region.scope)
         operator = "+" if operator == "-" else operator
-        if isinstance(element, Integer) and isinstance(kind, Integer) and isinstance(promoted(kind), Integer):
+        if (
+            isinstance(element, IntegerType)
+            and isinstance(kind, IntegerType)
+            and isinstance(promoted(kind), IntegerType)
+        ):
             return operator, _unsigned(kind), True
-        if isinstance(element, Floating) and isinstance(kind, Integer | Floating):
-            real = not (isinstance(kind, Floating) and kind.complex)
+        if isinstance(element, FloatingType) and isinstance(kind, IntegerType | FloatingType):
+            real = not (isinstance(kind, FloatingType) and kind.complex)
             return (operator, element, False) if real and operator in "+*" else None
         return None
 
@@ -165,7 +169,7 @@ class _Reader:
             return self._is_chain(node.left, operator)
         return right and not left and node.op != "-" and self._is_chain(node.right, operator)
 
-    def _selection(self, body: c_ast.Node, element: Integer | Floating) -> _Found | None:
+    def _selection(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
         """``m = e > m ? e : m`` and ``m = fmax(m, e)``."""
         if not isinstance(body, c_ast.Assignment) or body.op != "=" or id(body.lvalue) not in self._own:
             return None
@@ -181,12 +185,12 @@ class _Reader:
             return self._library(value, element)
         return None
 
-    def _library(self, call: c_ast.FuncCall, element: Integer | Floating) -> _Found | None:
+    def _library(self, call: c_ast.FuncCall, element: IntegerType | FloatingType) -> _Found | None:
         """``fmax`` and ``fmin``: which zero they give is not defined."""
         name = call.name.name
         suffix = {"float": "f", "double": "", "long double": "l"}.get(element.name)
         arguments = list(call.args or ())
-        if not isinstance(element, Floating) or name not in {f"fmax{suffix}", f"fmin{suffix}"}:
+        if not isinstance(element, FloatingType) or name not in {f"fmax{suffix}", f"fmin{suffix}"}:
             return None
         others = [each for each in arguments if id(each) not in self._own]
         if len(arguments) != 2 or len(others) != 1 or self._has_own(others[0]):
@@ -194,7 +198,7 @@ class _Reader:
         return name[:4], element, False
 
     def _chosen(
-        self, condition: c_ast.Node, update: c_ast.Node, element: Integer | Floating
+        self, condition: c_ast.Node, update: c_ast.Node, element: IntegerType | FloatingType
     ) -> _Found | None:
         """``if (e > m) m = e``."""
         if not isinstance(update, c_ast.Assignment) or update.op != "=" or id(update.lvalue) not in self._own:
@@ -202,7 +206,7 @@ class _Reader:
         return self._compared(condition, update.rvalue, element, taken=True)
 
     def _compared(
-        self, condition: c_ast.Node, value: c_ast.Node, element: Integer | Floating, *, taken: bool
+        self, condition: c_ast.Node, value: c_ast.Node, element: IntegerType | FloatingType, *, taken: bool
     ) -> _Found | None:
         """A minimum or maximum that takes ``value`` where ``condition`` is ``taken``."""
         if not isinstance(condition, c_ast.BinaryOp) or condition.op not in _GREATER | _LESS:
@@ -217,9 +221,9 @@ class _Reader:
         kind = self._type(value)
         if not _fits(kind, element):
             return None
-        exact = isinstance(element, Integer)
+        exact = isinstance(element, IntegerType)
         if not exact and taken and operator in {"<", ">"}:
-            exact = isinstance(kind, Integer) or self._is_positive(value)
+            exact = isinstance(kind, IntegerType) or self._is_positive(value)
         return "max" if greater else "min", element, exact
 
     def _is_positive(self, node: c_ast.Node) -> bool:
@@ -246,20 +250,20 @@ def _single(node: c_ast.Node) -> c_ast.Node:
     return node
 
 
-def _unsigned(kind: Integer) -> Integer:
+def _unsigned(kind: IntegerType) -> IntegerType:
     """An unsigned type as wide as ``kind``, at least ``int``: it accumulates without overflow."""
     wide = promoted(kind)
-    assert isinstance(wide, Integer)  # noqa: S101 - integers are promoted to integers
-    return wide if not wide.signed else Integer(f"unsigned {wide.name}", wide.width, signed=False)
+    assert isinstance(wide, IntegerType)  # noqa: S101 - integers are promoted to integers
+    return wide if not wide.signed else IntegerType(f"unsigned {wide.name}", wide.width, signed=False)
 
 
-def _fits(kind: Type, element: Integer | Floating) -> bool:
+def _fits(kind: Type, element: IntegerType | FloatingType) -> bool:
     """Whether each value of ``kind`` is one of ``element``'s, and compares with those as itself."""
-    if isinstance(element, Floating):
-        if isinstance(kind, Floating):
+    if isinstance(element, FloatingType):
+        if isinstance(kind, FloatingType):
             return not kind.complex and kind.size <= element.size
-        return isinstance(kind, Integer)  # rounded alike in the comparison and the assignment
-    if not isinstance(kind, Integer):
+        return isinstance(kind, IntegerType)  # rounded alike in the comparison and the assignment
+    if not isinstance(kind, IntegerType):
         return False
     if kind.signed == element.signed:
         return kind.width <= element.width

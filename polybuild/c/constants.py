@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from polybuild.c.types import Array, Floating, Integer, Pointer, Type
+from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 
 if TYPE_CHECKING:  # a scope evaluates constants, and constants are evaluated in a scope
-    from polybuild.c.declarations import Scope, Target
+    from polybuild.c.declarations import DataModel, Scope
 
 
 def size_of(kind: Type, scope: Scope) -> int | None:
     """``sizeof`` in bytes of scalars and arrays of constant extent; None for everything else."""
     match kind:
-        case Integer():
+        case IntegerType():
             return max(kind.width // 8, 1)
-        case Floating():
+        case FloatingType():
             return kind.size
-        case Pointer():
+        case PointerType():
             return scope.target.pointer_size
-        case Array():
+        case ArrayType():
             element = size_of(kind.element, scope)
             extent = None if kind.extent is None else evaluate(kind.extent, scope)
             return None if element is None or extent is None else element * extent
@@ -44,7 +44,7 @@ def integer_value(text: str) -> int | None:
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "0": 0}
 
 
-def character_value(text: str, target: Target) -> int | None:
+def character_value(text: str, target: DataModel) -> int | None:
     """The value of a plain character constant, None for wide and multi-character ones."""
     body = text[1:-1]
     if not text.startswith("'") or not body:
@@ -110,7 +110,7 @@ def evaluate(node: c_ast.Node, scope: Scope) -> int | None:
             return None if condition is None else evaluate(node.iftrue if condition else node.iffalse, scope)
         case c_ast.Cast():
             value, kind = evaluate(node.expr, scope), scope.resolve(node.to_type)
-            if value is None or not isinstance(kind, Integer):
+            if value is None or not isinstance(kind, IntegerType):
                 return None
             return _converted(value, kind)
     return None
@@ -128,7 +128,7 @@ def _evaluate_binary(node: c_ast.BinaryOp, scope: Scope) -> int | None:
     return int(_BINARY[node.op](left, right)) if node.op in _BINARY else None
 
 
-def _converted(value: int, kind: Integer) -> int:
+def _converted(value: int, kind: IntegerType) -> int:
     """``value`` converted to an integer type."""
     if kind.width == 1:
         return int(value != 0)

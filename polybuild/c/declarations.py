@@ -12,21 +12,21 @@ from pycparser import c_ast
 from polybuild.c.constants import evaluate
 from polybuild.c.dialects import UNKNOWN_TAG
 from polybuild.c.types import (
-    Array,
+    ArrayType,
     Field,
-    Floating,
-    Function,
-    Integer,
-    Pointer,
-    Record,
+    FloatingType,
+    FunctionType,
+    IntegerType,
+    PointerType,
+    RecordType,
     Type,
-    Unknown,
-    Void,
+    UnknownType,
+    VoidType,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class DataModel:
     """What the compiler's target decides about types: widths in bits, sizes in bytes."""
 
     long_width: int = 64
@@ -35,7 +35,7 @@ class Target:
     long_double_size: int = 16
 
     @classmethod
-    def from_flags(cls, flags: Sequence[str]) -> Target:
+    def from_flags(cls, flags: Sequence[str]) -> DataModel:
         """The target of this machine's compiler under ``flags``."""
         arm = platform.machine().lower() in {"aarch64", "arm64", "armv7l", "ppc64le", "riscv64", "s390x"}
         target = cls(char_signed=sys.platform == "darwin" or not arm)
@@ -51,52 +51,52 @@ class Target:
         return target
 
 
-BOOL = Integer("_Bool", 1, signed=False)
-INT = Integer("int", 32, signed=True)
-UNSIGNED_INT = Integer("unsigned int", 32, signed=False)
+BOOL = IntegerType("_Bool", 1, signed=False)
+INT = IntegerType("int", 32, signed=True)
+UNSIGNED_INT = IntegerType("unsigned int", 32, signed=False)
 
 _INTEGERS = {
     "_Bool": BOOL,
-    "signed char": Integer("signed char", 8, signed=True),
-    "unsigned char": Integer("unsigned char", 8, signed=False),
-    "short": Integer("short", 16, signed=True),
-    "unsigned short": Integer("unsigned short", 16, signed=False),
+    "signed char": IntegerType("signed char", 8, signed=True),
+    "unsigned char": IntegerType("unsigned char", 8, signed=False),
+    "short": IntegerType("short", 16, signed=True),
+    "unsigned short": IntegerType("unsigned short", 16, signed=False),
     "int": INT,
     "unsigned int": UNSIGNED_INT,
-    "long long": Integer("long long", 64, signed=True),
-    "unsigned long long": Integer("unsigned long long", 64, signed=False),
+    "long long": IntegerType("long long", 64, signed=True),
+    "unsigned long long": IntegerType("unsigned long long", 64, signed=False),
 }
 
 
-def integer(name: str, target: Target) -> Integer:
+def integer(name: str, target: DataModel) -> IntegerType:
     """The integer type that C spells ``name`` (canonically: ``unsigned long``, ``short``)."""
     if name == "char":
-        return Integer("char", 8, signed=target.char_signed)
+        return IntegerType("char", 8, signed=target.char_signed)
     if name in {"long", "unsigned long"}:
-        return Integer(name, target.long_width, signed=name == "long")
+        return IntegerType(name, target.long_width, signed=name == "long")
     return _INTEGERS[name]
 
 
-def floating(name: str, target: Target, *, complex_: bool = False) -> Floating:
+def floating(name: str, target: DataModel, *, complex_: bool = False) -> FloatingType:
     """The type ``float``, ``double`` or ``long double``, or its complex counterpart."""
     size = {"float": 4, "double": 8, "long double": target.long_double_size}[name]
-    return Floating(f"{name} _Complex", 2 * size, complex=True) if complex_ else Floating(name, size)
+    return FloatingType(f"{name} _Complex", 2 * size, complex=True) if complex_ else FloatingType(name, size)
 
 
-def basic_type(words: Sequence[str], target: Target) -> Type | None:
+def basic_type(words: Sequence[str], target: DataModel) -> Type | None:
     """The type of specifiers such as ``long unsigned int`` in any order; None if they name none."""
     rest = sorted(words)
     if rest == ["void"]:
-        return Void()
+        return VoidType()
     complex_ = "_Complex" in rest
     if complex_:
         rest.remove("_Complex")
     if rest in (["float"], ["double"], ["double", "long"]) or (complex_ and not rest):
         return floating("long double" if len(rest) == 2 else [*rest, "double"][0], target, complex_=complex_)
     if "__int128" in rest:
-        return Unknown("__int128")
+        return UnknownType("__int128")
     if complex_:
-        return Unknown(" ".join(words))
+        return UnknownType(" ".join(words))
     unsigned, signed = "unsigned" in rest, "signed" in rest
     core = [word for word in rest if word not in {"unsigned", "signed"}]
     if len(core) > 1 and "int" in core:
@@ -120,19 +120,19 @@ class Qualified:
 
 def decayed(kind: Type) -> Type:
     """What a value of type ``kind`` is used as: arrays and functions become pointers."""
-    if isinstance(kind, Array):
-        return Pointer(kind.element)
-    if isinstance(kind, Function):
-        return Pointer(kind)
+    if isinstance(kind, ArrayType):
+        return PointerType(kind.element)
+    if isinstance(kind, FunctionType):
+        return PointerType(kind)
     return kind
 
 
 class Scope:
     """Typedef names, tags and enumerators visible at some point; ``inner()`` opens a nested scope."""
 
-    def __init__(self, target: Target | None = None, outer: Scope | None = None) -> None:
+    def __init__(self, target: DataModel | None = None, outer: Scope | None = None) -> None:
         """An empty scope, or a copy of ``outer``."""
-        self.target: Target = target or (outer.target if outer else Target())
+        self.target: DataModel = target or (outer.target if outer else DataModel())
         self.typedefs: dict[str, Qualified] = dict(outer.typedefs) if outer else {}
         self.tags: dict[tuple[str, str], Type] = dict(outer.tags) if outer else {}
         self.enumerators: dict[str, int] = dict(outer.enumerators) if outer else {}
@@ -150,11 +150,11 @@ class Scope:
         """Declare the name of a typedef."""
         if unknown:
             self.resolve(node.type)
-            self.typedefs[node.name] = Qualified(Unknown(node.name))
+            self.typedefs[node.name] = Qualified(UnknownType(node.name))
             return
         resolved = self.resolve(node.type)
-        if isinstance(resolved, Record) and resolved.tag == UNKNOWN_TAG:
-            resolved = Unknown(node.name)
+        if isinstance(resolved, RecordType) and resolved.tag == UNKNOWN_TAG:
+            resolved = UnknownType(node.name)
         self.typedefs[node.name] = Qualified(resolved, self.is_volatile(node.type))
 
     def resolve(self, node: c_ast.Node) -> Type:
@@ -164,24 +164,24 @@ class Scope:
                 return self.resolve(node.type)
             case c_ast.TypeDecl():
                 inner = self.resolve(node.type)
-                return Unknown("_Atomic") if "_Atomic" in node.quals else inner
+                return UnknownType("_Atomic") if "_Atomic" in node.quals else inner
             case c_ast.PtrDecl():
                 if "_Atomic" in node.quals:
-                    return Unknown("_Atomic")
+                    return UnknownType("_Atomic")
                 target = self.resolve(node.type)
-                return Pointer(target, "restrict" in node.quals, self.is_volatile(node.type))
+                return PointerType(target, "restrict" in node.quals, self.is_volatile(node.type))
             case c_ast.ArrayDecl():
                 star = isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
-                return Array(self.resolve(node.type), None if star else node.dim)
+                return ArrayType(self.resolve(node.type), None if star else node.dim)
             case c_ast.FuncDecl():
-                return Function(self.resolve(node.type), self._parameters(node))
+                return FunctionType(self.resolve(node.type), self._parameters(node))
             case c_ast.IdentifierType():
                 return self._named(node.names)
             case c_ast.Struct() | c_ast.Union():
                 return self._record(node)
             case c_ast.Enum():
                 return self._enumeration(node)
-        return Unknown(type(node).__name__)
+        return UnknownType(type(node).__name__)
 
     def is_volatile(self, node: c_ast.Node) -> bool:
         """Whether an object with this declarator is itself volatile (an array: its elements)."""
@@ -208,18 +208,18 @@ class Scope:
             if isinstance(parameter, c_ast.ID):  # an old-style list of names
                 return None
             types.append(decayed(scope.resolve(parameter.type)))
-        return () if types == [Void()] else tuple(types)
+        return () if types == [VoidType()] else tuple(types)
 
     def _named(self, names: Sequence[str]) -> Type:
         if len(names) == 1 and (known := self.typedefs.get(names[0])) is not None:
             return known.type
-        return basic_type(names, self.target) or Unknown(" ".join(names))
+        return basic_type(names, self.target) or UnknownType(" ".join(names))
 
     def _record(self, node: c_ast.Struct | c_ast.Union) -> Type:
         kind = "struct" if isinstance(node, c_ast.Struct) else "union"
         key = (kind, node.name or "")
         known = self.tags.get(key) if node.name else None
-        record = known if isinstance(known, Record) else Record(kind, node.name or "", None)
+        record = known if isinstance(known, RecordType) else RecordType(kind, node.name or "", None)
         if node.name:
             self.tags[key] = record
         if node.decls is not None and record.fields is None:

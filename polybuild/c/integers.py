@@ -6,7 +6,7 @@ from pycparser import c_ast
 
 from polybuild.c.constants import character_value, integer_value
 from polybuild.c.declarations import INT, Scope
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.c.typing import common_type, literal_type
 from polybuild.c.typing import promoted as promoted_type
 
@@ -14,7 +14,7 @@ from polybuild.c.typing import promoted as promoted_type
 WIDE = 1 << 31
 
 
-def limits(integer: Integer) -> tuple[int, int]:
+def limits(integer: IntegerType) -> tuple[int, int]:
     """The least and the greatest value we accept for ``integer``.
 
     For unsigned 64-bit types the upper limit is that of the signed type,
@@ -25,30 +25,30 @@ def limits(integer: Integer) -> tuple[int, int]:
     return 0, (1 << min(integer.width, 63)) - 1
 
 
-def holds(to: Integer, source: Integer) -> bool:
+def holds(to: IntegerType, source: IntegerType) -> bool:
     """Whether ``to`` can represent every value of ``source``."""
     if to.signed == source.signed:
         return to.width >= source.width
     return to.signed and to.width > source.width
 
 
-def promoted(integer: Integer) -> Integer:
+def promoted(integer: IntegerType) -> IntegerType:
     """The type after integer promotion."""
     kind = promoted_type(integer)
-    return kind if isinstance(kind, Integer) else integer
+    return kind if isinstance(kind, IntegerType) else integer
 
 
-def common(left: Integer, right: Integer, scope: Scope) -> Integer:
+def common(left: IntegerType, right: IntegerType, scope: Scope) -> IntegerType:
     """The common type of the usual arithmetic conversions."""
     kind = common_type(left, right, scope)
-    return kind if isinstance(kind, Integer) else left
+    return kind if isinstance(kind, IntegerType) else left
 
 
-def literal(node: c_ast.Constant, scope: Scope) -> tuple[int, Integer] | None:
+def literal(node: c_ast.Constant, scope: Scope) -> tuple[int, IntegerType] | None:
     """Value and type of an integer or character constant, None for other constants."""
     if node.type == "char":
         value, kind = character_value(node.value, scope.target), INT
         return None if value is None else (value, kind)
     value = integer_value(node.value) if "int" in node.type else None
     found = literal_type(node.value, scope)
-    return (value, found) if value is not None and isinstance(found, Integer) else None
+    return (value, found) if value is not None and isinstance(found, IntegerType) else None

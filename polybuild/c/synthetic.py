@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from pycparser import c_ast
 
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 
 
 class EntryValue(c_ast.ID):  # type: ignore[misc] # pycparser has no types
@@ -121,12 +121,12 @@ def names_in(node: c_ast.Node) -> Iterator[str]:
             yield from names_in(child)
 
 
-def type_name(kind: Integer) -> c_ast.Typename:
+def type_name(kind: IntegerType) -> c_ast.Typename:
     """The type name of ``kind``, as in a cast."""
     return c_ast.Typename(None, [], None, declarator(None, kind))
 
 
-def declarator(name: str | None, kind: Integer) -> c_ast.TypeDecl:
+def declarator(name: str | None, kind: IntegerType) -> c_ast.TypeDecl:
     """The declarator of an object ``name`` of type ``kind``."""
     return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(kind.name.split()))
 

@@ -8,12 +8,12 @@ from pycparser import c_ast
 
 
 @dataclass(frozen=True, slots=True)
-class Void:
+class VoidType:
     """``void``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Integer:
+class IntegerType:
     """An integer type: ``name`` as C spells it, ``width`` in bits (``_Bool`` has width 1)."""
 
     name: str
@@ -22,7 +22,7 @@ class Integer:
 
 
 @dataclass(frozen=True, slots=True)
-class Floating:
+class FloatingType:
     """A real or complex floating type; ``size`` in bytes."""
 
     name: str
@@ -31,7 +31,7 @@ class Floating:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class PointerType:
     """A pointer; ``restrict`` and ``volatile`` (of the pointee) matter to aliasing and legality."""
 
     target: Type
@@ -40,7 +40,7 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Array:
+class ArrayType:
     """An array; ``extent`` is the C expression of its size, None for ``[]``."""
 
     element: Type
@@ -62,7 +62,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class RecordType:
     """A structure or union; ``fields`` is None while it is incomplete.
 
     One object per declaration: two records are the same type if they are the same object.
@@ -74,7 +74,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class FunctionType:
     """A function type; ``parameters`` is None for an old-style declaration."""
 
     result: Type
@@ -82,10 +82,12 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownType:
     """A type we do not model (``__int128``, vectors); using it in a region refuses the region."""
 
     name: str
 
 
-Type = Void | Integer | Floating | Pointer | Array | Record | Function | Unknown
+Type = (
+    VoidType | IntegerType | FloatingType | PointerType | ArrayType | RecordType | FunctionType | UnknownType
+)

@@ -13,16 +13,16 @@ from pycparser import c_ast
 from polybuild.c.constants import integer_value
 from polybuild.c.declarations import INT, UNSIGNED_INT, Scope, decayed, floating, integer
 from polybuild.c.types import (
-    Array,
+    ArrayType,
     Field,
-    Floating,
-    Function,
-    Integer,
-    Pointer,
-    Record,
+    FloatingType,
+    FunctionType,
+    IntegerType,
+    PointerType,
+    RecordType,
     Type,
-    Unknown,
-    Void,
+    UnknownType,
+    VoidType,
 )
 from polybuild.source.model import Region, Symbol
 
@@ -62,7 +62,7 @@ def declared_type(
 
 def promoted(kind: Type) -> Type:
     """The integer promotions: what is narrower than ``int`` becomes ``int``."""
-    if isinstance(kind, Integer) and _rank(kind) < _RANKS["int"]:
+    if isinstance(kind, IntegerType) and _rank(kind) < _RANKS["int"]:
         return INT
     return kind
 
@@ -70,15 +70,15 @@ def promoted(kind: Type) -> Type:
 def common_type(left: Type, right: Type, scope: Scope) -> Type:
     """The usual arithmetic conversions; Unknown unless both are arithmetic."""
     for kind in (left, right):
-        if not isinstance(kind, Integer | Floating):
-            return kind if isinstance(kind, Unknown) else Unknown("not arithmetic")
-    if isinstance(left, Floating) or isinstance(right, Floating):
-        floats = [kind for kind in (left, right) if isinstance(kind, Floating)]
+        if not isinstance(kind, IntegerType | FloatingType):
+            return kind if isinstance(kind, UnknownType) else UnknownType("not arithmetic")
+    if isinstance(left, FloatingType) or isinstance(right, FloatingType):
+        floats = [kind for kind in (left, right) if isinstance(kind, FloatingType)]
         name = max((kind.name.removesuffix(" _Complex") for kind in floats), key=_FLOATING_RANKS.__getitem__)
         return floating(name, scope.target, complex_=any(kind.complex for kind in floats))
     left, right = promoted(left), promoted(right)
-    if not isinstance(left, Integer) or not isinstance(right, Integer):
-        return Unknown("not arithmetic")
+    if not isinstance(left, IntegerType) or not isinstance(right, IntegerType):
+        return UnknownType("not arithmetic")
     if left.signed == right.signed:
         return left if _rank(left) >= _rank(right) else right
     unsigned, signed = (right, left) if left.signed else (left, right)
@@ -89,12 +89,12 @@ def common_type(left: Type, right: Type, scope: Scope) -> Type:
     return integer(f"unsigned {signed.name}", scope.target)
 
 
-def field_of(record: Record, name: str) -> Field | None:
+def field_of(record: RecordType, name: str) -> Field | None:
     """The member ``name`` of a structure or union, members of anonymous ones included."""
     for member in record.fields or ():
         if member.name == name:
             return member
-        if not member.name and isinstance(member.type, Record) and (inner := field_of(member.type, name)):
+        if not member.name and isinstance(member.type, RecordType) and (inner := field_of(member.type, name)):
             return inner
     return None
 
@@ -103,7 +103,7 @@ def literal_type(text: str, scope: Scope) -> Type:
     """The type of an integer literal, from its value, base and suffix."""
     value = integer_value(text)
     if value is None:
-        return Unknown(text)
+        return UnknownType(text)
     suffix = text.lower()[len(text.lower().rstrip("ul")) :]
     decimal = text[0] != "0"
     for name in ("int", "long", "long long")[suffix.count("l") :]:
@@ -112,10 +112,10 @@ def literal_type(text: str, scope: Scope) -> Type:
             return signed
         if ("u" in suffix or not decimal) and value < 1 << signed.width:
             return integer(f"unsigned {name}", scope.target)
-    return Unknown(text)
+    return UnknownType(text)
 
 
-def _rank(kind: Integer) -> int:
+def _rank(kind: IntegerType) -> int:
     return _RANKS[kind.name.removeprefix("unsigned ").removeprefix("signed ")]
 
 
@@ -146,10 +146,10 @@ class _Typing:
                 return self._constant(node)
             case c_ast.ArrayRef():
                 left, right = self._value(node.name), self._value(node.subscript)
-                return _pointee(left if isinstance(left, Pointer) else right)
+                return _pointee(left if isinstance(left, PointerType) else right)
             case c_ast.StructRef():
                 member = self._member(node)
-                return member.type if member else Unknown(f"member {node.field.name}")
+                return member.type if member else UnknownType(f"member {node.field.name}")
             case c_ast.FuncCall():
                 return self._call(node)
             case c_ast.UnaryOp():
@@ -168,7 +168,7 @@ class _Typing:
                 return self._value(node.exprs[-1])
             case c_ast.Typename():
                 return self._scope.resolve(node)
-        return Unknown(type(node).__name__)
+        return UnknownType(type(node).__name__)
 
     def _value(self, node: c_ast.Node) -> Type:
         return decayed(self.visit(node))
@@ -177,7 +177,7 @@ class _Typing:
         """The promoted type; a narrow unsigned bit-field fits in ``int``."""
         if isinstance(node, c_ast.StructRef):
             member = self._member(node)
-            if member and member.bits is not None and isinstance(member.type, Integer):
+            if member and member.bits is not None and isinstance(member.type, IntegerType):
                 if member.bits < INT.width:
                     return INT
                 if member.bits == INT.width:
@@ -194,15 +194,15 @@ class _Typing:
         if name in self._functions:
             return self._functions[name]
         if name in {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}:
-            return Array(integer("char", self._scope.target), None)
-        return Unknown(name)
+            return ArrayType(integer("char", self._scope.target), None)
+        return UnknownType(name)
 
     def _constant(self, node: c_ast.Constant) -> Type:
         target = self._scope.target
         prefix = node.value.partition('"' if node.type == "string" else "'")[0]
         if node.type == "string":
             wide = {"L": INT, "u": integer("unsigned short", target), "U": UNSIGNED_INT}
-            return Array(wide.get(prefix, integer("char", target)), None)
+            return ArrayType(wide.get(prefix, integer("char", target)), None)
         if node.type in {"float", "double", "long double"}:
             return floating(node.type, target)
         if "'" in node.value:
@@ -218,7 +218,7 @@ class _Typing:
         kind = self._value(node.name)
         if node.type == "->":
             kind = _pointee(kind)
-        return field_of(kind, node.field.name) if isinstance(kind, Record) else None
+        return field_of(kind, node.field.name) if isinstance(kind, RecordType) else None
 
     def _call(self, node: c_ast.FuncCall) -> Type:
         if isinstance(node.name, c_ast.ID):
@@ -230,19 +230,19 @@ class _Typing:
             if name not in self._symbols and name not in self._functions:
                 return self._built_in(node, name)
         kind = self._value(node.name)
-        function = kind.target if isinstance(kind, Pointer) else kind
-        return function.result if isinstance(function, Function) else Unknown("call")
+        function = kind.target if isinstance(kind, PointerType) else kind
+        return function.result if isinstance(function, FunctionType) else UnknownType("call")
 
     def _built_in(self, node: c_ast.FuncCall, name: str) -> Type:
         base = name.removeprefix("__builtin_")
         if base == name:
-            return Unknown(name)
+            return UnknownType(name)
         if base == "expect" and node.args is not None:
             return integer("long", self._scope.target)
         for kind, suffix in (("double", ""), ("float", "f"), ("long double", "l")):
             if base.endswith(suffix) and base.removesuffix(suffix) in _MATHEMATICS:
                 return floating(kind, self._scope.target)
-        return INT if base.startswith("is") else Unknown(name)
+        return INT if base.startswith("is") else UnknownType(name)
 
     def _unary(self, node: c_ast.UnaryOp) -> Type:
         match node.op:
@@ -251,49 +251,57 @@ class _Typing:
             case "!":
                 return INT
             case "&":
-                return Pointer(self.visit(node.expr))
+                return PointerType(self.visit(node.expr))
             case "*":
                 kind = self._value(node.expr)
                 return _pointee(kind)
             case "++" | "--" | "p++" | "p--":
                 return self.visit(node.expr)
         kind = self._arithmetic(node.expr)
-        return kind if isinstance(kind, Integer | Floating | Unknown) else Unknown(f"operand of {node.op}")
+        return (
+            kind
+            if isinstance(kind, IntegerType | FloatingType | UnknownType)
+            else UnknownType(f"operand of {node.op}")
+        )
 
     def _binary(self, node: c_ast.BinaryOp) -> Type:
         if node.op in {"<", ">", "<=", ">=", "==", "!=", "&&", "||"}:
             return INT
         left, right = self._arithmetic(node.left), self._arithmetic(node.right)
         if node.op in {"<<", ">>"}:
-            return left if isinstance(left, Integer | Unknown) else Unknown("shift")
-        if isinstance(left, Pointer) or isinstance(right, Pointer):
-            if node.op == "-" and isinstance(left, Pointer) and isinstance(right, Pointer):
-                return Integer("long", 64, signed=True) if self._size.width == 64 else INT
-            return left if isinstance(left, Pointer) else right
+            return left if isinstance(left, IntegerType | UnknownType) else UnknownType("shift")
+        if isinstance(left, PointerType) or isinstance(right, PointerType):
+            if node.op == "-" and isinstance(left, PointerType) and isinstance(right, PointerType):
+                return IntegerType("long", 64, signed=True) if self._size.width == 64 else INT
+            return left if isinstance(left, PointerType) else right
         return common_type(left, right, self._scope)
 
     def _conditional(self, node: c_ast.TernaryOp) -> Type:
         left, right = self._arithmetic(node.iftrue), self._arithmetic(node.iffalse)
-        if isinstance(left, Integer | Floating) and isinstance(right, Integer | Floating):
+        if isinstance(left, IntegerType | FloatingType) and isinstance(right, IntegerType | FloatingType):
             return common_type(left, right, self._scope)
         for kind in (left, right):
-            if isinstance(kind, Unknown | Void):
+            if isinstance(kind, UnknownType | VoidType):
                 return kind
-        if isinstance(left, Pointer) and isinstance(right, Pointer):
+        if isinstance(left, PointerType) and isinstance(right, PointerType):
             if _is_null(node.iftrue):
                 return right
             if _is_null(node.iffalse):
                 return left
             return (
-                left if isinstance(left.target, Void) else right if isinstance(right.target, Void) else left
+                left
+                if isinstance(left.target, VoidType)
+                else right
+                if isinstance(right.target, VoidType)
+                else left
             )
-        return left if isinstance(left, Pointer | Record) else right
+        return left if isinstance(left, PointerType | RecordType) else right
 
 
 def _pointee(kind: Type) -> Type:
-    if isinstance(kind, Pointer):
+    if isinstance(kind, PointerType):
         return kind.target
-    return kind if isinstance(kind, Function | Unknown) else Unknown("not a pointer")
+    return kind if isinstance(kind, FunctionType | UnknownType) else UnknownType("not a pointer")
 
 
 def _is_null(node: c_ast.Node) -> bool:

@@ -23,7 +23,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from polybuild.c.types import Array, Floating, Integer, Pointer, Type, Void
+from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type, VoidType
 from polybuild.diagnostics import PolybuildError
 from polybuild.options import Options
 from polybuild.source.model import Region, Storage
@@ -104,7 +104,7 @@ class _Parameter:
     """One parameter of a function; ``extents`` are C expressions (None: not known), for arrays alone."""
 
     name: str
-    type: Integer | Floating
+    type: IntegerType | FloatingType
     extents: tuple[c_ast.Node | None, ...]
     is_array: bool
     is_const: bool
@@ -149,7 +149,7 @@ class Function:
         values = {
             each.name: value
             for each, value in zip(self._parameters, arguments, strict=True)
-            if not each.is_array and isinstance(each.type, Integer)
+            if not each.is_array and isinstance(each.type, IntegerType)
         }
         with ExitStack() as stack:
             passed = [
@@ -212,8 +212,8 @@ class Function:
 
 def _result(region: Region) -> Any:
     made = region.functions.get(region.function.decl.name)
-    result = getattr(made, "result", Void())
-    return _ctype(result) if isinstance(result, (Integer, Floating)) else None
+    result = getattr(made, "result", VoidType())
+    return _ctype(result) if isinstance(result, (IntegerType, FloatingType)) else None
 
 
 def _parameter(region: Region, name: str) -> _Parameter:
@@ -222,12 +222,12 @@ def _parameter(region: Region, name: str) -> _Parameter:
         raise TypeError(f"what its parameter '{name}' is cannot be told from inside the region")
     extents: list[c_ast.Node | None] = []
     found: Type = symbol.type
-    while isinstance(found, (Array, Pointer)):
-        if isinstance(found, Pointer) and extents:
+    while isinstance(found, (ArrayType, PointerType)):
+        if isinstance(found, PointerType) and extents:
             raise TypeError(f"its parameter '{name}' is an array of pointers, which Python cannot give")
-        extents.append(found.extent if isinstance(found, Array) else None)
-        found = found.element if isinstance(found, Array) else found.target
-    if not isinstance(found, (Integer, Floating)):
+        extents.append(found.extent if isinstance(found, ArrayType) else None)
+        found = found.element if isinstance(found, ArrayType) else found.target
+    if not isinstance(found, (IntegerType, FloatingType)):
         raise TypeError(f"its parameter '{name}' is of a type that Python cannot give")
     return _Parameter(name, found, tuple(extents), bool(extents), _is_const(symbol.declaration))
 
@@ -239,8 +239,8 @@ def _is_const(declaration: c_ast.Node) -> bool:
     return "const" in (node.quals or ())
 
 
-def _ctype(kind: Integer | Floating) -> Any:
-    if isinstance(kind, Floating):
+def _ctype(kind: IntegerType | FloatingType) -> Any:
+    if isinstance(kind, FloatingType):
         return {4: ctypes.c_float, 8: ctypes.c_double}.get(kind.size, ctypes.c_longdouble)
     if kind.width == 1:
         return ctypes.c_bool
@@ -250,7 +250,7 @@ def _ctype(kind: Integer | Floating) -> Any:
 def _scalar(parameter: _Parameter, value: Any) -> Any:
     """A number as C gets it; TypeError or ValueError if it is none, or out of range."""
     kind = parameter.type
-    if isinstance(kind, Floating):
+    if isinstance(kind, FloatingType):
         try:
             return _ctype(kind)(float(value))
         except (TypeError, ValueError):
@@ -294,8 +294,8 @@ def _check_array(
 _ORDER = "<" if sys.byteorder == "little" else ">"
 
 
-def _typestr(kind: Integer | Floating) -> str:
-    if isinstance(kind, Floating):
+def _typestr(kind: IntegerType | FloatingType) -> str:
+    if isinstance(kind, FloatingType):
         return f"{'c' if kind.complex else 'f'}{kind.size}"
     return "b1" if kind.width == 1 else f"{'i' if kind.signed else 'u'}{kind.width // 8}"
 

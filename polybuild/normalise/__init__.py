@@ -19,8 +19,8 @@ from polybuild.c.nodes import walk
 from polybuild.c.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
-from polybuild.normalise.state import Context, Dropped
-from polybuild.normalise.statements import Walk
+from polybuild.normalise.state import Dropped, NormalisationContext
+from polybuild.normalise.statements import StatementNormaliser
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region, Storage
 
@@ -46,9 +46,9 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
     while followed or points or labelled:
-        context = Context(region, names, frozenset(followed), live, wrapping)
+        context = NormalisationContext(region, names, frozenset(followed), live, wrapping)
         try:
-            return dataclasses.replace(region, statements=Walk(context).region())
+            return dataclasses.replace(region, statements=StatementNormaliser(context).region())
         except Dropped as dropped:
             followed.remove(dropped.variable)
     return region
@@ -66,9 +66,9 @@ def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> 
     counters = {
         each
         for each in names.iterators.values()
-        if isinstance(each.type, types.Pointer)
+        if isinstance(each.type, types.PointerType)
         or each in names.escaping
-        or (wrapping and isinstance(each.type, types.Integer) and not each.type.signed)
+        or (wrapping and isinstance(each.type, types.IntegerType) and not each.type.signed)
     }
     return {
         each
@@ -83,6 +83,6 @@ def _is_followable(variable: Variable) -> bool:
     if variable.storage not in {Storage.LOCAL, Storage.PARAMETER}:
         return False
     kind = variable.type
-    if isinstance(kind, types.Pointer):
+    if isinstance(kind, types.PointerType):
         return not kind.volatile
-    return isinstance(kind, types.Integer) and kind.width > 1
+    return isinstance(kind, types.IntegerType) and kind.width > 1

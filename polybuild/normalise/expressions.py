@@ -15,7 +15,7 @@ from polybuild.c import types
 from polybuild.c.declarations import decayed
 from polybuild.c.synthetic import PointerDifference, duplicate, key, mapped, number, size, type_name
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Address, Dropped, State, Value
+from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
@@ -26,10 +26,10 @@ _LARGEST = 200  # nodes of a value
 class Evaluator:
     """Rewrites one full expression at a time, in a state that it updates."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: SymbolicState) -> None:
         self.state = state
         self._read: set[Variable] = set()
-        self._changed: dict[Variable, Value] = {}
+        self._changed: dict[Variable, SymbolicValue] = {}
         self._conditional = 0
 
     def evaluate(self, node: c_ast.Node) -> c_ast.Node:
@@ -56,10 +56,10 @@ class Evaluator:
 
     # Values
 
-    def _assigned(self, variable: Variable, op: str, value: c_ast.Node) -> Value:
-        if isinstance(variable.type, types.Pointer):
+    def _assigned(self, variable: Variable, op: str, value: c_ast.Node) -> SymbolicValue:
+        if isinstance(variable.type, types.PointerType):
             return self._assigned_pointer(variable, op, value)
-        assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+        assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
         tree = self.rewrite(value)
         if op:
             tree = c_ast.BinaryOp(op, self._value(variable, value), tree)
@@ -68,13 +68,13 @@ class Evaluator:
     def _stored(self, variable: Variable, tree: c_ast.Node) -> c_ast.Node:
         """What ``variable``, an integer, holds once ``tree`` was assigned to it."""
         kind, found = variable.type, self.state.typing(tree)
-        if not isinstance(kind, types.Integer) or not isinstance(found, types.Integer):
+        if not isinstance(kind, types.IntegerType) or not isinstance(found, types.IntegerType):
             raise Dropped(variable)
         if not self.state.is_fixed(tree) or size(tree) > _LARGEST:
             raise Dropped(variable)
         return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
 
-    def _assigned_pointer(self, variable: Variable, op: str, value: c_ast.Node) -> Address:
+    def _assigned_pointer(self, variable: Variable, op: str, value: c_ast.Node) -> PointerValue:
         if op in {"+", "-"}:
             old, amount = self._address_of(variable, value), self.rewrite(value)
             return self._moved(variable, old, self._offset(amount, variable), 1 if op == "+" else -1)
@@ -83,18 +83,18 @@ class Evaluator:
             raise Dropped(variable)
         return self._checked(variable, address)
 
-    def _checked(self, variable: Variable, address: Address) -> Address:
+    def _checked(self, variable: Variable, address: PointerValue) -> PointerValue:
         fits = _same_target(variable.type, decayed(self.state.typing(address.base)))
         fixed = all(self.state.is_fixed(term.node) for term in address.offset.terms.values())
         if not fits or not fixed or not self.state.is_fixed_base(address.base):
             raise Dropped(variable)
         return address
 
-    def _moved(self, variable: Variable, old: Address, by: Sum, factor: int = 1) -> Address:
-        return self._checked(variable, Address(old.base, old.offset.plus(by, factor)))
+    def _moved(self, variable: Variable, old: PointerValue, by: Sum, factor: int = 1) -> PointerValue:
+        return self._checked(variable, PointerValue(old.base, old.offset.plus(by, factor)))
 
     def _offset(self, tree: c_ast.Node, variable: Variable | None) -> Sum:
-        if not isinstance(self.state.typing(tree), types.Integer):
+        if not isinstance(self.state.typing(tree), types.IntegerType):
             if variable is not None:
                 raise Dropped(variable)
             raise _NoAddress
@@ -103,36 +103,36 @@ class Evaluator:
     def _value(self, variable: Variable, place: c_ast.Node) -> c_ast.Node:
         """The value of an integer that is read at ``place``."""
         value = self._current(variable)
-        if isinstance(value, Address):
+        if isinstance(value, PointerValue):
             raise Dropped(variable)
         return duplicate(value, place.coord)
 
-    def _address_of(self, variable: Variable, place: c_ast.Node) -> Address:
+    def _address_of(self, variable: Variable, place: c_ast.Node) -> PointerValue:
         value = self._current(variable)
-        if not isinstance(value, Address):
+        if not isinstance(value, PointerValue):
             raise Dropped(variable)
-        return Address(duplicate(value.base, place.coord), value.offset)
+        return PointerValue(duplicate(value.base, place.coord), value.offset)
 
-    def _current(self, variable: Variable) -> c_ast.Node | Address:
+    def _current(self, variable: Variable) -> c_ast.Node | PointerValue:
         value = self.state.values[variable]
         if variable in self._changed or value is None:
             raise Dropped(variable)
         self._read.add(variable)
         return value
 
-    def _step(self, node: c_ast.UnaryOp, variable: Variable) -> Value:
+    def _step(self, node: c_ast.UnaryOp, variable: Variable) -> SymbolicValue:
         """The value of ``v++`` and its like; the change is remembered."""
         if variable in self._read or self._conditional:
             raise Dropped(variable)
         by = _STEPS[node.op]
-        old: Value
-        new: Value
-        if isinstance(variable.type, types.Pointer):
+        old: SymbolicValue
+        new: SymbolicValue
+        if isinstance(variable.type, types.PointerType):
             old = self._address_of(variable, node)
             new = self._moved(variable, old, Sum(by))
         else:
             old = self._value(variable, node)
-            assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+            assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
             total = sum_of(old, variable.type, self.state.typing).plus(Sum(by))
             new = self._stored(variable, tree_of(total, variable.type, self.state.typing))
         self._changed[variable] = new
@@ -191,7 +191,7 @@ class Evaluator:
         variable = self.state.context.variable(node.expr)
         if node.op in _STEPS and variable is not None:
             value = self._step(node, variable)
-            if isinstance(value, Address) or value is None:
+            if isinstance(value, PointerValue) or value is None:
                 raise Dropped(variable)
             return value
         if node.op == "*":
@@ -208,7 +208,7 @@ class Evaluator:
         inner = [each for child in node for each in self._followed_in(child)]
         return inner if variable is None else [variable, *inner]
 
-    def _element(self, address: Address, node: c_ast.Node) -> c_ast.Node:
+    def _element(self, address: PointerValue, node: c_ast.Node) -> c_ast.Node:
         """The object at ``address``."""
         return c_ast.ArrayRef(address.base, self._subscript(address.offset), node.coord)
 
@@ -221,7 +221,7 @@ class Evaluator:
         return wide_tree(offset, LONG_LONG, self.state.typing)
 
     def _subscripted(self, node: c_ast.ArrayRef) -> c_ast.Node:
-        if not isinstance(decayed(self.state.typing(node.name)), types.Pointer):
+        if not isinstance(decayed(self.state.typing(node.name)), types.PointerType):
             return mapped(node, self.rewrite)  # i[a]
         if isinstance(node.name, c_ast.ID) and self.state.context.variable(node.name) is None:
             return c_ast.ArrayRef(node.name, self.rewrite(node.subscript), node.coord)
@@ -231,7 +231,7 @@ class Evaluator:
         subscript = self.rewrite(node.subscript)
         if address.offset.number == 0:
             return c_ast.ArrayRef(address.base, subscript, node.coord)
-        if not isinstance(self.state.typing(subscript), types.Integer):
+        if not isinstance(self.state.typing(subscript), types.IntegerType):
             for each in self._followed_in(node.name):
                 raise Dropped(each)
             return mapped(node, self.rewrite)
@@ -246,7 +246,7 @@ class Evaluator:
         address = self.address(node.name)
         if address is None:
             return c_ast.StructRef(self.rewrite(node.name), "->", node.field, node.coord)
-        if address.offset.number == 0 and isinstance(self.state.typing(address.base), types.Pointer):
+        if address.offset.number == 0 and isinstance(self.state.typing(address.base), types.PointerType):
             return c_ast.StructRef(address.base, "->", node.field, node.coord)
         return c_ast.StructRef(self._element(address, node), ".", node.field, node.coord)
 
@@ -261,7 +261,7 @@ class Evaluator:
                 return self._of_addresses(node, left, right)
         return mapped(node, self.rewrite)
 
-    def _of_addresses(self, node: c_ast.BinaryOp, left: Address, right: Address) -> c_ast.Node:
+    def _of_addresses(self, node: c_ast.BinaryOp, left: PointerValue, right: PointerValue) -> c_ast.Node:
         """A comparison or a difference of two addresses."""
         difference = left.offset.plus(right.offset, -1)
         if key(left.base) != key(right.base):
@@ -274,18 +274,18 @@ class Evaluator:
         return c_ast.BinaryOp(node.op, self._subscript(difference), number(0), node.coord)
 
     def _is_pointer(self, node: c_ast.Node) -> bool:
-        return isinstance(decayed(self.state.typing(node)), types.Pointer)
+        return isinstance(decayed(self.state.typing(node)), types.PointerType)
 
     # Addresses
 
-    def address(self, node: c_ast.Node) -> Address | None:
+    def address(self, node: c_ast.Node) -> PointerValue | None:
         """The value of the pointer expression ``node``; None, and nothing changed, if it has another form."""
         try:
             return self._address(node)
         except _NoAddress:
             return None
 
-    def _address(self, node: c_ast.Node) -> Address:
+    def _address(self, node: c_ast.Node) -> PointerValue:
         variable = self.state.context.variable(node)
         if variable is not None:
             return self._address_of(variable, node)
@@ -293,22 +293,22 @@ class Evaluator:
             raise _NoAddress
         match node:
             case c_ast.ID():
-                return Address(node)
+                return PointerValue(node)
             case c_ast.ArrayRef() | c_ast.StructRef():
-                return Address(self.rewrite(node))
+                return PointerValue(self.rewrite(node))
             case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element):
                 base = self._address(element.name)
-                return Address(
+                return PointerValue(
                     base.base, base.offset.plus(self._offset(self.rewrite(element.subscript), None))
                 )
             case c_ast.UnaryOp(op="&", expr=c_ast.UnaryOp(op="*", expr=pointer)):
                 return self._address(pointer)
             case c_ast.UnaryOp(op="*"):
-                return Address(self.rewrite(node))
+                return PointerValue(self.rewrite(node))
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID() as target):
                 stepped = self.state.context.variable(target)
                 value = self._step(node, stepped) if stepped is not None else None
-                if isinstance(value, Address):
+                if isinstance(value, PointerValue):
                     return value
             case c_ast.BinaryOp(op="+" | "-"):
                 return self._sum_address(node)
@@ -318,13 +318,13 @@ class Evaluator:
                     return self._address(inner)
         raise _NoAddress
 
-    def _sum_address(self, node: c_ast.BinaryOp) -> Address:
+    def _sum_address(self, node: c_ast.BinaryOp) -> PointerValue:
         pointer, amount = node.left, node.right
         if node.op == "+" and not self._is_pointer(pointer):
             pointer, amount = amount, pointer
         base = self._address(pointer)
         by = self._offset(self.rewrite(amount), None)
-        return Address(base.base, base.offset.plus(by, 1 if node.op == "+" else -1))
+        return PointerValue(base.base, base.offset.plus(by, 1 if node.op == "+" else -1))
 
 
 class _NoAddress(Exception):
@@ -333,14 +333,14 @@ class _NoAddress(Exception):
 
 def _same_target(one: types.Type, other: types.Type) -> bool:
     """Whether both are pointers to the same type."""
-    if not isinstance(one, types.Pointer) or not isinstance(other, types.Pointer):
+    if not isinstance(one, types.PointerType) or not isinstance(other, types.PointerType):
         return False
     return _same_type(one.target, other.target)
 
 
 def _same_type(one: types.Type, other: types.Type) -> bool:
     """Whether two types are the same; arrays are if their elements and constant extents are."""
-    if isinstance(one, types.Array) and isinstance(other, types.Array):
+    if isinstance(one, types.ArrayType) and isinstance(other, types.ArrayType):
         extents = [None if each.extent is None else key(each.extent) for each in (one, other)]
         return extents[0] == extents[1] and _same_type(one.element, other.element)
     return one == other

@@ -15,14 +15,14 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.integers import promoted
 from polybuild.c.synthetic import key, names_in, number
-from polybuild.normalise.state import Address, State, Value
+from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BasicInductionVariable:
     """A counter that goes from ``start`` in steps of ``step``, which is not 0."""
 
     counter: c_ast.ID
@@ -30,7 +30,9 @@ class Progress:
     step: int
 
 
-def at_iteration(value: Value, increment: Sum | None, progress: Progress | None, state: State) -> Value:
+def at_iteration(
+    value: SymbolicValue, increment: Sum | None, progress: BasicInductionVariable | None, state: SymbolicState
+) -> SymbolicValue:
     """What a variable with ``value`` before the loop holds at the start of the counter's iteration."""
     if value is None or increment is None or progress is None:
         return None
@@ -45,14 +47,16 @@ def at_iteration(value: Value, increment: Sum | None, progress: Progress | None,
     return _grown(value, increment, sum_of(rounds, LONG_LONG, typing), state)
 
 
-def after_loop(value: Value, increment: Sum | None, trips: c_ast.Node | None, state: State) -> Value:
+def after_loop(
+    value: SymbolicValue, increment: Sum | None, trips: c_ast.Node | None, state: SymbolicState
+) -> SymbolicValue:
     """What a variable with ``value`` before the loop holds after it."""
     if value is None or increment is None or trips is None:
         return None
     return _grown(value, increment, sum_of(trips, LONG_LONG, state.typing), state)
 
 
-def _grown(value: Value, increment: Sum, rounds: Sum, state: State) -> Value:
+def _grown(value: SymbolicValue, increment: Sum, rounds: Sum, state: SymbolicState) -> SymbolicValue:
     """``value + increment * rounds``."""
     change = increment.number
     if change is not None:
@@ -61,25 +65,29 @@ def _grown(value: Value, increment: Sum, rounds: Sum, state: State) -> Value:
         factor = rounds.number
         return _plus(value, lambda _: increment.times(factor), state)
 
-    def product(wide: types.Integer) -> Sum:
+    def product(wide: types.IntegerType) -> Sum:
         left, right = wide_tree(increment, wide, state.typing), wide_tree(rounds, wide, state.typing)
         return sum_of(c_ast.BinaryOp("*", left, right), wide, state.typing)
 
     return _plus(value, product, state)
 
 
-def _plus(value: Value, change: Callable[[types.Integer], Sum], state: State) -> Value:
+def _plus(
+    value: SymbolicValue, change: Callable[[types.IntegerType], Sum], state: SymbolicState
+) -> SymbolicValue:
     """``value`` plus what ``change`` gives for arithmetic in a type."""
-    if isinstance(value, Address):
-        return Address(value.base, value.offset.plus(change(LONG_LONG)))
+    if isinstance(value, PointerValue):
+        return PointerValue(value.base, value.offset.plus(change(LONG_LONG)))
     kind = state.typing(value) if value is not None else None
-    if value is None or not isinstance(kind, types.Integer):
+    if value is None or not isinstance(kind, types.IntegerType):
         return None
     wide = LONG_LONG if kind.signed or kind.width < 32 else kind
     return tree_of(sum_of(value, kind, state.typing).plus(change(wide)), kind, state.typing)
 
 
-def trip_count(cond: c_ast.Node | None, progress: Progress, state: State) -> c_ast.Node | None:
+def trip_count(
+    cond: c_ast.Node | None, progress: BasicInductionVariable, state: SymbolicState
+) -> c_ast.Node | None:
     """How often a loop runs while ``cond`` holds, as an expression of type ``long long``; None if unknown.
 
     It is ``end > start ? end - start : 0``, or a number, or the difference alone
@@ -107,7 +115,9 @@ def trip_count(cond: c_ast.Node | None, progress: Progress, state: State) -> c_a
     return c_ast.TernaryOp(some, rounds, wide_tree(Sum(), LONG_LONG, state.typing))
 
 
-def _end(cond: c_ast.Node | None, progress: Progress, state: State) -> tuple[str, Sum] | None:
+def _end(
+    cond: c_ast.Node | None, progress: BasicInductionVariable, state: SymbolicState
+) -> tuple[str, Sum] | None:
     """``cond`` as ``counter op end``."""
     if isinstance(cond, c_ast.ID) and cond.name == progress.counter.name:
         cond = c_ast.BinaryOp("!=", cond, number(0))
@@ -129,10 +139,10 @@ def _end(cond: c_ast.Node | None, progress: Progress, state: State) -> tuple[str
     return op, end
 
 
-def _compares_values(cond: c_ast.BinaryOp, progress: Progress, state: State) -> bool:
+def _compares_values(cond: c_ast.BinaryOp, progress: BasicInductionVariable, state: SymbolicState) -> bool:
     """Whether no operand of the comparison is negative where C converts it to an unsigned type."""
     found = [state.typing(each) for each in (cond.left, cond.right)]
-    kinds = [promoted(each) for each in found if isinstance(each, types.Integer)]
+    kinds = [promoted(each) for each in found if isinstance(each, types.IntegerType)]
     if len(kinds) < 2:
         return False
     if kinds[0].signed == kinds[1].signed:

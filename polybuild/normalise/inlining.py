@@ -61,7 +61,7 @@ class _Inliner:
                 if isinstance(each, c_ast.Decl) and each.name:
                     again = each.name in self._declared or each.name in region.symbols
                     kind = declared_type(each, region)
-                    self._symbols[each.name] = types.Unknown(each.name) if again else kind
+                    self._symbols[each.name] = types.UnknownType(each.name) if again else kind
                     self._declared.add(each.name)
         self._open: list[str] = []
         self.count = 0
@@ -93,7 +93,7 @@ class _Inliner:
         if body is None or expression is None or len(arguments) != len(callee.parameters):
             return None
         result = body.scope.resolve(body.function.decl.type.type)
-        if not isinstance(result, types.Integer | types.Floating) or len(self._open) >= _MOST_NESTED:
+        if not isinstance(result, types.IntegerType | types.FloatingType) or len(self._open) >= _MOST_NESTED:
             return None
         names = [str(each.name) for each in callee.parameters]
         if not self._means_the_same(expression, body, set(names)):
@@ -144,16 +144,16 @@ class _Inliner:
 
     def _argument(self, argument: c_ast.Node, kind: types.Type) -> c_ast.Node | None:
         """``argument`` as the value of a parameter of type ``kind``."""
-        if isinstance(kind, types.Integer | types.Floating):
+        if isinstance(kind, types.IntegerType | types.FloatingType):
             return self._converted(argument, kind)
         own = decayed(type_of(argument, self._symbols, self._region))
         kind = decayed(kind)
-        if not isinstance(argument, c_ast.ID) or not isinstance(own, types.Pointer):
+        if not isinstance(argument, c_ast.ID) or not isinstance(own, types.PointerType):
             return None
-        same = isinstance(kind, types.Pointer) and kind.target == own.target and not kind.volatile
+        same = isinstance(kind, types.PointerType) and kind.target == own.target and not kind.volatile
         return argument if same else None
 
-    def _converted(self, value: c_ast.Node, kind: types.Integer | types.Floating) -> c_ast.Node:
+    def _converted(self, value: c_ast.Node, kind: types.IntegerType | types.FloatingType) -> c_ast.Node:
         if type_of(value, self._symbols, self._region) == kind:
             return value
         words = c_ast.IdentifierType(kind.name.split())

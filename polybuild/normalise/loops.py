@@ -32,18 +32,18 @@ from polybuild.c.synthetic import (
     uses,
 )
 from polybuild.normalise.expressions import Evaluator
-from polybuild.normalise.induction import Progress, after_loop, at_iteration, trip_count
+from polybuild.normalise.induction import BasicInductionVariable, after_loop, at_iteration, trip_count
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Address, Dropped, State, Value
+from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of
 
 if TYPE_CHECKING:
-    from polybuild.normalise.statements import Walk
+    from polybuild.normalise.statements import StatementNormaliser
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 
 
-class Mark(EntryValue):
+class IterationEntryValue(EntryValue):
     """The value of a variable at the start of an iteration."""
 
     __slots__ = ()
@@ -52,12 +52,12 @@ class Mark(EntryValue):
 class Loops:
     """Normalises the loops that a walk meets."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: StatementNormaliser) -> None:
         self._walk = walk
         self._context = walk.context
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> SymbolicState:
         return self._walk.state
 
     def loop(self, node: Loop) -> list[c_ast.Node]:
@@ -99,7 +99,7 @@ class Loops:
         before = dict(state.values)
         progress = None
         if step and start is not None and state.is_fixed(start) and not _jumps(node.stmt):
-            progress = Progress(counter, start, step)
+            progress = BasicInductionVariable(counter, start, step)
         state.counters.append(counter.name)
 
         increments = self._increments(node, changed, counter) if progress is not None else {}
@@ -121,7 +121,7 @@ class Loops:
     def _after(
         self,
         statements: list[c_ast.Node],
-        before: Mapping[Variable, Value],
+        before: Mapping[Variable, SymbolicValue],
         increments: Mapping[Variable, Sum],
         trips: c_ast.Node | None,
         changed: Iterable[Variable],
@@ -165,9 +165,9 @@ class Loops:
         if not changed:
             return {}
         state = self._state
-        saved, marks = dict(state.values), {each: Mark(each.name) for each in changed}
+        saved, marks = dict(state.values), {each: IterationEntryValue(each.name) for each in changed}
         for each, mark in marks.items():
-            state.values[each] = Address(mark) if isinstance(each.type, types.Pointer) else mark
+            state.values[each] = PointerValue(mark) if isinstance(each.type, types.PointerType) else mark
         self._iteration(node)
         found: dict[Variable, Sum] = {}
         for each, mark in marks.items():
@@ -185,10 +185,10 @@ class Loops:
             body += self._walk.statement(node.next)
         return (self._evaluated(node.cond) if isinstance(node, c_ast.DoWhile) else first), body
 
-    def _change(self, variable: Variable, value: Value, mark: Mark) -> Sum | None:
-        if isinstance(value, Address):
+    def _change(self, variable: Variable, value: SymbolicValue, mark: IterationEntryValue) -> Sum | None:
+        if isinstance(value, PointerValue):
             return value.offset if key(value.base) == key(mark) else None
-        if value is None or not isinstance(variable.type, types.Integer):
+        if value is None or not isinstance(variable.type, types.IntegerType):
             return None
         total = sum_of(value, variable.type, self._state.typing)
         if total.coefficient(mark) != 1:
@@ -252,7 +252,7 @@ class Loops:
 
     def _counter(
         self, variable: Variable, step: int, node: Loop
-    ) -> tuple[Progress, c_ast.DeclList, types.Integer]:
+    ) -> tuple[BasicInductionVariable, c_ast.DeclList, types.IntegerType]:
         """The counter that ``variable`` becomes.
 
         For a pointer it counts elements from the value before the loop; where an
@@ -262,8 +262,8 @@ class Loops:
         if value is None or variable.name in self._state.counters:
             raise Dropped(variable)
         name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
-        if not isinstance(value, Address):
-            assert isinstance(variable.type, types.Integer)  # noqa: S101 - only these are followed
+        if not isinstance(value, PointerValue):
+            assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
             start = value
             if not self._context.wraps(variable):
                 name, kind = variable.name, variable.type
@@ -271,7 +271,7 @@ class Loops:
         declaration = c_ast.Decl(
             name, [], [], [], [], declarator(name, kind), duplicate(start), None, node.coord
         )
-        return Progress(counter, start, step), c_ast.DeclList([declaration], node.coord), kind
+        return BasicInductionVariable(counter, start, step), c_ast.DeclList([declaration], node.coord), kind
 
     def _chosen(self, node: Loop, increments: Mapping[Variable, Sum]) -> Variable | None:
         """The variable that counts the loop: a constant change each time, and its value decides the end."""
@@ -279,11 +279,11 @@ class Loops:
             return None
         tested = set(names_in(node.cond))
         steady = [each for each, change in increments.items() if change.number and each.name in tested]
-        steady.sort(key=lambda each: (isinstance(each.type, types.Pointer), each.name))
+        steady.sort(key=lambda each: (isinstance(each.type, types.PointerType), each.name))
         return steady[0] if steady else None
 
 
-def _or_first(cond: c_ast.Node | None, progress: Progress) -> c_ast.Node:
+def _or_first(cond: c_ast.Node | None, progress: BasicInductionVariable) -> c_ast.Node:
     """A ``do`` loop's condition for an iteration: it is the first one, or the last test held."""
     counter, step = progress.counter, progress.step
     previous = c_ast.BinaryOp("-" if step > 0 else "+", duplicate(counter), number(abs(step)), counter.coord)
@@ -295,7 +295,7 @@ def _or_first(cond: c_ast.Node | None, progress: Progress) -> c_ast.Node:
 def _varies(increment: Sum, counter: c_ast.ID | None) -> bool:
     """Whether ``increment`` may differ from one iteration to the next."""
     return any(
-        uses(term.node, Mark) or (counter is not None and counter.name in names_in(term.node))
+        uses(term.node, IterationEntryValue) or (counter is not None and counter.name in names_in(term.node))
         for term in increment.terms.values()
     )
 

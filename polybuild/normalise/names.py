@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from polybuild.c.nodes import location, walk
 from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference, key
-from polybuild.c.types import Integer, Type
+from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import declared_type
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region, Storage, Symbol
@@ -183,7 +183,7 @@ class _Resolver:
             self.visit(pointer)
         width = 8 * self.region.scope.target.pointer_size
         name = "_".join(each.name for each in walk(node) if isinstance(each, c_ast.ID)) or "difference"
-        kind = Integer(
+        kind = IntegerType(
             "long" if width == self.region.scope.target.long_width else "long long", width, signed=True
         )
         variable = Variable(name, kind, Storage.LOCAL, node, location(node))

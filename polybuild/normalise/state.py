@@ -26,19 +26,19 @@ class Dropped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class PointerValue:
     """A pointer's value: ``offset`` elements behind ``base``, an expression of pointer or array type."""
 
     base: c_ast.Node
     offset: Sum = field(default_factory=Sum)
 
 
-Value: TypeAlias = c_ast.Node | Address | None
+SymbolicValue: TypeAlias = c_ast.Node | PointerValue | None
 """A value in terms that do not change: an expression, an address, or None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class NormalisationContext:
     """The region, its names, and the variables to follow.
 
     ``live`` are the names read after the region; ``wrapping`` is for regions whose
@@ -63,7 +63,7 @@ class Context:
     def wraps(self, variable: Variable) -> bool:
         """Whether a loop that counts with ``variable`` is to be taken beyond the limits of its type."""
         kind = variable.type
-        return self.wrapping and isinstance(kind, types.Integer) and not kind.signed
+        return self.wrapping and isinstance(kind, types.IntegerType) and not kind.signed
 
     def unused(self, name: str) -> str:
         """``name``, with a number behind it if the function knows one of that name."""
@@ -92,15 +92,15 @@ class Context:
 
 
 @dataclass(slots=True)
-class State:
+class SymbolicState:
     """Values of the followed variables, and the names visible here.
 
     ``scopes`` maps the names declared in the region to their types, innermost
     scope last; ``counters`` are the loop counters whose loops are running.
     """
 
-    context: Context
-    values: dict[Variable, Value]
+    context: NormalisationContext
+    values: dict[Variable, SymbolicValue]
     scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
     counters: list[str] = field(default_factory=list)
 
@@ -132,13 +132,13 @@ class State:
     def replace(self, wanted: object, new: c_ast.Node) -> None:
         """Write ``new`` for each part of a value whose key is ``wanted``."""
         for variable, value in self.values.items():
-            if isinstance(value, Address):
+            if isinstance(value, PointerValue):
                 terms = [
                     Term(replaced(each.node, wanted, new), each.factor)
                     for each in value.offset.terms.values()
                 ]
                 offset = Sum(value.offset.constant, {key(each.node): each for each in terms})
-                self.values[variable] = Address(value.base, offset)
+                self.values[variable] = PointerValue(value.base, offset)
             elif value is not None:
                 self.values[variable] = replaced(value, wanted, new)
 
@@ -158,17 +158,17 @@ class State:
             variable = self._visible(node.name)
             if variable is None:
                 return node.name in self.context.region.enumerators
-            return isinstance(variable.type, types.Integer) and self._is_constant(variable)
+            return isinstance(variable.type, types.IntegerType) and self._is_constant(variable)
         if isinstance(node, PointerDifference):
             return self.is_fixed_base(node.left) and self.is_fixed_base(node.right)
         if isinstance(node, c_ast.BinaryOp | c_ast.TernaryOp):
             return all(self.is_fixed(child) for child in node)
         if isinstance(node, c_ast.Cast):
-            return isinstance(self.typing(node), types.Integer) and self.is_fixed(node.expr)
+            return isinstance(self.typing(node), types.IntegerType) and self.is_fixed(node.expr)
         if isinstance(node, c_ast.UnaryOp):
             return node.op in {"-", "+", "~", "!"} and self.is_fixed(node.expr)
         if isinstance(node, c_ast.StructRef):
-            return isinstance(self.typing(node), types.Integer) and self._is_fixed_member(node, names)
+            return isinstance(self.typing(node), types.IntegerType) and self._is_fixed_member(node, names)
         return False
 
     def is_fixed_base(self, node: c_ast.Node) -> bool:
@@ -179,13 +179,15 @@ class State:
             variable = self._visible(node.name)
             if variable is None or variable.volatile:
                 return False
-            is_array = isinstance(variable.type, types.Array) and variable.storage is not Storage.PARAMETER
+            is_array = (
+                isinstance(variable.type, types.ArrayType) and variable.storage is not Storage.PARAMETER
+            )
             return is_array or self._is_constant(variable)
         if isinstance(node, c_ast.ArrayRef):
-            row = isinstance(self.typing(node), types.Array)
+            row = isinstance(self.typing(node), types.ArrayType)
             return row and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
         if isinstance(node, c_ast.StructRef):
-            if isinstance(self.typing(node), types.Array) and node.type == ".":
+            if isinstance(self.typing(node), types.ArrayType) and node.type == ".":
                 return self.is_fixed_base(node.name)
             return self._is_fixed_member(node, self.context.names)
         return False
@@ -217,21 +219,21 @@ class State:
         )
 
 
-def mentioned(value: Value) -> frozenset[str]:
+def mentioned(value: SymbolicValue) -> frozenset[str]:
     """The names that a value mentions."""
     nodes: Iterable[c_ast.Node] = ()
-    if isinstance(value, Address):
+    if isinstance(value, PointerValue):
         nodes = [value.base, *(term.node for term in value.offset.terms.values())]
     elif value is not None:
         nodes = [value]
     return frozenset(name for node in nodes for name in names_in(node))
 
 
-def same(one: Value, other: Value) -> bool:
+def same(one: SymbolicValue, other: SymbolicValue) -> bool:
     """Whether two values are written the same."""
-    if isinstance(one, Address) and isinstance(other, Address):
+    if isinstance(one, PointerValue) and isinstance(other, PointerValue):
         difference = one.offset.plus(other.offset, -1)
         return key(one.base) == key(other.base) and difference.number == 0
-    if one is None or other is None or isinstance(one, Address) or isinstance(other, Address):
+    if one is None or other is None or isinstance(one, PointerValue) or isinstance(other, PointerValue):
         return False
     return key(one) == key(other)

@@ -18,19 +18,26 @@ from polybuild.c.typing import declared_type
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.loops import Loops
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Address, Context, Dropped, State, Value, same
+from polybuild.normalise.state import (
+    Dropped,
+    NormalisationContext,
+    PointerValue,
+    SymbolicState,
+    SymbolicValue,
+    same,
+)
 from polybuild.normalise.sums import LONG_LONG, wide_tree
 
 _STEPS = ("++", "p++", "--", "p--")
 _LARGEST = 200
 
 
-class Walk:
+class StatementNormaliser:
     """One normalisation with a fixed set of followed variables."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: NormalisationContext) -> None:
         self.context = context
-        self.state = State(context, {each: _on_entry(each) for each in context.followed})
+        self.state = SymbolicState(context, {each: _on_entry(each) for each in context.followed})
         self.loops = Loops(self)
 
     def region(self) -> tuple[c_ast.Node, ...]:
@@ -58,7 +65,7 @@ class Walk:
         value = self.state.values[variable]
         if value is None:
             raise Dropped(variable)
-        if isinstance(value, Address):
+        if isinstance(value, PointerValue):
             offset = wide_tree(value.offset, LONG_LONG, self.state.typing)
             tree: c_ast.Node = c_ast.BinaryOp("+", duplicate(value.base, coord), offset, coord)
         else:
@@ -174,11 +181,11 @@ class Walk:
         iffalse = c_ast.Compound(no, node.coord) if no else None
         return [*lasting, c_ast.If(cond, c_ast.Compound(yes, node.coord), iffalse, node.coord)]
 
-    def _either(self, cond: c_ast.Node, yes: Value, no: Value) -> Value:
+    def _either(self, cond: c_ast.Node, yes: SymbolicValue, no: SymbolicValue) -> SymbolicValue:
         """The value after an ``if``."""
         if same(yes, no):
             return yes
-        if yes is None or no is None or isinstance(yes, Address) or isinstance(no, Address):
+        if yes is None or no is None or isinstance(yes, PointerValue) or isinstance(no, PointerValue):
             return None
         fixed = self.state.is_fixed(cond) and self.state.typing(yes) == self.state.typing(no)
         tree = c_ast.TernaryOp(duplicate(cond), yes, no, cond.coord)
@@ -191,11 +198,11 @@ def _has_effect(node: c_ast.Node) -> bool:
     return stepping or isinstance(node, c_ast.FuncCall | c_ast.Assignment) or any(map(_has_effect, node))
 
 
-def _on_entry(variable: Variable) -> Value:
+def _on_entry(variable: Variable) -> SymbolicValue:
     if variable.local:
         return None
     value = EntryValue(variable.name)
-    return Address(value) if isinstance(variable.type, types.Pointer) else value
+    return PointerValue(value) if isinstance(variable.type, types.PointerType) else value
 
 
 def without(node: c_ast.Node, variable: Variable) -> c_ast.Node | None:

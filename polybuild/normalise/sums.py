@@ -18,9 +18,9 @@ from pycparser import c_ast
 from polybuild.c.constants import integer_value
 from polybuild.c.integers import holds
 from polybuild.c.synthetic import Exact, PointerDifference, duplicate, key, number, type_name
-from polybuild.c.types import Integer, Type
+from polybuild.c.types import IntegerType, Type
 
-LONG_LONG = Integer("long long", 64, signed=True)
+LONG_LONG = IntegerType("long long", 64, signed=True)
 
 Typing = Callable[[c_ast.Node], Type]
 
@@ -66,19 +66,19 @@ class Sum:
         return None if self.terms else self.constant
 
 
-def arithmetic(kind: Integer) -> Integer:
+def arithmetic(kind: IntegerType) -> IntegerType:
     """The type in which sums that give a value of type ``kind`` are written."""
     return LONG_LONG if kind.signed or kind.width < 32 else kind
 
 
-def sum_of(node: c_ast.Node, kind: Integer, typing: Typing) -> Sum:
+def sum_of(node: c_ast.Node, kind: IntegerType, typing: Typing) -> Sum:
     """``node``, whose value is to be converted to ``kind``, as a sum."""
     wide = arithmetic(kind)
 
     def exact(each: c_ast.Node) -> bool:
         """Whether the operation ``each`` gives the mathematical value, as far as ``wide`` shows it."""
         found = typing(each)
-        if not isinstance(found, Integer):
+        if not isinstance(found, IntegerType):
             return False
         return found.signed or (not wide.signed and found.width >= wide.width)
 
@@ -88,7 +88,7 @@ def sum_of(node: c_ast.Node, kind: Integer, typing: Typing) -> Sum:
             if value is not None:
                 return Sum(value)
         if isinstance(each, Exact):
-            return visit(each.expr) if isinstance(typing(each.expr), Integer) else term(each)
+            return visit(each.expr) if isinstance(typing(each.expr), IntegerType) else term(each)
         if isinstance(each, PointerDifference):
             return term(each)
         if isinstance(each, c_ast.Cast) and typing(each) == kind and _keeps(kind, typing(each.expr)):
@@ -110,14 +110,14 @@ def sum_of(node: c_ast.Node, kind: Integer, typing: Typing) -> Sum:
     return visit(node)
 
 
-def _keeps(kind: Integer, source: Type) -> bool:
+def _keeps(kind: IntegerType, source: Type) -> bool:
     """Whether a conversion from ``source`` to ``kind`` may wait until the sum is converted to ``kind``."""
-    if not isinstance(source, Integer):
+    if not isinstance(source, IntegerType):
         return False
     return not kind.signed or kind.width < 32 or holds(kind, source)
 
 
-def tree_of(total: Sum, kind: Integer, typing: Typing) -> c_ast.Node:
+def tree_of(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node:
     """``total`` as an expression of type ``kind``."""
     plain = _plain(total, kind, typing)
     if plain is not None:
@@ -130,7 +130,7 @@ def tree_of(total: Sum, kind: Integer, typing: Typing) -> c_ast.Node:
     return convert(type_name(kind), tree)
 
 
-def _plain(total: Sum, kind: Integer, typing: Typing) -> c_ast.Node | None:
+def _plain(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node | None:
     """A sum so short that it can be written in ``kind`` itself."""
     terms = list(total.terms.values())
     if not terms:
@@ -145,7 +145,7 @@ def _plain(total: Sum, kind: Integer, typing: Typing) -> c_ast.Node | None:
     return None
 
 
-def wide_tree(total: Sum, wide: Integer, typing: Typing) -> c_ast.Node:
+def wide_tree(total: Sum, wide: IntegerType, typing: Typing) -> c_ast.Node:
     """``total`` as an expression of type ``wide``."""
     convert = Exact if wide.signed else c_ast.Cast
     tree: c_ast.Node | None = None

@@ -28,7 +28,7 @@ def read_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
     mentioned = frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
     if placement is None or any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
         return mentioned
-    uses = _Uses(_ambiguous(function))
+    uses = _UpwardExposedReads(_ambiguous(function))
     inner = placement.ancestors[-1]
     uses.sequence(placement.following)
     for outer in reversed(placement.ancestors[:-1]):
@@ -43,7 +43,7 @@ def _ambiguous(function: c_ast.FuncDef) -> frozenset[str]:
     return frozenset(name for name, count in names.items() if count > 1)
 
 
-class _Uses:
+class _UpwardExposedReads:
     """The walk: ``found`` are the names read so far while they were not overwritten."""
 
     def __init__(self, ambiguous: frozenset[str]) -> None:

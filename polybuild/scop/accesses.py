@@ -22,10 +22,10 @@ from polybuild.scop.delinearise.flat_subscripts import bounds
 from polybuild.scop.delinearise.subscripts import FlatSubscript, read_subscript
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.ranges import Ranges
-from polybuild.scop.references import Reference, read_reference, resolve_reference
+from polybuild.scop.references import LvalueReference, read_reference, resolve_reference
 
 _dim = isl.dim_type
 
@@ -52,7 +52,7 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
 class AccessDraft:
     """An access before its spaces are final: ``relation`` leaves the unnamed space of its place."""
 
-    base: Reference
+    base: LvalueReference
     array: Array
     relation: isl.Map
     kind: AccessKind
@@ -92,7 +92,7 @@ class AccessReader:
         self._guarded = guarded
         self.found: list[AccessDraft] = []
 
-    def read(self, node: c_ast.Node, place: Place, *, certain: bool = True) -> None:
+    def read(self, node: c_ast.Node, place: LoopContext, *, certain: bool = True) -> None:
         """Collect the accesses of evaluating ``node``; ``certain`` is false if it might not be evaluated."""
         if isinstance(node, c_ast.Constant):
             return
@@ -128,7 +128,7 @@ class AccessReader:
         """The facts for an expression that is evaluated now, which may not be certain."""
         return dataclasses.replace(self._facts, eager=False) if self._guarded else self._facts
 
-    def _identifier(self, node: c_ast.ID, place: Place) -> None:
+    def _identifier(self, node: c_ast.ID, place: LoopContext) -> None:
         variable = self._facts.names.variables.get(node)
         if variable is None:
             if node.name not in self._facts.region.enumerators:
@@ -147,19 +147,19 @@ class AccessReader:
             )
         self._access(node, place, AccessKind.READ)
 
-    def _perhaps(self, node: c_ast.Node, place: Place) -> None:
+    def _perhaps(self, node: c_ast.Node, place: LoopContext) -> None:
         """``node`` is evaluated, or not: that is known only when it runs."""
         guarded, self._guarded = self._guarded, True
         self.read(node, place, certain=False)
         self._guarded = guarded
 
-    def _assignment(self, node: c_ast.Assignment, place: Place, certain: bool) -> None:
+    def _assignment(self, node: c_ast.Assignment, place: LoopContext, certain: bool) -> None:
         if node.op != "=":
             self._access(node.lvalue, place, AccessKind.READ, certain)
         self.read(node.rvalue, place, certain=certain)
         self._access(node.lvalue, place, _write(certain), certain)
 
-    def _unary(self, node: c_ast.UnaryOp, place: Place, certain: bool) -> None:
+    def _unary(self, node: c_ast.UnaryOp, place: LoopContext, certain: bool) -> None:
         if node.op == "sizeof":
             return
         if node.op == "&":
@@ -174,7 +174,7 @@ class AccessReader:
         else:
             self.read(node.expr, place, certain=certain)
 
-    def _ternary(self, node: c_ast.TernaryOp, place: Place, certain: bool) -> None:
+    def _ternary(self, node: c_ast.TernaryOp, place: LoopContext, certain: bool) -> None:
         self.read(node.cond, place, certain=certain)
         violations: list[Violation] = []
         chosen: isl.Set | None = None
@@ -190,7 +190,7 @@ class AccessReader:
             self.read(node.iftrue, place.within(chosen), certain=certain)
             self.read(node.iffalse, place.without(chosen), certain=certain)
 
-    def _call(self, node: c_ast.FuncCall, place: Place, certain: bool) -> None:
+    def _call(self, node: c_ast.FuncCall, place: LoopContext, certain: bool) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         if name == OPAQUE:
             raise Unsupported(
@@ -208,9 +208,9 @@ class AccessReader:
         for each in node.args.exprs if node.args is not None else ():
             self.read(each, place, certain=certain)
 
-    def _cast(self, node: c_ast.Cast, place: Place, certain: bool) -> None:
+    def _cast(self, node: c_ast.Cast, place: LoopContext, certain: bool) -> None:
         kind = type_of_name(node.to_type, self._facts.region)
-        if not isinstance(kind, types.Integer | types.Floating | types.Void):
+        if not isinstance(kind, types.IntegerType | types.FloatingType | types.VoidType):
             raise Unsupported(
                 "pointer-cast",
                 "a cast to a type that is not arithmetic",
@@ -219,16 +219,16 @@ class AccessReader:
             )
         self.read(node.expr, place, certain=certain)
 
-    def touch(self, node: c_ast.Node, place: Place, kind: AccessKind) -> None:
+    def touch(self, node: c_ast.Node, place: LoopContext, kind: AccessKind) -> None:
         """An access to elements that ``node`` stands for, whatever else evaluating it would read."""
         before = len(self.found)
-        while isinstance(resolve_reference(node, self._facts.names).type, types.Array):
+        while isinstance(resolve_reference(node, self._facts.names).type, types.ArrayType):
             node = Anything.below(node)
         self._access(node, place, kind)
         own = [each for each in self.found[before:] if each.node is node]
         self.found[before:] = own
 
-    def _access(self, node: c_ast.Node, place: Place, kind: AccessKind, certain: bool = True) -> None:
+    def _access(self, node: c_ast.Node, place: LoopContext, kind: AccessKind, certain: bool = True) -> None:
         reference = read_reference(node, self._facts.names)
         if reference.variable in self._inner:
             for each in reference.subscripts:
@@ -265,7 +265,9 @@ class AccessReader:
             kind = AccessKind.MAY_WRITE
         self.found.append(AccessDraft(reference, array, relation, kind, node, exact))
 
-    def _subscripts(self, reference: Reference, array: Array, place: Place) -> list[isl.PwAff | None]:
+    def _subscripts(
+        self, reference: LvalueReference, array: Array, place: LoopContext
+    ) -> list[isl.PwAff | None]:
         """One subscript for each dimension of ``array``, None if any may be meant."""
         if not reference.subscripts:
             return []
@@ -284,7 +286,7 @@ class AccessReader:
             return [*[None] * array.flat, *rest]
         return [*view, *rest]
 
-    def _range(self, node: c_ast.Node, place: Place) -> isl.Map:
+    def _range(self, node: c_ast.Node, place: LoopContext) -> isl.Map:
         """``{ [i0, ...] -> [x] }`` for any ``x`` that the subscript ``node`` may be."""
         anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, place.depth, 1))
         found = Ranges(self._here, self._assumptions, place).of(node)
@@ -294,7 +296,7 @@ class AccessReader:
         space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1)
         return least.apply_range(isl.Map.lex_le(space)).intersect(most.apply_range(isl.Map.lex_ge(space)))
 
-    def _subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff | FlatSubscript | None:
+    def _subscript(self, node: c_ast.Node, place: LoopContext) -> isl.PwAff | FlatSubscript | None:
         """The value of a subscript, None if it is not affine: any element may then be meant."""
         violations: list[Violation] = []
         try:
@@ -314,9 +316,9 @@ class AccessReader:
     def _require_bounds(
         self,
         array: Array,
-        reference: Reference,
+        reference: LvalueReference,
         subscripts: list[isl.PwAff | None],
-        place: Place,
+        place: LoopContext,
     ) -> None:
         """Inner subscripts must stay in their extents: beyond them lie elements with other subscripts."""
         for position in range(array.flat, len(subscripts)):
@@ -337,7 +339,7 @@ class AccessReader:
                 )
 
 
-def any_element(draft: AccessDraft, place: Place, node: c_ast.Node) -> AccessDraft:
+def any_element(draft: AccessDraft, place: LoopContext, node: c_ast.Node) -> AccessDraft:
     """A read, by ``node`` at ``place``, of all elements of the array of ``draft``."""
     array = draft.array
     relation = isl.Map.from_domain(place.domain)

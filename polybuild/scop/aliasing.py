@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polybuild.c.nodes import location
-from polybuild.c.types import Integer, Pointer, Type
+from polybuild.c.types import IntegerType, PointerType, Type
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.model import AccessKind, Array
-from polybuild.scop.references import Reference
+from polybuild.scop.references import LvalueReference
 from polybuild.source.model import Storage
 
 
@@ -33,7 +33,8 @@ def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDr
     for access in accesses:
         base = access.base
         if access.array.by_pointer and (
-            _is_reachable(base.variable) or (_is_in_memory(base) and isinstance(base.variable.type, Pointer))
+            _is_reachable(base.variable)
+            or (_is_in_memory(base) and isinstance(base.variable.type, PointerType))
         ):
             fixed[base.variable.name] = None
     for access in written.values():
@@ -59,7 +60,7 @@ def _is_reachable(root: Variable) -> bool:
     return root.storage in {Storage.GLOBAL, Storage.STATIC} or root.address_taken
 
 
-def _is_in_memory(base: Reference) -> bool:
+def _is_in_memory(base: LvalueReference) -> bool:
     """Whether the last pointer on the way to an array is a member (``p->a[i]``, not ``p->array[i]``)."""
     return base.target not in {"", base.variable.name}
 
@@ -67,6 +68,6 @@ def _is_in_memory(base: Reference) -> bool:
 def _may_change(array: Array, kind: Type | None) -> bool:
     """Whether C lets an element of ``array`` overlap an object of type ``kind`` (None for a pointer)."""
     element = array.element
-    if not isinstance(element, Integer):
+    if not isinstance(element, IntegerType):
         return False
-    return element.width == 8 or (isinstance(kind, Integer) and kind.width == element.width)
+    return element.width == 8 or (isinstance(kind, IntegerType) and kind.width == element.width)

@@ -15,10 +15,10 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import Array
 from polybuild.scop.parameters import IslNames
-from polybuild.scop.references import Reference
+from polybuild.scop.references import LvalueReference
 
 
 class Arrays:
@@ -51,7 +51,7 @@ class Arrays:
         """The array that is ``variable`` itself, if it was met."""
         return self._known.get((variable, ()))
 
-    def of(self, reference: Reference, node: c_ast.Node) -> Array:
+    def of(self, reference: LvalueReference, node: c_ast.Node) -> Array:
         """The array that ``reference`` touches an element of."""
         key = reference.variable, reference.members
         known = self._known.get(key)
@@ -66,7 +66,7 @@ class Arrays:
             )
         return known
 
-    def _new(self, reference: Reference, node: c_ast.Node) -> Array:
+    def _new(self, reference: LvalueReference, node: c_ast.Node) -> Array:
         variable = reference.variable
         extents = tuple(self._extent(reference, position, node) for position in range(len(reference.extents)))
         inner = self.flat.extents(key_of(reference)) if extents else ()
@@ -97,7 +97,7 @@ class Arrays:
         counters = set(names.iterators.values())
         return {each.name for each in names.variables.values() if not each.local or each in counters}
 
-    def _extent(self, reference: Reference, position: int, node: c_ast.Node) -> isl.PwAff | None:
+    def _extent(self, reference: LvalueReference, position: int, node: c_ast.Node) -> isl.PwAff | None:
         extent = reference.extents[position]
         inner = position > 0
         name = reference.variable.name
@@ -147,12 +147,12 @@ class Arrays:
                         "",
                     )
         violations: list[Violation] = []
-        value = Expressions(self._facts, "extent", violations).value(extent, Place())
+        value = Expressions(self._facts, "extent", violations).value(extent, LoopContext())
         for violation in violations:
             self._assumptions.require(violation)
         return value
 
 
-def key_of(reference: Reference) -> Key:
+def key_of(reference: LvalueReference) -> Key:
     """What names the array of ``reference`` in every walk over the region."""
     return reference.variable.declaration, reference.members

@@ -12,14 +12,14 @@ from polybuild.c.nodes import last_line, location, walk
 from polybuild.normalise.names import Variable
 from polybuild.scop import order
 from polybuild.scop.aliasing import check_fixed_values
-from polybuild.scop.draft import Walked
+from polybuild.scop.draft import RegionDraft
 from polybuild.scop.model import Access, Array, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.parameters import IslNames
 
 _dim = isl.dim_type
 
 
-def assemble(walked: Walked) -> Scop:
+def assemble(walked: RegionDraft) -> Scop:
     """The scop of a walk."""
     accesses = [each for draft in walked.drafts for each in draft.accesses]
     check_fixed_values(walked.names.iterators.values(), accesses)
@@ -50,14 +50,14 @@ def assemble(walked: Walked) -> Scop:
     )
 
 
-def _used_arrays(walked: Walked) -> list[Array]:
+def _used_arrays(walked: RegionDraft) -> list[Array]:
     """The arrays that the statements mention; others were met in constructs that were read again."""
     touched = {each.array.name for draft in walked.drafts for each in draft.accesses}
     touched |= {array.name for draft in walked.drafts for _, array in _locals(walked, draft.body)}
     return [array for array in walked.arrays.all() if array.name in touched]
 
 
-def _locals(walked: Walked, body: c_ast.Node) -> list[tuple[c_ast.Node, Array]]:
+def _locals(walked: RegionDraft, body: c_ast.Node) -> list[tuple[c_ast.Node, Array]]:
     """The names in ``body`` that are variables of the region, declared outside of ``body``."""
     found = []
     for node in walk(body):
@@ -69,7 +69,7 @@ def _locals(walked: Walked, body: c_ast.Node) -> list[tuple[c_ast.Node, Array]]:
     return found
 
 
-def _space(walked: Walked) -> isl.Space:
+def _space(walked: RegionDraft) -> isl.Space:
     """The parameter space of the scop, parameters in the order in which they were met."""
     names = [each.name for each in walked.parameters.all()]
     space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(names))
@@ -78,7 +78,7 @@ def _space(walked: Walked) -> isl.Space:
     return space
 
 
-def _finish(walked: Walked, index: int, arrays: Mapping[str, Array], space: isl.Space) -> Statement:
+def _finish(walked: RegionDraft, index: int, arrays: Mapping[str, Array], space: isl.Space) -> Statement:
     name, draft = f"S{index}", walked.drafts[index]
     counters = draft.place.counters
     dimensions = _dimension_names(counters, walked.parameters.all())

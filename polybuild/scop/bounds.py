@@ -9,14 +9,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.integers import WIDE, limits
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Hull:
 
 
 def affine_condition(
-    node: c_ast.Node, place: Place, facts: Facts, assumptions: Assumptions
+    node: c_ast.Node, place: LoopContext, facts: Facts, assumptions: Assumptions
 ) -> isl.Set | None:
     """Where the C condition holds, if that is affine and asks for no assumption, else None."""
     violations: list[Violation] = []
@@ -42,7 +42,7 @@ def affine_condition(
 def counter_hull(
     node: c_ast.For,
     counter: Variable,
-    place: Place,
+    place: LoopContext,
     facts: Facts,
     assumptions: Assumptions,
     *,
@@ -58,7 +58,7 @@ def counter_hull(
     tested = spaces.deepen_set(place.domain)
     value = spaces.dimension(depth + 1, depth)
     kind = counter.type
-    if isinstance(kind, Integer):
+    if isinstance(kind, IntegerType):
         low, high = limits(kind)
         if low > -WIDE:
             tested = tested.intersect(value.ge_set(spaces.constant(depth + 1, low)))
@@ -78,7 +78,7 @@ def counter_hull(
 
 
 def _start(
-    node: c_ast.For, place: Place, kind: Integer, facts: Facts, assumptions: Assumptions
+    node: c_ast.For, place: LoopContext, kind: IntegerType, facts: Facts, assumptions: Assumptions
 ) -> isl.PwAff | None:
     """The counter's first value, None if it is not affine."""
     init = node.init

@@ -28,7 +28,7 @@ from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import AccessKind
 from polybuild.scop.opaque import OpaqueReader
 from polybuild.scop.references import pointer_reference
@@ -39,11 +39,11 @@ _BY_NAME = "call functions by their names"
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _CallSite:
     """A call at a place; ``sure`` if the place is known to be reached and the call made."""
 
     node: c_ast.FuncCall
-    place: Place
+    place: LoopContext
     facts: Facts
     inner: frozenset[Variable]
     certain: bool
@@ -69,7 +69,7 @@ class CallReader:
     def read(
         self,
         node: c_ast.FuncCall,
-        place: Place,
+        place: LoopContext,
         facts: Facts,
         *,
         inner: frozenset[Variable],
@@ -88,7 +88,7 @@ class CallReader:
         if any(each == name for each, _ in self._open):
             raise _refusal(name, "it calls itself", node)
         reader = AccessReader(facts, self._arrays, self._assumptions, inner=inner, guarded=guarded)
-        site = _Site(node, place, facts, inner, certain, certain and not guarded)
+        site = _CallSite(node, place, facts, inner, certain, certain and not guarded)
         self._open.append((name, node))
         try:
             if callee.effects is not None:
@@ -113,7 +113,7 @@ class CallReader:
 
     # Functions whose effects are declared
 
-    def _declared(self, callee: Callee, effects: Effects, site: _Site, reader: AccessReader) -> None:
+    def _declared(self, callee: Callee, effects: Effects, site: _CallSite, reader: AccessReader) -> None:
         for position, argument in enumerate(site.arguments):
             parameter = callee.parameters[position] if position < len(callee.parameters) else None
             if parameter is None or not _is_pointer(_type(parameter, site.facts.region)):
@@ -131,7 +131,7 @@ class CallReader:
                 reader.touch(self._whole(name, callee, site), site.place, kind)
 
     @staticmethod
-    def _whole(name: str, callee: Callee, site: _Site) -> c_ast.Node:
+    def _whole(name: str, callee: Callee, site: _CallSite) -> c_ast.Node:
         """An element, whichever, of what the parameter or global variable ``name`` leads to."""
         names = [getattr(each, "name", None) for each in callee.parameters]
         position = int(name) - 1 if name.isdigit() else names.index(name) if name in names else -1
@@ -148,7 +148,7 @@ class CallReader:
 
     # Functions that are defined in the file
 
-    def _defined(self, callee: Callee, body: Region, site: _Site, reader: AccessReader) -> None:
+    def _defined(self, callee: Callee, body: Region, site: _CallSite, reader: AccessReader) -> None:
         if len(site.arguments) != len(callee.parameters):
             raise _refusal(callee.name, "it is called with another number of arguments", site.node)
         facts, place = site.facts, site.place
@@ -166,7 +166,7 @@ class CallReader:
             if _is_pointer(kind):
                 self._read_address(argument, site, reader)
                 bound |= dict.fromkeys(named, argument)
-            elif isinstance(kind, types.Integer | types.Floating):
+            elif isinstance(kind, types.IntegerType | types.FloatingType):
                 reader.read(argument, place, certain=site.certain)
                 value = self._value(argument, kind, place, facts)
                 if value is not None:
@@ -184,7 +184,7 @@ class CallReader:
             reader.found.append(dataclasses.replace(each, node=site.node, exact=False))
 
     @staticmethod
-    def _check_counters(callee: Callee, used: Iterable[Variable], site: _Site) -> None:
+    def _check_counters(callee: Callee, used: Iterable[Variable], site: _CallSite) -> None:
         """Refuse functions that see the counter of a loop: the generated loops have their own."""
         counters = set(site.place.counters)
         for variable in used:
@@ -207,9 +207,11 @@ class CallReader:
             known = self._bodies[callee.name] = body, _shared(names, self._arrays.outer, callee)
         return known
 
-    def _value(self, argument: c_ast.Node, kind: types.Type, place: Place, facts: Facts) -> isl.PwAff | None:
+    def _value(
+        self, argument: c_ast.Node, kind: types.Type, place: LoopContext, facts: Facts
+    ) -> isl.PwAff | None:
         """The value that an integer parameter gets, None if it is not affine."""
-        if not isinstance(kind, types.Integer):
+        if not isinstance(kind, types.IntegerType):
             return None
         violations: list[Violation] = []
         try:
@@ -219,7 +221,7 @@ class CallReader:
         return None if any(self._assumptions.is_possible(each) for each in violations) else value
 
     @staticmethod
-    def _read_address(argument: c_ast.Node, site: _Site, reader: AccessReader) -> None:
+    def _read_address(argument: c_ast.Node, site: _CallSite, reader: AccessReader) -> None:
         """What is read to compute an address: the subscripts in it, not the memory there."""
         if isinstance(argument, c_ast.Constant):
             return
@@ -288,11 +290,11 @@ def _is_reachable(variable: Variable) -> bool:
 
 
 def _is_single(variable: Variable) -> bool:
-    return isinstance(variable.type, types.Integer | types.Floating)
+    return isinstance(variable.type, types.IntegerType | types.FloatingType)
 
 
 def _is_pointer(kind: types.Type) -> bool:
-    return isinstance(kind, types.Pointer)
+    return isinstance(kind, types.PointerType)
 
 
 def _refusal(name: str, reason: str, node: c_ast.Node) -> Unsupported:

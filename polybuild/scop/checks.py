@@ -9,7 +9,7 @@ from polybuild.c.nodes import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
 from polybuild.scop.accesses import any_element
-from polybuild.scop.draft import Draft
+from polybuild.scop.draft import StatementDraft
 from polybuild.scop.model import AccessKind
 from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Storage
@@ -17,7 +17,7 @@ from polybuild.source.model import Storage
 _SHARED = {Storage.GLOBAL, Storage.STATIC}
 
 
-def check_parameters(drafts: Collection[Draft], names: Names, parameters: Parameters) -> None:
+def check_parameters(drafts: Collection[StatementDraft], names: Names, parameters: Parameters) -> None:
     """Refuse if a called function changes what the model took for a parameter."""
     counters = {counter for draft in drafts for counter in draft.place.counters}
     for draft in drafts:
@@ -35,7 +35,10 @@ def check_parameters(drafts: Collection[Draft], names: Names, parameters: Parame
 
 
 def check_counters(
-    drafts: Collection[Draft], names: Names, finals: Collection[Variable], needed: Collection[Variable]
+    drafts: Collection[StatementDraft],
+    names: Names,
+    finals: Collection[Variable],
+    needed: Collection[Variable],
 ) -> None:
     """Refuse counters of loops that also count in what was kept whole, if they are ``needed`` later.
 
@@ -52,7 +55,7 @@ def check_counters(
             )
 
 
-def with_reads_of_everything(drafts: list[Draft], calls: Collection[object]) -> list[Draft]:
+def with_reads_of_everything(drafts: list[StatementDraft], calls: Collection[object]) -> list[StatementDraft]:
     """``calls``, which may read any memory, read all that the region writes and others can reach."""
     if not calls:
         return drafts

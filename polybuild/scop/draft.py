@@ -15,14 +15,14 @@ from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions
 from polybuild.scop.lastvalues import LastValues
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import DynamicLoop
 from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Region
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RegionPart:
     """What a piece of the region contributes: its order, and the values its loops leave in counters."""
 
     tree: order.Tree | None = None
@@ -30,10 +30,10 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class StatementDraft:
     """A statement at its place, in the loops ``loops``, some of which have dynamic bounds."""
 
-    place: Place
+    place: LoopContext
     loops: tuple[c_ast.For, ...]
     body: c_ast.Node
     source: c_ast.Node
@@ -42,7 +42,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class RegionDraft:
     """A region after the walk; ``values`` is what its loops leave in counters that are read afterwards."""
 
     region: Region
@@ -51,7 +51,7 @@ class Walked:
     assumptions: Assumptions
     arrays: Arrays
     tree: order.Tree
-    drafts: tuple[Draft, ...]
+    drafts: tuple[StatementDraft, ...]
     values: Mapping[Variable, isl.PwAff]
     last_values: LastValues
     remarks: tuple[Diagnostic, ...]

@@ -21,7 +21,7 @@ from pycparser import c_ast
 from polybuild.c.integers import holds
 from polybuild.c.nodes import location, walk
 from polybuild.c.synthetic import number, type_name
-from polybuild.c.types import Integer, Type
+from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.structure import has_side_effect
@@ -30,19 +30,19 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import counter_hull
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.loops import amount_of, constant_step, counter_type, start_of
 from polybuild.scop.model import DynamicLoop
 
 _dim = isl.dim_type
 _INT = 32  # the width of int, to which narrower types are promoted
-_WIDEST = Integer("long long", 64, signed=True)
+_WIDEST = IntegerType("long long", 64, signed=True)
 _ENDS = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def read_dynamic_loop(
-    node: c_ast.For, place: Place, facts: Facts, assumptions: Assumptions, violations: list[Violation]
+    node: c_ast.For, place: LoopContext, facts: Facts, assumptions: Assumptions, violations: list[Violation]
 ) -> DynamicLoop | None:
     """The loop ``node`` inside another one, None if its header is not such a loop's.
 
@@ -85,7 +85,7 @@ def read_dynamic_loop(
 
 
 def _step(
-    node: c_ast.For, place: Place, facts: Facts, kind: Integer, violations: list[Violation]
+    node: c_ast.For, place: LoopContext, facts: Facts, kind: IntegerType, violations: list[Violation]
 ) -> tuple[int, c_ast.Node | None]:
     """The constant step; or its sign, and the expression of its amount. Raises Unsupported."""
     try:
@@ -111,7 +111,9 @@ def _step(
         return sign, amount
 
 
-def _limit(condition: c_ast.BinaryOp, name: str, step: int, kind: Integer, facts: Facts) -> c_ast.Node | None:
+def _limit(
+    condition: c_ast.BinaryOp, name: str, step: int, kind: IntegerType, facts: Facts
+) -> c_ast.Node | None:
     """What ends the loop as C compares it with the counter, None if it is not one value compared so.
 
     Unsigned counters must not wrap, and signed ones must not be converted to unsigned.
@@ -141,10 +143,10 @@ def _is_unstable(bound: c_ast.Node, counter: str) -> bool:
     return has_side_effect(bound) or any(_is_counter(each, counter) for each in walk(bound))
 
 
-def _type(node: c_ast.Node, facts: Facts) -> Integer | None:
+def _type(node: c_ast.Node, facts: Facts) -> IntegerType | None:
     symbols: dict[str, Type] = {each.name: each.type for each in facts.names.variables_in(node)}
     kind = type_of(node, symbols, facts.region)
-    return kind if isinstance(kind, Integer) else None
+    return kind if isinstance(kind, IntegerType) else None
 
 
 def _predicate(

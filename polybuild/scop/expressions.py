@@ -21,13 +21,13 @@ from polybuild.c.declarations import INT
 from polybuild.c.integers import WIDE, common, holds, limits, literal, promoted
 from polybuild.c.nodes import location, walk
 from polybuild.c.synthetic import Exact, PointerDifference
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of, type_of_name
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.parameters import OPERATIONS
 from polybuild.scop.references import check_object, resolve_reference
 
@@ -50,7 +50,7 @@ class Affine:
     """A C value: ``value`` on the space of its place, its type, and whether it is pending (see above)."""
 
     value: isl.PwAff
-    type: Integer
+    type: IntegerType
     pending: bool = False
 
 
@@ -69,19 +69,19 @@ class Expressions:
 
     # Uses of a value
 
-    def value(self, node: c_ast.Node, place: Place, to: Integer | None = None) -> isl.PwAff:
+    def value(self, node: c_ast.Node, place: LoopContext, to: IntegerType | None = None) -> isl.PwAff:
         """The exact value of ``node``, converted to ``to`` if given."""
         affine = self.affine(node, place)
         if to is not None:
             affine = self.convert(affine, to, node, place)
         return self.settled(affine, node, place).value
 
-    def subscript(self, node: c_ast.Node, place: Place) -> isl.PwAff:
+    def subscript(self, node: c_ast.Node, place: LoopContext) -> isl.PwAff:
         """The value of a subscript; address arithmetic itself wraps at 64 bits."""
         affine = self.affine(node, place)
         return affine.value if affine.type.width == 64 else self.settled(affine, node, place).value
 
-    def settled(self, affine: Affine, node: c_ast.Node, place: Place) -> Affine:
+    def settled(self, affine: Affine, node: c_ast.Node, place: LoopContext) -> Affine:
         """``affine`` with its value in the range of its type, by proof or as a violation to exclude."""
         if not affine.pending:
             return affine
@@ -108,7 +108,7 @@ class Expressions:
             )
         return Affine(value, affine.type)
 
-    def _must_wrap(self, affine: Affine, place: Place) -> bool:
+    def _must_wrap(self, affine: Affine, place: LoopContext) -> bool:
         """Whether the value leaves its type whatever the parameters are: ``i - 1u`` for ``i`` from 0."""
         if not self._facts.wrapping or affine.type.width >= 64:
             return False
@@ -119,7 +119,7 @@ class Expressions:
         outside = below.union(above).intersect(reached)
         return not outside.is_empty() and bool(reached.params().is_subset(outside.params()))
 
-    def _wrapped(self, affine: Affine, place: Place) -> isl.PwAff:
+    def _wrapped(self, affine: Affine, place: LoopContext) -> isl.PwAff:
         """The value in the type's range if it is off by no more than the size of that range."""
         low, high = limits(affine.type)
         value, span = affine.value, spaces.constant(place.depth, 1 << affine.type.width)
@@ -133,7 +133,7 @@ class Expressions:
         parts = [each.intersect_domain(where) for each, where in zip(pieces, inside, strict=True)]
         return parts[0].union_add(parts[1]).union_add(parts[2])
 
-    def convert(self, affine: Affine, to: Integer, node: c_ast.Node, place: Place) -> Affine:
+    def convert(self, affine: Affine, to: IntegerType, node: c_ast.Node, place: LoopContext) -> Affine:
         """``affine`` converted to the type ``to``."""
         if to.width == 1:
             affine = self.settled(affine, node, place)
@@ -147,8 +147,8 @@ class Expressions:
         return Affine(affine.value, to, pending=not fits)
 
     def _operands(
-        self, node: c_ast.BinaryOp, place: Place, *, exact: bool
-    ) -> tuple[isl.PwAff, isl.PwAff, Integer]:
+        self, node: c_ast.BinaryOp, place: LoopContext, *, exact: bool
+    ) -> tuple[isl.PwAff, isl.PwAff, IntegerType]:
         """Both operands in their common type; ``exact`` settles them, as signed arithmetic always does."""
         left, right = self.affine(node.left, place), self.affine(node.right, place)
         kind = common(left.type, right.type, self._facts.region.scope)
@@ -162,7 +162,7 @@ class Expressions:
 
     # Values
 
-    def affine(self, node: c_ast.Node, place: Place) -> Affine:
+    def affine(self, node: c_ast.Node, place: LoopContext) -> Affine:
         """The value of a C expression as a piecewise affine expression.
 
         Raises Unsupported if it is not affine or not known before the region.
@@ -184,7 +184,7 @@ class Expressions:
             return self._ternary(node, place)
         if isinstance(node, c_ast.Cast):
             to = type_of_name(node.to_type, self._facts.region)
-            if not isinstance(to, Integer):
+            if not isinstance(to, IntegerType):
                 raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
             if isinstance(node, Exact):
                 return Affine(self.affine(node.expr, place).value, to)
@@ -195,7 +195,7 @@ class Expressions:
             return self._element(node, place)
         raise self._refusal_of(node)
 
-    def _element(self, node: c_ast.Node, place: Place) -> Affine:
+    def _element(self, node: c_ast.Node, place: LoopContext) -> Affine:
         """An element that the region does not change, read before it: ``*n``, ``len[0]``, ``p->dims[1]``."""
         names = self._facts.names
         try:
@@ -205,7 +205,7 @@ class Expressions:
         variable, members, kind = reference.variable, reference.members, reference.type
         places = tuple(_constant_place(each) for each in reference.subscripts)
         changed = variable in names.written or (variable, members) in names.written_members
-        if changed or variable.local or None in places or not isinstance(kind, Integer):
+        if changed or variable.local or None in places or not isinstance(kind, IntegerType):
             raise self._refusal_of(node)
         if not reference.by_pointer and variable in names.demoted:
             raise self._refusal_of(node)
@@ -216,7 +216,7 @@ class Expressions:
             raise self._refusal_of(node)
         return Affine(value, kind)
 
-    def _identifier(self, node: c_ast.ID, place: Place) -> Affine:
+    def _identifier(self, node: c_ast.ID, place: LoopContext) -> Affine:
         variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
         if variable is None:
             number = self._facts.region.enumerators.get(node.name)
@@ -224,7 +224,7 @@ class Expressions:
                 raise self._refusal("non-affine", f"'{node.name}' is not a variable", node)
             return Affine(spaces.constant(place.depth, number), INT)
         kind = variable.type
-        if not isinstance(kind, Integer):
+        if not isinstance(kind, IntegerType):
             raise self._refusal("data-dependent", f"'{node.name}' is not an integer", node)
         if variable in place.counters:
             position = len(place.counters) - 1 - place.counters[::-1].index(variable)
@@ -245,20 +245,20 @@ class Expressions:
             raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
         return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
 
-    def _difference(self, node: PointerDifference, place: Place) -> Affine:
+    def _difference(self, node: PointerDifference, place: LoopContext) -> Affine:
         variable = self._facts.names.variables[node]
         kind = variable.type
-        assert isinstance(kind, Integer)  # noqa: S101 - the type of a difference
+        assert isinstance(kind, IntegerType)  # noqa: S101 - the type of a difference
         return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
 
-    def _member(self, node: c_ast.StructRef, place: Place) -> Affine:
+    def _member(self, node: c_ast.StructRef, place: LoopContext) -> Affine:
         names = self._facts.names
         try:
             reference = resolve_reference(node, names)
         except Unsupported as error:
             raise self._refusal("data-dependent", error.diagnostic.message, node) from None
         variable, members, kind = reference.variable, reference.members, reference.type
-        if reference.subscripts or not isinstance(kind, Integer):
+        if reference.subscripts or not isinstance(kind, IntegerType):
             raise self._refusal("data-dependent", "it reads an array or a value that is no integer", node)
         changed = variable in names.written or (variable, members) in names.written_members
         if changed or variable.local:
@@ -272,7 +272,7 @@ class Expressions:
             raise self._refusal("data-dependent", f"the region may not read '{'.'.join(members)}'", node)
         return Affine(value, kind)
 
-    def _unary(self, node: c_ast.UnaryOp, place: Place) -> Affine:
+    def _unary(self, node: c_ast.UnaryOp, place: LoopContext) -> Affine:
         if node.op == "sizeof":
             return self._sizeof(node, place)
         if node.op == "!":
@@ -292,16 +292,16 @@ class Expressions:
             value = value.sub(spaces.constant(place.depth, 1))
         return Affine(value, operand.type, pending=not operand.type.signed)
 
-    def _sizeof(self, node: c_ast.UnaryOp, place: Place) -> Affine:
+    def _sizeof(self, node: c_ast.UnaryOp, place: LoopContext) -> Affine:
         region = self._facts.region
         symbols = {each.name: each.type for each in self._facts.names.variables_in(node.expr)}
         size = size_of(type_of(node.expr, symbols, region), region.scope)
         kind = type_of(node, symbols, region)
-        if size is None or not isinstance(kind, Integer):
+        if size is None or not isinstance(kind, IntegerType):
             raise self._refusal("non-affine", "the size of this type is not known here", node)
         return Affine(spaces.constant(place.depth, size), kind)
 
-    def _ternary(self, node: c_ast.TernaryOp, place: Place) -> Affine:
+    def _ternary(self, node: c_ast.TernaryOp, place: LoopContext) -> Affine:
         chosen = self.condition(node.cond, place)
         yes_place, no_place = place.within(chosen), place.without(chosen)
         yes, no = self.affine(node.iftrue, yes_place), self.affine(node.iffalse, no_place)
@@ -311,10 +311,10 @@ class Expressions:
         value = yes.value.intersect_domain(chosen).union_add(no.value.subtract_domain(chosen))
         return Affine(value, kind, yes.pending or no.pending)
 
-    def _truth(self, node: c_ast.Node, place: Place) -> Affine:
+    def _truth(self, node: c_ast.Node, place: LoopContext) -> Affine:
         return Affine(self.condition(node, place).indicator_function(), INT)
 
-    def _binary(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+    def _binary(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
         op = node.op
         if op in _COMPARISONS or op in _LOGICAL:
             return self._truth(node, place)
@@ -334,7 +334,7 @@ class Expressions:
         raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
 
     def _product_on_entry(
-        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: Integer, place: Place
+        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: IntegerType, place: LoopContext
     ) -> isl.PwAff | None:
         """A product of variables that keep their values, as ``width * height``: a parameter. Else None."""
         if any(spaces.constant_value(each) is not None for each in (left, right)):
@@ -365,7 +365,7 @@ class Expressions:
                 return other.scale_val(isl.Val(number))
         raise self._refusal("non-affine", "it multiplies two values that are not constant", node)
 
-    def _division(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+    def _division(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
         left, right, kind = self._operands(node, place, exact=True)
         number = spaces.constant_value(right)
         if not number:
@@ -382,11 +382,11 @@ class Expressions:
             return Affine(rest, kind)
         return Affine(quotient.neg() if number < 0 else quotient, kind)
 
-    def _never_negative(self, value: isl.PwAff, place: Place) -> bool:
+    def _never_negative(self, value: isl.PwAff, place: LoopContext) -> bool:
         below = value.neg().pos_set().intersect(place.domain).intersect_params(self._facts.known())
         return bool(below.is_empty())
 
-    def _bitwise(self, node: c_ast.BinaryOp, place: Place) -> Affine:
+    def _bitwise(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
         """Shifts by constants, and masks of low bits: floor division and modulus in two's complement."""
         left, right = self.affine(node.left, place), self.affine(node.right, place)
         if node.op == "&":
@@ -412,7 +412,7 @@ class Expressions:
 
     # Conditions
 
-    def condition(self, node: c_ast.Node, place: Place, *, negated: bool = False) -> isl.Set:
+    def condition(self, node: c_ast.Node, place: LoopContext, *, negated: bool = False) -> isl.Set:
         """Where in the space of ``place`` the C condition is true (false if ``negated``)."""
         if isinstance(node, c_ast.UnaryOp) and node.op == "!":
             return self.condition(node.expr, place, negated=not negated)

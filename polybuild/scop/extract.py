@@ -13,7 +13,7 @@ from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.lastvalues import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.pointer_rotation import check_swaps
-from polybuild.scop.walk import Walk
+from polybuild.scop.walk import ModelBuilder
 from polybuild.source.model import Region
 
 
@@ -63,7 +63,7 @@ def _extract(region: Region, *, in_blocks: bool, wrapping: bool = False) -> Scop
 
     With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
     """
-    walk = partial(Walk, region, wrapping=wrapping, in_blocks=in_blocks)
+    walk = partial(ModelBuilder, region, wrapping=wrapping, in_blocks=in_blocks)
     first = walk(FlatSubscripts())
     walked = first.run()
     viewed = first.with_views()

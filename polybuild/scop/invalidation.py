@@ -11,7 +11,7 @@ from polybuild.source.model import Storage
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
 
 
-class History:
+class ExtentInvalidation:
     """The writes of a function in textual order.
 
     A jump backwards does not matter: it either repeats the declaration with the

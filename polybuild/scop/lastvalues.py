@@ -16,7 +16,7 @@ from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import FinalValue
 
 
@@ -50,7 +50,7 @@ class LastValues:
         return variable in self._bases
 
     def read(
-        self, node: LastValue, place: Place, facts: Facts, violations: list[Violation]
+        self, node: LastValue, place: LoopContext, facts: Facts, violations: list[Violation]
     ) -> isl.PwAff | None:
         """The value stored at ``place``, where no later one replaces it; None if it is not affine.
 
@@ -71,7 +71,7 @@ class LastValues:
             raise NotFollowed(variable.name)
         return affine.value.intersect_domain(place.domain)
 
-    def _check_base(self, variable: Variable, base: c_ast.Node | None, place: Place) -> None:
+    def _check_base(self, variable: Variable, base: c_ast.Node | None, place: LoopContext) -> None:
         known = self._bases.setdefault(variable, base)
         if known is base:
             counters = {counter.name for counter in place.counters}
@@ -110,6 +110,6 @@ class LastValues:
 
 def _parts(node: LastValue, variable: Variable) -> tuple[c_ast.Node | None, c_ast.Node]:
     """The base of a pointer's value (None for an integer), and the integer."""
-    if isinstance(variable.type, types.Pointer):
+    if isinstance(variable.type, types.PointerType):
         return node.rvalue.left, node.rvalue.right
     return None, node.rvalue

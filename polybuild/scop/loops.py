@@ -10,21 +10,21 @@ from pycparser import c_ast
 
 from polybuild.c.integers import WIDE, limits
 from polybuild.c.nodes import location
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.normalise.names import Variable, stepped_name
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 
 _HINT = "write the loop as for (i = start; i < end; i += constant)"
 _dim = isl.dim_type
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class AffineLoop:
     """A loop at a place of ``depth`` loops.
 
     ``domain`` (space of depth + 1) holds the iterations that run; ``final``
@@ -41,8 +41,8 @@ class Loop:
 
 
 def read_loop(
-    node: c_ast.For, place: Place, facts: Facts, violations: list[Violation], *, want_final: bool
-) -> Loop:
+    node: c_ast.For, place: LoopContext, facts: Facts, violations: list[Violation], *, want_final: bool
+) -> AffineLoop:
     """The loop ``node`` when reached at ``place``; ``final`` is computed on request.
 
     Raises Unsupported if the header is not one of a loop with a constant step
@@ -79,7 +79,7 @@ def read_loop(
         stopped = candidates.subtract(holds) if stopped is None else stopped
         final = first_value(stopped, step)
     strided = abs(step) > 1 and _has_quotients(start)
-    return Loop(counter, domain, step, final, start if strided else None)
+    return AffineLoop(counter, domain, step, final, start if strided else None)
 
 
 def _has_quotients(value: isl.PwAff) -> bool:
@@ -94,10 +94,10 @@ def first_value(values: isl.Set, step: int) -> isl.PwAff:
     return chosen.get_pw_aff(0)
 
 
-def counter_type(counter: Variable, node: c_ast.For, place: Place, facts: Facts) -> Integer:
+def counter_type(counter: Variable, node: c_ast.For, place: LoopContext, facts: Facts) -> IntegerType:
     """The type of the counter of ``node``; raises Unsupported if it is not the header's alone."""
     where = location(node)
-    if not isinstance(counter.type, Integer) or counter.type.width == 1:
+    if not isinstance(counter.type, IntegerType) or counter.type.width == 1:
         raise Unsupported("loop-header", f"'{counter.name}' is not an integer", where, _HINT)
     if counter.volatile or counter.address_taken:
         raise Unsupported(
@@ -146,7 +146,9 @@ def constant_step(node: c_ast.For, facts: Facts, violations: list[Violation]) ->
     if amount is None:
         raise _header(node, "its increment does not add a constant to the counter")
     facts = dataclasses.replace(facts, eager=False)  # what is read here may not be reached
-    value = Expressions(facts, "stride", violations).value(amount, Place(domain=spaces.universe(0)), None)
+    value = Expressions(facts, "stride", violations).value(
+        amount, LoopContext(domain=spaces.universe(0)), None
+    )
     number = spaces.constant_value(value)
     if number is None:
         raise Unsupported(
@@ -176,7 +178,7 @@ def amount_of(node: c_ast.For) -> tuple[int, c_ast.Node | None]:
     return 1, None
 
 
-def _candidates(place: Place, start: isl.PwAff, step: int) -> tuple[isl.Set, isl.Set]:
+def _candidates(place: LoopContext, start: isl.PwAff, step: int) -> tuple[isl.Set, isl.Set]:
     """All values from ``start`` on by ``step``, without an end, and ``start`` alone."""
     value, first = spaces.dimension(place.depth + 1, place.depth), spaces.deepen(start)
     outer = spaces.deepen_set(place.domain)
@@ -238,7 +240,7 @@ def _next(domain: isl.Set, step: int) -> isl.Set:
     return domain.preimage_multi_aff(shift.set_at(depth - 1, innermost))
 
 
-def _endless(instances: isl.Set, place: Place, node: c_ast.For) -> Violation:
+def _endless(instances: isl.Set, place: LoopContext, node: c_ast.For) -> Violation:
     return Violation(
         instances,
         place.domain,
@@ -249,7 +251,9 @@ def _endless(instances: isl.Set, place: Place, node: c_ast.For) -> Violation:
     )
 
 
-def _overruns(domain: isl.Set, step: int, kind: Integer, place: Place, node: c_ast.For) -> list[Violation]:
+def _overruns(
+    domain: isl.Set, step: int, kind: IntegerType, place: LoopContext, node: c_ast.For
+) -> list[Violation]:
     """Iterations whose increment leaves the counter's type; C excludes them for ``int`` and ``long``."""
     if kind.signed and kind.width >= 32:
         return []

@@ -28,7 +28,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import affine_condition, counter_hull
 from polybuild.scop.expressions import is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.loops import read_loop
 from polybuild.scop.model import AccessKind
 from polybuild.source.model import Storage
@@ -101,7 +101,7 @@ class OpaqueReader:
         self._looping = 0
         self._found: list[AccessDraft] = []
 
-    def read(self, node: c_ast.Node, place: Place, *, certain: bool = True) -> list[AccessDraft]:
+    def read(self, node: c_ast.Node, place: LoopContext, *, certain: bool = True) -> list[AccessDraft]:
         """The accesses of ``node`` at ``place``, reached for sure if ``certain``. Raises Unsupported."""
         self._depth = place.depth
         self._sure = certain
@@ -118,7 +118,7 @@ class OpaqueReader:
 
     # Statements
 
-    def _run(self, node: c_ast.Node | None, place: Place) -> None:
+    def _run(self, node: c_ast.Node | None, place: LoopContext) -> None:
         match node:
             case None | c_ast.EmptyStatement() | c_ast.Pragma():
                 return
@@ -157,18 +157,18 @@ class OpaqueReader:
             case _:
                 self._evaluate(node, place)
 
-    def _all(self, nodes: Iterable[c_ast.Node], place: Place) -> None:
+    def _all(self, nodes: Iterable[c_ast.Node], place: LoopContext) -> None:
         for each in nodes:
             self._run(each, place)
 
-    def _declaration(self, node: c_ast.Decl, place: Place) -> None:
+    def _declaration(self, node: c_ast.Decl, place: LoopContext) -> None:
         for each in walk(node.type):
             if isinstance(each, c_ast.ArrayDecl) and each.dim is not None:
                 self._evaluate(each.dim, place)
         if node.init is not None:
             self._initialise(node.init, place)
 
-    def _initialise(self, value: c_ast.Node, place: Place) -> None:
+    def _initialise(self, value: c_ast.Node, place: LoopContext) -> None:
         if isinstance(value, c_ast.InitList):
             for each in value.exprs:
                 self._initialise(each, place)
@@ -177,7 +177,7 @@ class OpaqueReader:
         else:
             self._evaluate(value, place)
 
-    def _if(self, node: c_ast.If, place: Place) -> None:
+    def _if(self, node: c_ast.If, place: LoopContext) -> None:
         self._evaluate(node.cond, place)
         before = dict(self._written)
         chosen = affine_condition(node.cond, place, self._facts, self._assumptions)
@@ -198,7 +198,7 @@ class OpaqueReader:
         if certain and not self._skipped:
             self._written_either_way(node, place, before)
 
-    def _written_either_way(self, node: c_ast.Node, place: Place, before: dict[str, isl.Map]) -> None:
+    def _written_either_way(self, node: c_ast.Node, place: LoopContext, before: dict[str, isl.Map]) -> None:
         """What both branches write is written for certain, though neither branch is."""
         for name, elements in self._written.items():
             new = elements.subtract(before[name]) if name in before else elements
@@ -208,7 +208,7 @@ class OpaqueReader:
                     dataclasses.replace(draft, node=node, kind=AccessKind.WRITE, exact=False), new, place
                 )
 
-    def _switch(self, node: c_ast.Switch, place: Place) -> None:
+    def _switch(self, node: c_ast.Switch, place: LoopContext) -> None:
         self._evaluate(node.cond, place)
         before, skipped = dict(self._written), self._skipped
         self._breakable += 1
@@ -227,7 +227,7 @@ class OpaqueReader:
 
     # Loops
 
-    def _for(self, node: c_ast.For, place: Place) -> None:
+    def _for(self, node: c_ast.For, place: LoopContext) -> None:
         self._run(node.init, place)
         counter = self._facts.names.iterators.get(node)
         if counter is None or not self._counts(counter, node):
@@ -270,7 +270,7 @@ class OpaqueReader:
             self._facts.names.iterators.get(each) is counter for each in walk(node.stmt) if each is not node
         )
 
-    def _affine_domain(self, node: c_ast.For, place: Place) -> isl.Set | None:
+    def _affine_domain(self, node: c_ast.For, place: LoopContext) -> isl.Set | None:
         """The iterations of a loop with affine bounds, None for any other loop."""
         violations: list[Violation] = []
         try:
@@ -286,7 +286,7 @@ class OpaqueReader:
             return None
         return loop.domain
 
-    def _tests(self, node: c_ast.For, place: Place) -> None:
+    def _tests(self, node: c_ast.For, place: LoopContext) -> None:
         """What the header of a loop reads when it tests and steps."""
         with self._unsure():
             if node.cond is not None:
@@ -320,7 +320,7 @@ class OpaqueReader:
 
     # Accesses
 
-    def _evaluate(self, node: c_ast.Node, place: Place) -> None:
+    def _evaluate(self, node: c_ast.Node, place: LoopContext) -> None:
         reader = AccessReader(
             self._facts,
             self._arrays,
@@ -343,7 +343,7 @@ class OpaqueReader:
                     kind = AccessKind.MAY_WRITE
             self._add(dataclasses.replace(draft, kind=kind), relation, place)
 
-    def _add(self, draft: AccessDraft, relation: isl.Map, place: Place) -> None:
+    def _add(self, draft: AccessDraft, relation: isl.Map, place: LoopContext) -> None:
         extra = place.depth - self._depth
         if extra:
             relation = relation.project_out(_dim.in_, self._depth, extra)

@@ -14,21 +14,21 @@ import islpy as isl
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class OrderLeaf:
     """A statement, by its index."""
 
     statement: int
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class OrderSequence:
     """Parts that run one after the other."""
 
     parts: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class OrderBand:
     """A loop: dimension ``position`` of the statements below, counted up or down.
 
     It is counted from ``start`` if that is given, an expression of the loops around it:
@@ -41,7 +41,7 @@ class Band:
     start: isl.PwAff | None = None
 
 
-Tree = Leaf | Block | Band
+Tree = OrderLeaf | OrderSequence | OrderBand
 
 
 def block(parts: Sequence[Tree | None]) -> Tree | None:
@@ -49,14 +49,14 @@ def block(parts: Sequence[Tree | None]) -> Tree | None:
     present = [part for part in parts if part is not None]
     if len(present) <= 1:
         return present[0] if present else None
-    return Block(tuple(present))
+    return OrderSequence(tuple(present))
 
 
 def build_schedule(tree: Tree, domains: Sequence[isl.Set]) -> isl.Schedule:
     """The schedule of ``tree``, whose leaves index the named statement domains."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, OrderLeaf):
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domains[tree.statement]))
-    if isinstance(tree, Block):
+    if isinstance(tree, OrderSequence):
         parts = [build_schedule(part, domains) for part in tree.parts]
         return functools.reduce(lambda first, then: first.sequence(then), parts)
     values = [_counter(domains[each], tree) for each in _statements(tree)]
@@ -65,7 +65,7 @@ def build_schedule(tree: Tree, domains: Sequence[isl.Set]) -> isl.Schedule:
     return schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(union))
 
 
-def _counter(domain: isl.Set, band: Band) -> isl.UnionPwAff:
+def _counter(domain: isl.Set, band: OrderBand) -> isl.UnionPwAff:
     """``{ S[i0, ...] -> [(i_position)] }``, less the start if there is one, negated for a descending loop."""
     space = isl.LocalSpace.from_space(domain.get_space())
     value = isl.PwAff.var_on_domain(space, isl.dim_type.set, band.position)
@@ -77,8 +77,8 @@ def _counter(domain: isl.Set, band: Band) -> isl.UnionPwAff:
 
 
 def _statements(tree: Tree) -> list[int]:
-    if isinstance(tree, Leaf):
+    if isinstance(tree, OrderLeaf):
         return [tree.statement]
-    if isinstance(tree, Band):
+    if isinstance(tree, OrderBand):
         return _statements(tree.body)
     return [each for part in tree.parts for each in _statements(part)]

@@ -11,10 +11,10 @@ from pycparser import c_ast
 from polybuild.c.integers import WIDE, limits
 from polybuild.c.nodes import location
 from polybuild.c.synthetic import number
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import Assumption, Parameter
 
 # Words with a meaning in isl's notation; a dimension or tuple must not be called so.
@@ -28,7 +28,7 @@ OPERATIONS = {"*": "times", "+": "plus", "-": "minus"}
 
 # Numbers that a program writes down, like ``j < 5``, are not near the limits of a wide type.
 _SMALL = (1 << 15) - 1
-_WIDEST = Integer("long long", 64, signed=True)
+_WIDEST = IntegerType("long long", 64, signed=True)
 
 
 class IslNames:
@@ -78,7 +78,7 @@ class Parameters:
         variable: Variable,
         members: tuple[str, ...],
         expression: c_ast.Node,
-        integer: Integer,
+        integer: IntegerType,
         depth: int,
     ) -> isl.PwAff:
         """The parameter for ``variable`` (and the path of ``members`` below it) on a space of ``depth``."""
@@ -91,7 +91,7 @@ class Parameters:
                 self._compare(limit, self._known[key])
         return spaces.parameter(depth, self._known[key].name)
 
-    def range(self, counter: Variable, integer: Integer, depth: int) -> tuple[isl.PwAff, isl.PwAff]:
+    def range(self, counter: Variable, integer: IntegerType, depth: int) -> tuple[isl.PwAff, isl.PwAff]:
         """The least and the greatest value of a counter of type ``integer``, on a space of ``depth``.
 
         Wide limits are parameters, of which only their order among other values is known.
@@ -113,7 +113,7 @@ class Parameters:
 
     def _compare(self, limit: str, other: Parameter) -> None:
         """Note that the parameter ``other`` does not lie beyond ``limit``, if its type says so."""
-        if other.name in self._limits or not isinstance(other.type, Integer):
+        if other.name in self._limits or not isinstance(other.type, IntegerType):
             return
         low, high = limits(other.type)
         bound = self._limits[limit]
@@ -129,8 +129,8 @@ class Parameters:
         self,
         key: tuple[Variable, tuple[str, ...]],
         expression: c_ast.Node,
-        integer: Integer,
-        place: Place,
+        integer: IntegerType,
+        place: LoopContext,
         reached: isl.Set | None,
         *,
         target: str = "",
@@ -165,8 +165,8 @@ class Parameters:
         self,
         node: c_ast.BinaryOp,
         variable: Variable,
-        integer: Integer,
-        place: Place,
+        integer: IntegerType,
+        place: LoopContext,
         reached: isl.Set | None,
     ) -> isl.PwAff | None:
         """The parameter for a product of variables, ``variable`` the first of them; as of ``element``."""
@@ -219,12 +219,12 @@ class Parameters:
                 location(parameter.expression),
             )
             for parameter in self._known.values()
-            if isinstance(parameter.type, Integer)
+            if isinstance(parameter.type, IntegerType)
             and not parameter.type.signed
             and parameter.type.width == 64
         )
 
-    def _add_range(self, name: str, integer: Integer) -> None:
+    def _add_range(self, name: str, integer: IntegerType) -> None:
         value = spaces.parameter(0, name)
         low, high = limits(integer)
         above = value.ge_set(spaces.constant(0, low)).params()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.nodes import location, walk
-from polybuild.c.types import Array, Pointer
+from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Unsupported
 from polybuild.source.model import Region, Symbol
 
@@ -45,4 +45,4 @@ def _move(node: c_ast.Node) -> tuple[str, str] | None:
 
 
 def _is_pointer(symbol: Symbol | None) -> bool:
-    return symbol is not None and isinstance(symbol.type, Pointer | Array)
+    return symbol is not None and isinstance(symbol.type, PointerType | ArrayType)

@@ -13,14 +13,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.integers import limits
-from polybuild.c.types import Integer, Type
+from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 # The values of wider types say nothing that is useful of a subscript.
@@ -55,7 +55,7 @@ class Range:
 class Ranges:
     """Finds the ranges of expressions at one place."""
 
-    def __init__(self, facts: Facts, assumptions: Assumptions, place: Place) -> None:
+    def __init__(self, facts: Facts, assumptions: Assumptions, place: LoopContext) -> None:
         self._facts = facts
         self._assumptions = assumptions
         self._place = place
@@ -123,7 +123,7 @@ class Ranges:
         most = right - 1
         return self._constants(0 if self._is_natural(node.left, kind) else -most, most)
 
-    def _is_natural(self, node: c_ast.Node, kind: Integer) -> bool:
+    def _is_natural(self, node: c_ast.Node, kind: IntegerType) -> bool:
         """Whether the dividend ``node`` of an operation in type ``kind`` is never negative."""
         if not kind.signed:
             return True
@@ -138,7 +138,7 @@ class Ranges:
         depth = self._place.depth
         return Range(spaces.constant(depth, low), spaces.constant(depth, high))
 
-    def _type(self, node: c_ast.Node) -> Integer | None:
+    def _type(self, node: c_ast.Node) -> IntegerType | None:
         symbols: dict[str, Type] = {each.name: each.type for each in self._facts.names.variables_in(node)}
         kind = type_of(node, symbols, self._facts.region)
-        return kind if isinstance(kind, Integer) else None
+        return kind if isinstance(kind, IntegerType) else None

@@ -16,7 +16,7 @@ from polybuild.source.model import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class LvalueReference:
     """A reference as written: the object, the subscripts, and the type reached so far.
 
     ``expression`` is the part before the first subscript; ``suffixes`` has per
@@ -46,26 +46,26 @@ class Reference:
 _ZERO = c_ast.Constant("int", "0")
 
 
-def read_reference(node: c_ast.Node, names: Names) -> Reference:
+def read_reference(node: c_ast.Node, names: Names) -> LvalueReference:
     """What ``node`` refers to: a scalar, or an element, of arithmetic type; raises Unsupported otherwise."""
     reference = resolve_reference(node, names)
     kind = reference.type
-    if isinstance(kind, types.Integer | types.Floating):
+    if isinstance(kind, types.IntegerType | types.FloatingType):
         return reference
     name = reference.variable.name
-    if isinstance(kind, types.Array):
+    if isinstance(kind, types.ArrayType):
         message = f"'{name}' has more dimensions than subscripts here"
         raise Unsupported("partial-subscript", message, location(node), "write all subscripts")
-    if isinstance(kind, types.Record):
+    if isinstance(kind, types.RecordType):
         message = f"'{name}' is read or written as a whole structure"
         raise Unsupported("struct-copy", message, location(node), "copy the members one by one")
-    if isinstance(kind, types.Pointer):
+    if isinstance(kind, types.PointerType):
         message = f"the pointer '{name}' is used as a value"
         raise Unsupported("pointer-value", message, location(node), "use subscripts instead of pointers")
     raise Unsupported("unknown-type", f"the type of '{name}' is not modelled", location(node), "")
 
 
-def resolve_reference(node: c_ast.Node, names: Names) -> Reference:
+def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
     """What ``node`` refers to, of whatever type. Raises Unsupported if its path is not modelled."""
     if isinstance(node, c_ast.ID):
         return _root(node, names)
@@ -86,7 +86,7 @@ def resolve_reference(node: c_ast.Node, names: Names) -> Reference:
     )
 
 
-def _root(node: c_ast.ID, names: Names) -> Reference:
+def _root(node: c_ast.ID, names: Names) -> LvalueReference:
     variable = names.variables.get(node)
     if variable is None:
         raise Unsupported("unknown-name", f"'{node.name}' is not a known variable", location(node), "")
@@ -96,10 +96,10 @@ def _root(node: c_ast.ID, names: Names) -> Reference:
         if variable in names.written:
             raise _reassigned(node.name, node)
         return pointer_reference(argument, names, variable.type)
-    return Reference(variable, (), node, variable.type)
+    return LvalueReference(variable, (), node, variable.type)
 
 
-def pointer_reference(node: c_ast.Node, names: Names, kind: types.Type | None = None) -> Reference:
+def pointer_reference(node: c_ast.Node, names: Names, kind: types.Type | None = None) -> LvalueReference:
     """The object that the argument ``node`` points to, to be subscripted; ``kind`` is its parameter's type.
 
     ``&a[i]`` and ``p + k`` leave an offset. Raises Unsupported if it is not understood.
@@ -115,19 +115,19 @@ def pointer_reference(node: c_ast.Node, names: Names, kind: types.Type | None = 
     return found
 
 
-def _pointed_to(node: c_ast.Node, names: Names) -> Reference:
+def _pointed_to(node: c_ast.Node, names: Names) -> LvalueReference:
     if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ArrayRef):
         base = resolve_reference(node.expr.name, names)
         return _moved(base, node.expr.subscript)
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
         base = resolve_reference(node.expr, names)
-        return dataclasses.replace(base, type=types.Array(base.type, None), offset=Address())
+        return dataclasses.replace(base, type=types.ArrayType(base.type, None), offset=ObjectAddress())
     if isinstance(node, c_ast.BinaryOp) and node.op == "+":
         return _moved(resolve_reference(node.left, names), node.right)
     return resolve_reference(node, names)
 
 
-class Address(c_ast.Constant):  # type: ignore[misc] # pycparser has no types
+class ObjectAddress(c_ast.Constant):  # type: ignore[misc] # pycparser has no types
     """The offset of a pointer to a single object: only the object itself can be reached."""
 
     __slots__ = ()
@@ -136,22 +136,22 @@ class Address(c_ast.Constant):  # type: ignore[misc] # pycparser has no types
         super().__init__("int", "0")
 
 
-def _moved(base: Reference, by: c_ast.Node) -> Reference:
+def _moved(base: LvalueReference, by: c_ast.Node) -> LvalueReference:
     offset = by if base.offset is None else c_ast.BinaryOp("+", base.offset, by, by.coord)
     return dataclasses.replace(base, offset=offset)
 
 
 def _pointee(kind: types.Type) -> types.Type:
-    if isinstance(kind, types.Pointer):
+    if isinstance(kind, types.PointerType):
         return kind.target
-    return kind.element if isinstance(kind, types.Array) else kind
+    return kind.element if isinstance(kind, types.ArrayType) else kind
 
 
 def _same(first: types.Type, second: types.Type) -> bool:
     """Whether objects of these types may be accessed as each other, element by element."""
-    if isinstance(first, types.Array) and isinstance(second, types.Array):
+    if isinstance(first, types.ArrayType) and isinstance(second, types.ArrayType):
         return _same(first.element, second.element)
-    return first is second or (not isinstance(first, types.Array) and first == second)
+    return first is second or (not isinstance(first, types.ArrayType) and first == second)
 
 
 def _reassigned(name: str, node: c_ast.Node) -> Unsupported:
@@ -181,7 +181,7 @@ def check_object(variable: Variable, node: c_ast.Node) -> None:
         )
 
 
-def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
+def _check_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> None:
     """Refuse to follow a pointer that is an element itself, or that the region changes."""
     if base.subscripts:
         raise Unsupported(
@@ -194,14 +194,16 @@ def _check_pointer(base: Reference, node: c_ast.Node, names: Names) -> None:
         raise _reassigned(base.variable.name, node)
 
 
-def _check_pointee(pointer: types.Pointer, node: c_ast.Node) -> None:
+def _check_pointee(pointer: types.PointerType, node: c_ast.Node) -> None:
     if pointer.volatile:
         raise Unsupported("volatile", "the pointer leads to volatile memory", location(node), "")
 
 
-def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names: Names) -> Reference:
+def _subscripted(
+    base: LvalueReference, subscript: c_ast.Node, node: c_ast.Node, names: Names
+) -> LvalueReference:
     kind = base.type
-    if isinstance(base.offset, Address):
+    if isinstance(base.offset, ObjectAddress):
         if not isinstance(subscript, c_ast.Constant) or subscript.value not in {"0", "anything"}:
             raise Unsupported(
                 "pointer-arithmetic",
@@ -215,12 +217,12 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
         base = dataclasses.replace(base, offset=None)
     extent: c_ast.Node | None = None
     by_pointer, restrict, target = base.by_pointer, base.restrict, base.target
-    if isinstance(kind, types.Pointer):
+    if isinstance(kind, types.PointerType):
         _check_pointer(base, node, names)
         _check_pointee(kind, node)
         element: types.Type = kind.target
         by_pointer, restrict, target = True, kind.restrict and _promises(base), base.path
-    elif isinstance(kind, types.Array):
+    elif isinstance(kind, types.ArrayType):
         element, extent = kind.element, kind.extent
         is_parameter = base.variable.storage is Storage.PARAMETER and not base.members
         if is_parameter and not base.subscripts:
@@ -242,7 +244,7 @@ def _subscripted(base: Reference, subscript: c_ast.Node, node: c_ast.Node, names
     )
 
 
-def _promises(base: Reference) -> bool:
+def _promises(base: LvalueReference) -> bool:
     """Whether ``restrict`` on a pointer is believed: one of file scope promises more than programs keep."""
     return bool(base.members) or base.variable.storage not in {Storage.GLOBAL, Storage.STATIC}
 
@@ -254,9 +256,9 @@ def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:
     return c_ast.BinaryOp("+", offset, subscript, subscript.coord)
 
 
-def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Reference:
+def _through_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> LvalueReference:
     """The object a pointer points at, for ``->``."""
-    if not isinstance(base.type, types.Pointer):
+    if not isinstance(base.type, types.PointerType):
         return _subscripted(base, _ZERO, node, names)
     _check_pointer(base, node, names)
     _check_pointee(base.type, node)
@@ -269,10 +271,10 @@ def _through_pointer(base: Reference, node: c_ast.Node, names: Names) -> Referen
     )
 
 
-def _member(base: Reference, node: c_ast.StructRef) -> Reference:
+def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
     record = base.type
     name = node.field.name
-    if not isinstance(record, types.Record) or record.fields is None:
+    if not isinstance(record, types.RecordType) or record.fields is None:
         raise Unsupported("unknown-type", f"the structure with '{name}' is not known", location(node), "")
     if record.kind == "union":
         raise Unsupported("union", f"'{name}' is a member of a union", location(node), "use a structure")

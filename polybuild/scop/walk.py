@@ -24,13 +24,13 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.calls import CallReader
 from polybuild.scop.checks import check_counters, check_parameters, with_reads_of_everything
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
-from polybuild.scop.draft import Draft, Part, Walked
+from polybuild.scop.draft import RegionDraft, RegionPart, StatementDraft
 from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.invalidation import History
+from polybuild.scop.invalidation import ExtentInvalidation
 from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
-from polybuild.scop.loop_context import Place, later_values
+from polybuild.scop.loop_context import LoopContext, later_values
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
@@ -57,7 +57,7 @@ _DROPPED_PRAGMAS = (
 )  # fmt: skip
 
 
-class Walk:
+class ModelBuilder:
     """One walk: the tables that grow on the way."""
 
     def __init__(self, region: Region, flat: FlatSubscripts, *, wrapping: bool, in_blocks: bool) -> None:
@@ -77,7 +77,7 @@ class Walk:
         self._tracked = frozenset(
             variable for variable in self._names.iterators.values() if self._is_tracked(variable)
         )
-        self._drafts: list[Draft] = []
+        self._drafts: list[StatementDraft] = []
         self._loops: list[c_ast.For] = []
         self._remarks: list[Diagnostic] = []
         # conditions on data that the statements at hand must test themselves, outermost first
@@ -91,7 +91,7 @@ class Walk:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
         return self._arrays.flat.for_next_walk(self._assumptions.known)
 
-    def run(self) -> Walked:
+    def run(self) -> RegionDraft:
         """Walk the region once."""
         for statement in self._region.statements:
             if isinstance(statement, c_ast.Decl) and statement.name in self._used_after:
@@ -101,7 +101,7 @@ class Walk:
                     location(statement),
                     "move the declaration before the region",
                 )
-        part = self._sequence(self._region.statements, Place())
+        part = self._sequence(self._region.statements, LoopContext())
         if part.tree is None:
             raise Unsupported(
                 "empty-region",
@@ -111,14 +111,14 @@ class Walk:
             )
         return self._walked(part.tree, part.values)
 
-    def _walked(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> Walked:
+    def _walked(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> RegionDraft:
         """The outcome. Raises Unsupported if nothing is gained by what was kept whole, or if checks fail."""
         if self._refusals and not any(draft.loops for draft in self._drafts):
             raise self._refusals[0]
         check_parameters(self._drafts, self._names, self._parameters)
         needed = {each for each in self._names.demoted if self._is_live(each)}
         check_counters(self._drafts, self._names, values, needed)
-        return Walked(
+        return RegionDraft(
             self._region,
             self._names,
             self._parameters,
@@ -138,8 +138,8 @@ class Walk:
     # Facts about names
 
     @functools.cached_property
-    def _history(self) -> History:
-        return History(self._region.function)
+    def _history(self) -> ExtentInvalidation:
+        return ExtentInvalidation(self._region.function)
 
     def _is_stale(self, array: Variable, extent: Variable) -> bool:
         return self._history.changed_since(array, extent)
@@ -158,7 +158,7 @@ class Walk:
 
     # The walk
 
-    def _sequence(self, nodes: Sequence[c_ast.Node], place: Place) -> Part:
+    def _sequence(self, nodes: Sequence[c_ast.Node], place: LoopContext) -> RegionPart:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
         for run in _runs(nodes) if self._in_blocks else ([each] for each in nodes):
@@ -167,9 +167,9 @@ class Walk:
             if part.values:
                 values = later_values(values, part.values)
                 place = place.after(part.values)
-        return Part(order.block(trees), values)
+        return RegionPart(order.block(trees), values)
 
-    def _statement(self, node: c_ast.Node, place: Place) -> Part:
+    def _statement(self, node: c_ast.Node, place: LoopContext) -> RegionPart:
         if isinstance(node, c_ast.Compound):
             return self._sequence(node.block_items or (), place)
         if isinstance(node, (c_ast.For, c_ast.If, *_WHOLE)):
@@ -177,7 +177,7 @@ class Walk:
         if isinstance(node, LastValue):
             return self._last_value_of(node, place)
         if isinstance(node, c_ast.EmptyStatement):
-            return Part()
+            return RegionPart()
         if isinstance(node, c_ast.Pragma):
             return self._pragma(node)
         if isinstance(node, c_ast.Decl):
@@ -186,12 +186,12 @@ class Walk:
             raise _refused(node)
         return self._expression(node, node, place)
 
-    def _block(self, run: Sequence[c_ast.Node], place: Place) -> Part:
+    def _block(self, run: Sequence[c_ast.Node], place: LoopContext) -> RegionPart:
         """One statement for expressions that follow each other."""
         body = c_ast.Compound(list(run), run[0].coord)
         return self._expression(body, body, place)
 
-    def _structured(self, node: c_ast.Node, place: Place) -> Part:
+    def _structured(self, node: c_ast.Node, place: LoopContext) -> RegionPart:
         """A statement with statements inside: modelled if possible, else kept whole as one statement."""
         loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
         guards, dynamic, eager = len(self._guards), len(self._dynamic), self._facts.eager
@@ -211,10 +211,10 @@ class Walk:
             self._facts = dataclasses.replace(self._facts, eager=eager)
             return self._whole(node, place, refusal)
 
-    def _whole(self, node: c_ast.Node, place: Place, refusal: Unsupported) -> Part:
+    def _whole(self, node: c_ast.Node, place: LoopContext, refusal: Unsupported) -> RegionPart:
         """One statement for all of ``node``, which is outside the model for the reason of ``refusal``."""
         if place.domain.is_empty():
-            return Part()
+            return RegionPart()
         check_unnormalised(node)
         body = self._under_guards(node)
         self._names = self._names.demote(walk(node))
@@ -233,8 +233,8 @@ class Walk:
         return self._add(place, body, node, accesses)
 
     def _add(
-        self, place: Place, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
-    ) -> Part:
+        self, place: LoopContext, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
+    ) -> RegionPart:
         """A statement for ``body``, which itself tests whether the dynamic loops around run there."""
         if self._dynamic:
             reader = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
@@ -244,11 +244,11 @@ class Walk:
                 reader.read(loop.limit, place)
             accesses = (*reader.found, *accesses)
         self._drafts.append(
-            Draft(place, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
+            StatementDraft(place, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
         )
-        return Part(order.Leaf(len(self._drafts) - 1))
+        return RegionPart(order.OrderLeaf(len(self._drafts) - 1))
 
-    def _opaque_accesses(self, facts: Facts, body: c_ast.Node, place: Place) -> list[AccessDraft]:
+    def _opaque_accesses(self, facts: Facts, body: c_ast.Node, place: LoopContext) -> list[AccessDraft]:
         """The accesses of ``body``, under conditions on data or in dynamic loops."""
         reader = OpaqueReader(facts, self._arrays, self._assumptions, assume=not self._dynamic)
         found = reader.read(body, place)
@@ -256,7 +256,7 @@ class Walk:
             [each.only_within(self._dynamic[-1].position + 1) for each in found] if self._dynamic else found
         )
 
-    def _for(self, node: c_ast.For, place: Place) -> Part:
+    def _for(self, node: c_ast.For, place: LoopContext) -> RegionPart:
         violations: list[Violation] = []
         counter = self._names.iterators.get(node)
         try:
@@ -281,10 +281,10 @@ class Walk:
         if loop.final is not None:
             values = later_values(values, {loop.counter: loop.final})
         if body.tree is None:
-            return Part(None, values)
-        return Part(order.Band(place.depth, loop.step < 0, body.tree, loop.start), values)
+            return RegionPart(None, values)
+        return RegionPart(order.OrderBand(place.depth, loop.step < 0, body.tree, loop.start), values)
 
-    def _dynamic_for(self, node: c_ast.For, place: Place, refusal: Unsupported) -> Part:
+    def _dynamic_for(self, node: c_ast.For, place: LoopContext, refusal: Unsupported) -> RegionPart:
         """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""
         violations: list[Violation] = []
         loop = read_dynamic_loop(node, place, self._facts, self._assumptions, violations)
@@ -306,7 +306,9 @@ class Walk:
         self._facts = dataclasses.replace(self._facts, eager=eager)
         if {each.array.name for each in bounds.found} & self._written_since(first):
             raise refusal  # the bounds change while the loop runs
-        return Part(None if body.tree is None else order.Band(place.depth, loop.step < 0, body.tree))
+        return RegionPart(
+            None if body.tree is None else order.OrderBand(place.depth, loop.step < 0, body.tree)
+        )
 
     def _written_since(self, first: int) -> set[str]:
         """The arrays that the drafts from ``first`` on write."""
@@ -317,7 +319,7 @@ class Walk:
             if each.kind is not AccessKind.READ
         }
 
-    def _forget(self, place: Place, body: c_ast.Node) -> Place:
+    def _forget(self, place: LoopContext, body: c_ast.Node) -> LoopContext:
         """``place`` without the values of counters that an earlier iteration of ``body`` may have changed."""
         if not place.values:
             return place
@@ -325,7 +327,7 @@ class Walk:
         kept = {variable: value for variable, value in place.values.items() if variable not in changed}
         return dataclasses.replace(place, values=kept)
 
-    def _if(self, node: c_ast.If, place: Place) -> Part:
+    def _if(self, node: c_ast.If, place: LoopContext) -> RegionPart:
         violations: list[Violation] = []
         try:
             chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
@@ -336,13 +338,15 @@ class Walk:
             return self._guarded(node, place, refusal)
         self._require(violations)
         yes = self._statement(node.iftrue, place.within(chosen))
-        no = self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else Part()
+        no = (
+            self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else RegionPart()
+        )
         values = dict(yes.values)
         for variable, value in no.values.items():
             values[variable] = value.union_add(values[variable]) if variable in values else value
-        return Part(order.block([yes.tree, no.tree]), values)
+        return RegionPart(order.block([yes.tree, no.tree]), values)
 
-    def _guarded(self, node: c_ast.If, place: Place, refusal: Unsupported) -> Part:
+    def _guarded(self, node: c_ast.If, place: LoopContext, refusal: Unsupported) -> RegionPart:
         """An ``if`` on data around loops: each statement inside tests the condition itself."""
         first = len(self._drafts)
         tested = self._tested_arrays(
@@ -359,10 +363,10 @@ class Walk:
         self._facts = dataclasses.replace(self._facts, eager=eager)
         if tested & self._written_since(first):  # the statements would see a condition that has changed
             raise refusal
-        return Part(order.block(trees))
+        return RegionPart(order.block(trees))
 
     @staticmethod
-    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, place: Place) -> set[str]:
+    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, place: LoopContext) -> set[str]:
         reader.read(condition, place, certain=False)
         return {each.array.name for each in reader.found}
 
@@ -384,17 +388,19 @@ class Walk:
             node = c_ast.If(guard, node, None, node.coord)
         return node
 
-    def _last_value_of(self, node: LastValue, place: Place) -> Part:
+    def _last_value_of(self, node: LastValue, place: LoopContext) -> RegionPart:
         if self._guards or self._dynamic:
             raise NotFollowed(node.lvalue.name)
         if place.domain.is_empty():
-            return Part()
+            return RegionPart()
         violations: list[Violation] = []
         value = self._last_values.read(node, place, self._facts, violations)
         self._require(violations)
-        return Part() if value is None else Part(None, {self._names.variables[node.lvalue]: value})
+        return (
+            RegionPart() if value is None else RegionPart(None, {self._names.variables[node.lvalue]: value})
+        )
 
-    def _pragma(self, node: c_ast.Pragma) -> Part:
+    def _pragma(self, node: c_ast.Pragma) -> RegionPart:
         text = " ".join((node.string or "").split())
         if not text.startswith(_DROPPED_PRAGMAS):
             raise Unsupported(
@@ -403,9 +409,9 @@ class Walk:
                 location(node),
                 "remove it, or end the region before it",
             )
-        return Part()
+        return RegionPart()
 
-    def _declaration(self, node: c_ast.Decl, place: Place) -> Part:
+    def _declaration(self, node: c_ast.Decl, place: LoopContext) -> RegionPart:
         if node.name is None or node not in self._names.variables:
             raise Unsupported(
                 "declaration",
@@ -414,7 +420,7 @@ class Walk:
                 "move it before the region",
             )
         variable = self._names.variables[node]
-        if not isinstance(_element(variable.type), types.Integer | types.Floating):
+        if not isinstance(_element(variable.type), types.IntegerType | types.FloatingType):
             raise Unsupported(
                 "declaration",
                 f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",
@@ -422,14 +428,14 @@ class Walk:
                 "move the declaration before the region",
             )
         if node.init is None:
-            return Part()
+            return RegionPart()
         target = c_ast.ID(node.name, node.coord)
         self._names.variables[target] = variable
         return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, place)
 
-    def _expression(self, body: c_ast.Node, source: c_ast.Node, place: Place) -> Part:
+    def _expression(self, body: c_ast.Node, source: c_ast.Node, place: LoopContext) -> RegionPart:
         if place.domain.is_empty():
-            return Part()
+            return RegionPart()
         if self._guards or self._dynamic or isinstance(body, c_ast.Compound):
             body = self._under_guards(body)
             accesses = self._opaque_accesses(self._facts, body, place)
@@ -467,6 +473,6 @@ def _last_value(value: isl.PwAff, step: int) -> isl.PwAff:
 
 
 def _element(kind: types.Type) -> types.Type:
-    while isinstance(kind, types.Array):
+    while isinstance(kind, types.ArrayType):
         kind = kind.element
     return kind

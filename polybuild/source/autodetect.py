@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.source.chunks import Chunk, ChunkIndex
-from polybuild.source.lines import LineTable, Place
-from polybuild.source.markers import Layout, Marker
+from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, Source, Span
 from polybuild.source.preprocess import preprocess
-from polybuild.source.reader import Reading, Regions, regions_in, residents_in, text_of
+from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
 
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
@@ -60,11 +60,11 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
     """
     text = text_of(path)
     preprocessed = preprocess(path, compiler, flags)
-    reading = Reading(text, path, flags, preprocessed.text)
+    reading = FileText(text, path, flags, preprocessed.text)
     detector = _Detector(reading, accept)
     taken = detector.run()
     regions, diagnostics = detector.read(taken)
-    residents, problems = residents_in(reading, Layout(text, path), regions)
+    residents, problems = residents_in(reading, SourceText(text, path), regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     source = Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
     return Detection(source, tuple(detector.refused))
@@ -73,10 +73,10 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
 class _Detector:
     """The search in one file; ``refused`` says why loops were not taken."""
 
-    def __init__(self, reading: Reading, accept: Accept) -> None:
+    def __init__(self, reading: FileText, accept: Accept) -> None:
         self._reading = reading
         self._accept = accept
-        self._layout = Layout(reading.text, reading.path)
+        self._layout = SourceText(reading.text, reading.path)
         self._lines = LineTable(reading.preprocessed, self._layout, reading.path)
         self.refused: list[Diagnostic] = []
 
@@ -102,7 +102,7 @@ class _Detector:
 
     def read(self, stretches: Sequence[Stretch]) -> Regions:
         """The regions of the file with ``stretches`` marked."""
-        layout = Layout(self._reading.text, self._reading.path)
+        layout = SourceText(self._reading.text, self._reading.path)
         spans = {self._span(each) for each in stretches}
         for stretch in stretches:
             layout.markers += self._markers(stretch)
@@ -242,13 +242,13 @@ class _Detector:
             end = self._lines.place(stretch.end)
             pieces += [text[position : stretch.start], f"#pragma scop\n{_line(begin)}"]
             pieces += [text[stretch.start : stretch.end], f"\n{_line(end)}#pragma endscop\n"]
-            pieces.append(_line(Place(end.file, end.line + 1)))
+            pieces.append(_line(PresumedLocation(end.file, end.line + 1)))
             position = stretch.end + 1
         pieces.append(text[position:])
         return "".join(pieces)
 
 
-def _line(place: Place) -> str:
+def _line(place: PresumedLocation) -> str:
     """The line marker for ``place``."""
     name = place.file.replace("\\", "\\\\").replace('"', '\\"')
     return f'# {place.line} "{name}"\n'

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.source.nesting import Context
+from polybuild.source.nesting import MarkerContext
 
 
 def begin_pragma(index: int) -> str:
@@ -56,7 +56,9 @@ def item_lists(
         yield from item_lists(child, inside)
 
 
-def check_block(placement: Placement, context: Context, end: Context, begin: Location) -> Diagnostic | None:
+def check_block(
+    placement: Placement, context: MarkerContext, end: MarkerContext, begin: Location
+) -> Diagnostic | None:
     """Why the region cannot be replaced by one compound statement, None if it can."""
     statements = placement.statements
     controlled = context.controlled or (context.labelled and not _label_in_block(placement))

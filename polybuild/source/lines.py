@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polybuild.source.markers import Layout, unescape
+from polybuild.source.markers import SourceText, unescape
 
 _LINE_MARKER = re.compile(r'#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PresumedLocation:
     """A presumed file and line, as the compiler would print them."""
 
     file: str
@@ -22,7 +22,7 @@ class Place:
 class LineTable:
     """Places of a preprocessed text, and their physical lines in the main file."""
 
-    def __init__(self, text: str, layout: Layout, path: str) -> None:
+    def __init__(self, text: str, layout: SourceText, path: str) -> None:
         """``layout`` is that of the main file, whose name in diagnostics is ``path``."""
         first = _LINE_MARKER.match(text)
         self.text = text
@@ -31,42 +31,48 @@ class LineTable:
         self._layout = layout
         self._main_files = layout.presumed_files() - {path} | {self.main}
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> PresumedLocation:
         """The place of ``text[offset]``."""
         start = offset
         while (start := self.text.rfind("\n#", 0, start)) >= 0:
             match = _LINE_MARKER.match(self.text, start + 1)
             if match and match[2] is not None:
                 after = self.text.find("\n", match.end()) + 1
-                return Place(unescape(match[2]), int(match[1]) + self.text.count("\n", after, offset))
+                return PresumedLocation(
+                    unescape(match[2]), int(match[1]) + self.text.count("\n", after, offset)
+                )
         if match := _LINE_MARKER.match(self.text):
             after = self.text.find("\n", match.end()) + 1
-            return Place(self.main, int(match[1]) + self.text.count("\n", after, offset))
-        return Place(self.main, 1 + self.text.count("\n", 0, offset))
+            return PresumedLocation(self.main, int(match[1]) + self.text.count("\n", after, offset))
+        return PresumedLocation(self.main, 1 + self.text.count("\n", 0, offset))
 
-    def is_main(self, place: Place) -> bool:
+    def is_main(self, place: PresumedLocation) -> bool:
         """Whether ``place`` may be in the file the user compiles, not in one it includes."""
         return place.file in self._main_files
 
-    def physical_line(self, place: Place) -> int | None:
+    def physical_line(self, place: PresumedLocation) -> int | None:
         """The line of the main file at ``place``, None if unknown or elsewhere."""
         if not self._layout.renumbered:
             inside = place.file == self.main and 1 <= place.line <= self._layout.line_count
             return place.line if inside else None
         return self._layout.physical_line(self.path if place.file == self.main else place.file, place.line)
 
-    def user_place(self, place: Place) -> Place:
+    def user_place(self, place: PresumedLocation) -> PresumedLocation:
         """``place`` with the main file's own name and line where they are known."""
         if self._layout.expanded:
-            return Place(self.path, place.line) if place.file == self.main else place
+            return PresumedLocation(self.path, place.line) if place.file == self.main else place
         line = self.physical_line(place)
-        return place if line is None else Place(self.path, line)
+        return place if line is None else PresumedLocation(self.path, line)
 
-    def written(self, line: int) -> Place:
+    def written(self, line: int) -> PresumedLocation:
         """The user's file and line for a physical line of the main text."""
-        return Place(*self._layout.presumed(line)) if self._layout.expanded else Place(self.path, line)
+        return (
+            PresumedLocation(*self._layout.presumed(line))
+            if self._layout.expanded
+            else PresumedLocation(self.path, line)
+        )
 
-    def lines(self, start: int, end: int) -> Iterator[tuple[int, str, Place]]:
+    def lines(self, start: int, end: int) -> Iterator[tuple[int, str, PresumedLocation]]:
         """(offset, text, place) of each line of ``text[start:end]`` that is not a line marker."""
         place = self.place(start)
         file, number = place.file, place.line
@@ -78,5 +84,5 @@ class LineTable:
                 number = int(marker[1])
                 file = unescape(marker[2]) if marker[2] is not None else file
                 continue
-            yield here, line, Place(file, number)
+            yield here, line, PresumedLocation(file, number)
             number += 1

@@ -50,7 +50,7 @@ class Directive:
     line: int
 
 
-class Layout:
+class SourceText:
     """The lines, directives and region markers of a text as the user wrote it."""
 
     def __init__(self, text: str, path: str, *, expanded: bool = False) -> None:

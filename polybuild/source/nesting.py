@@ -9,7 +9,7 @@ from polybuild.c.tokens import tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class MarkerContext:
     """What surrounds a marker.
 
     ``block`` is the offset of the innermost open bracket; ``previous`` and
@@ -27,9 +27,9 @@ class Context:
     labelled: bool = False
 
 
-def contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[int, Context]:
+def contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[int, MarkerContext]:
     """The contexts of the markers at the given offsets in ``text[start:end]``."""
-    found: dict[int, Context] = {}
+    found: dict[int, MarkerContext] = {}
     awaiting: list[int] = []  # markers whose following token has not come yet
     open_brackets: list[tuple[int, str, str]] = []  # offset, bracket, the token before it
     previous, before_group = "", ""
@@ -37,7 +37,7 @@ def contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[
         if token.text[0] == "#":
             if token.start in markers:
                 offset, bracket, _ = open_brackets[-1] if open_brackets else (None, "", "")
-                found[token.start] = Context(
+                found[token.start] = MarkerContext(
                     block=offset,
                     bracket=bracket,
                     previous=previous,

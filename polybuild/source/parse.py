@@ -14,7 +14,7 @@ from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, 
 from polybuild.c.tokens import identifiers
 from polybuild.c.unsupported_syntax import Unreadable, without_exotic_statement
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
-from polybuild.source.lines import LineTable, Place
+from polybuild.source.lines import LineTable, PresumedLocation
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _MOST_ATTEMPTS = 60
@@ -25,7 +25,9 @@ _PRAGMA_LINE = re.compile(r"[ \t]*#")
 class FunctionSyntaxError(Exception):
     """The function that holds a region cannot be parsed."""
 
-    def __init__(self, message: str, place: Place, token: str = "", column: int = 0, hint: str = "") -> None:
+    def __init__(
+        self, message: str, place: PresumedLocation, token: str = "", column: int = 0, hint: str = ""
+    ) -> None:
         """``column`` counts the preprocessed line, where ``token`` stands.
 
         ``hint`` is given where the text is right, but not standard C.
@@ -58,7 +60,7 @@ class _Unit:
     """A chunk in the C that pycparser reads: its text and where each line comes from."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[PresumedLocation, ...]
     essential: bool = False
     typedefs: frozenset[str] = frozenset()
     unknown: bool = False
@@ -147,10 +149,10 @@ def _units(
 
 def _extract(
     lines: LineTable, start: int, end: int, pragmas: Mapping[int, tuple[str, ...]]
-) -> tuple[str, tuple[Place, ...]]:
+) -> tuple[str, tuple[PresumedLocation, ...]]:
     """The lines of a chunk without line markers, and the user's place of each."""
     texts: list[str] = []
-    places: list[Place] = []
+    places: list[PresumedLocation] = []
     # The first line keeps its columns.
     column = start - (lines.text.rfind("\n", 0, start) + 1)
     for offset, line, place in lines.lines(start, end):
@@ -221,7 +223,7 @@ def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
     return ParsedFunction(function, tuple(declarations[:-1]))
 
 
-def _place_nodes(root: c_ast.Node, places: list[Place]) -> None:
+def _place_nodes(root: c_ast.Node, places: list[PresumedLocation]) -> None:
     """Turn line numbers of the parser's input into the user's files and lines."""
     pending = [root]
     while pending:

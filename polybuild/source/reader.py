@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polybuild.c.declarations import Target
+from polybuild.c.declarations import DataModel
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.source import blocks
 from polybuild.source.callees import CallerFile, calls_in, read_callees
@@ -15,13 +15,13 @@ from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
 from polybuild.source.headers import with_headers
 from polybuild.source.lines import LineTable
-from polybuild.source.markers import Layout
+from polybuild.source.markers import SourceText
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
-from polybuild.source.nesting import Context, contexts
+from polybuild.source.nesting import MarkerContext, contexts
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, Finder
-from polybuild.source.resident import Reader as ResidentReader
+from polybuild.source.resident import ResidentReader
 from polybuild.source.symbols import Visible, file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
 
@@ -42,17 +42,17 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
         return Source(path, text, (), (path,))
     preprocessed = preprocess(path, compiler, flags)
     whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
-    layout = Layout(text if whole is None else whole, path, expanded=whole is not None)
+    layout = SourceText(text if whole is None else whole, path, expanded=whole is not None)
     text = layout.text
-    reading = Reading(text, path, flags, preprocessed.text)
-    regions, diagnostics = regions_in(reading, layout)
-    residents, problems = residents_in(reading, layout, regions)
+    file = FileText(text, path, flags, preprocessed.text)
+    regions, diagnostics = regions_in(file, layout)
+    residents, problems = residents_in(file, layout, regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     return Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileText:
     """What regions are read from: the user's text, its name, the flags, and the preprocessed text."""
 
     text: str
@@ -65,27 +65,27 @@ Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
 """The regions of a file, and what there is to say besides."""
 
 
-def regions_in(reading: Reading, layout: Layout) -> Regions:
+def regions_in(file: FileText, layout: SourceText) -> Regions:
     """What stands between the markers of the preprocessed text, which ``layout`` finds in the user's."""
-    lines = LineTable(reading.preprocessed, layout, reading.path)
-    chunks = ChunkIndex(reading.preprocessed)
+    lines = LineTable(file.preprocessed, layout, file.path)
+    chunks = ChunkIndex(file.preprocessed)
     finder = Finder(layout, lines, chunks)
     finder.find()
-    target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
-    functions = _Functions(reading.text, reading.path, target, lines, chunks)
+    target = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
+    functions = _FunctionParser(file.text, file.path, target, lines, chunks)
     regions, problems = with_temporaries(functions.read(finder.candidates), finder.candidates, lines, chunks)
     return regions, (*finder.diagnostics, *problems)
 
 
 def residents_in(
-    reading: Reading, layout: Layout, regions: Sequence[Region | RejectedRegion]
+    file: FileText, layout: SourceText, regions: Sequence[Region | RejectedRegion]
 ) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
     """The blocks of a file whose arrays stay on a device, and what is wrong with others."""
-    if "resident" not in reading.preprocessed:
+    if "resident" not in file.preprocessed:
         return (), ()
-    lines = LineTable(reading.preprocessed, layout, reading.path)
-    target = Target.from_flags(preprocessing_flags(reading.path, reading.flags))
-    return ResidentReader(layout, lines, ChunkIndex(reading.preprocessed), target, regions).read()
+    lines = LineTable(file.preprocessed, layout, file.path)
+    target = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
+    return ResidentReader(layout, lines, ChunkIndex(file.preprocessed), target, regions).read()
 
 
 def text_of(path: str) -> str:
@@ -103,12 +103,12 @@ def text_of(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Functions:
+class _FunctionParser:
     """Turns candidates into regions, one function at a time."""
 
     text: str
     path: str
-    target: Target
+    target: DataModel
     lines: LineTable
     chunks: ChunkIndex
 
@@ -165,7 +165,7 @@ class _Functions:
             if region is not None
         }
 
-    def _check_nesting(self, candidate: Candidate, places: dict[int, Context]) -> bool:
+    def _check_nesting(self, candidate: Candidate, places: dict[int, MarkerContext]) -> bool:
         begin, end = (places[offset] for offset in _offsets(candidate))
         empty = _is_empty(candidate, self.lines.text)
         dangling = not empty and (end.controlled or end.labelled)
@@ -183,7 +183,7 @@ class _Functions:
         return False
 
     def _region(
-        self, candidate: Candidate, parsed: ParsedFunction, file: Visible, places: dict[int, Context]
+        self, candidate: Candidate, parsed: ParsedFunction, file: Visible, places: dict[int, MarkerContext]
     ) -> Region | None:
         placement = blocks.place_region(parsed.function, candidate.index)
         if placement is None:

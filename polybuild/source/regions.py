@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.chunks import ChunkIndex
-from polybuild.source.lines import LineTable, Place
-from polybuild.source.markers import Layout, Marker
+from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Span
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
@@ -24,7 +24,7 @@ class Occurrence:
     clauses: str
     start: int
     end: int
-    place: Place
+    place: PresumedLocation
     marker: Marker | None
 
 
@@ -56,7 +56,7 @@ class _Open:
 class Finder:
     """Pairs markers; the result is ``candidates`` and ``diagnostics``."""
 
-    layout: Layout
+    layout: SourceText
     lines: LineTable
     chunks: ChunkIndex
     candidates: list[Candidate] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Finder:
                 used.add(marker)
             yield Occurrence(match[1], match[2].strip(), match.start(), match.end(), place, marker)
 
-    def _marker(self, kind: str, place: Place, used: set[Marker]) -> Marker | None:
+    def _marker(self, kind: str, place: PresumedLocation, used: set[Marker]) -> Marker | None:
         """The marker in the user's text that the preprocessor printed at ``place``."""
         line = self.lines.physical_line(place)
         if line is None:

@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polybuild.c.control_flow import jumps
-from polybuild.c.declarations import Target
+from polybuild.c.declarations import DataModel
 from polybuild.c.tokens import Token, matching_bracket, tokens
-from polybuild.c.types import Array, Function, Pointer, Record, Type, Unknown, Void
+from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType, VoidType
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.blocks import begin_pragma, item_lists
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
-from polybuild.source.markers import Layout, Marker
+from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import (
     Region,
     RejectedRegion,
@@ -63,13 +63,13 @@ class _Misuse(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ResidentReader:
     """Reads the resident blocks of a file, whose ``regions`` are known."""
 
-    layout: Layout
+    layout: SourceText
     lines: LineTable
     chunks: ChunkIndex
-    target: Target
+    target: DataModel
     regions: Sequence[Region | RejectedRegion]
 
     def read(self) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
@@ -213,13 +213,21 @@ def _root(path: str) -> str:
 
 def _array(path: str, first: str, count: str, symbols: dict[str, Symbol]) -> ResidentArray:
     symbol = symbols.get(_root(path))
-    kind: Type = symbol.type if symbol else Unknown(path)
+    kind: Type = symbol.type if symbol else UnknownType(path)
     for step, member in _STEP.findall(path):
-        record = kind.target if step == "->" and isinstance(kind, Pointer) else kind
-        found = field_of(record, member) if isinstance(record, Record) else None
-        kind = found.type if found else Unknown(path)
-    element = kind.target if isinstance(kind, Pointer) else kind.element if isinstance(kind, Array) else kind
-    if not isinstance(kind, Pointer | Array) or isinstance(element, Void | Function | Unknown):
+        record = kind.target if step == "->" and isinstance(kind, PointerType) else kind
+        found = field_of(record, member) if isinstance(record, RecordType) else None
+        kind = found.type if found else UnknownType(path)
+    element = (
+        kind.target
+        if isinstance(kind, PointerType)
+        else kind.element
+        if isinstance(kind, ArrayType)
+        else kind
+    )
+    if not isinstance(kind, PointerType | ArrayType) or isinstance(
+        element, VoidType | FunctionType | UnknownType
+    ):
         raise _Misuse("resident-array", f"'{path}' is no array and no pointer to elements of known size")
     if symbol is not None and symbol.volatile:
         raise _Misuse("resident-array", f"'{path}' is volatile")
@@ -227,7 +235,7 @@ def _array(path: str, first: str, count: str, symbols: dict[str, Symbol]) -> Res
         address = path if first == "0" else f"({path}) + ({first})"
         return ResidentArray(address, f"({count}) > 0 ? (size_t)({count}) * sizeof *({path}) : 0")
     is_parameter = path == _root(path) and symbol is not None and symbol.storage is Storage.PARAMETER
-    if isinstance(kind, Pointer) or kind.extent is None or is_parameter:
+    if isinstance(kind, PointerType) or kind.extent is None or is_parameter:
         hint = f"write '{path}[0:n]' for n elements"
         raise _Misuse("resident-array", f"how many elements '{path}' has is not known", hint)
     return ResidentArray(path, f"sizeof ({path})")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from polybuild.c.declarations import Scope, Target
-from polybuild.c.types import Array, Function, Pointer, Record, Type, Unknown
+from polybuild.c.declarations import DataModel, Scope
+from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType
 from polybuild.c.typing import field_of
 from polybuild.source.blocks import begin_pragma
 from polybuild.source.model import Storage, Symbol
@@ -36,7 +36,9 @@ def threadprivate_names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for match in _THREADPRIVATE.finditer(text) for name in match[1].split(","))
 
 
-def file_scope(declarations: Iterable[Declared], target: Target, threadprivate: Collection[str]) -> Visible:
+def file_scope(
+    declarations: Iterable[Declared], target: DataModel, threadprivate: Collection[str]
+) -> Visible:
     """What the file declares before the function."""
     visible = Visible(Scope(target))
     for declared in declarations:
@@ -60,7 +62,7 @@ def visible_at(file: Visible, parsed: ParsedFunction, ancestors: Sequence[c_ast.
             _declare_block(visible, ancestor, ancestors, index)
         elif isinstance(ancestor, c_ast.Case | c_ast.Default):
             _declare_until(visible, ancestor.stmts or (), ancestors, index)
-    uses = _Uses(function.body)
+    uses = _NameUses(function.body)
     symbols = {name: _with_uses(symbol, uses) for name, symbol in visible.symbols.items()}
     return Visible(visible.scope, symbols, visible.functions)
 
@@ -120,14 +122,14 @@ def _declare(
     if node.name is None:
         return
     scope.hide(node.name)
-    if isinstance(kind, Function) and storage is not Storage.PARAMETER:
+    if isinstance(kind, FunctionType) and storage is not Storage.PARAMETER:
         visible.symbols.pop(node.name, None)
         visible.functions.setdefault(node.name, kind)
         return
     if unknown:
-        kind = Unknown(node.name)
-    elif isinstance(kind, Function):
-        kind = Pointer(kind)
+        kind = UnknownType(node.name)
+    elif isinstance(kind, FunctionType):
+        kind = PointerType(kind)
     if storage is Storage.LOCAL and "extern" in node.storage:
         storage = Storage.GLOBAL
     elif storage is Storage.LOCAL and "static" in node.storage:
@@ -149,8 +151,8 @@ def _declare(
 def _says_more(known: Type, new: Type) -> bool:
     """Whether an earlier declaration of an array had the extent that a later one leaves out."""
     return (
-        isinstance(known, Array)
-        and isinstance(new, Array)
+        isinstance(known, ArrayType)
+        and isinstance(new, ArrayType)
         and new.extent is None
         and known.extent is not None
     )
@@ -158,7 +160,7 @@ def _says_more(known: Type, new: Type) -> bool:
 
 def _restrict(node: c_ast.Node, kind: Type) -> bool:
     """Whether the object is a ``restrict`` pointer, or an array with ``restrict`` in its brackets."""
-    if isinstance(kind, Pointer):
+    if isinstance(kind, PointerType):
         return kind.restrict
     return isinstance(node, c_ast.ArrayDecl) and "restrict" in (node.dim_quals or ())
 
@@ -172,7 +174,7 @@ def _any_volatile(node: c_ast.Node | None, scope: Scope) -> bool:
     return node is not None and scope.is_volatile(node)
 
 
-class _Uses:
+class _NameUses:
     """How the body of a function uses names: whose address it takes, what it uses bare."""
 
     def __init__(self, body: c_ast.Node) -> None:
@@ -213,9 +215,9 @@ def _root(node: c_ast.Node) -> str | None:
     return str(node.name) if isinstance(node, c_ast.ID) else None
 
 
-def _with_uses(symbol: Symbol, uses: _Uses) -> Symbol:
+def _with_uses(symbol: Symbol, uses: _NameUses) -> Symbol:
     taken = symbol.name in uses.addressed or any(
-        isinstance(_lvalue_type(node, symbol.type), Array) for node in uses.values.get(symbol.name, ())
+        isinstance(_lvalue_type(node, symbol.type), ArrayType) for node in uses.values.get(symbol.name, ())
     )
     return replace(symbol, address_taken=taken) if taken else symbol
 
@@ -224,10 +226,16 @@ def _lvalue_type(node: c_ast.Node, root: Type) -> Type:
     """The type of an lvalue that starts from an object of type ``root``."""
     if isinstance(node, c_ast.ArrayRef):
         base = _lvalue_type(node.name, root)
-        return base.element if isinstance(base, Array) else base.target if isinstance(base, Pointer) else base
+        return (
+            base.element
+            if isinstance(base, ArrayType)
+            else base.target
+            if isinstance(base, PointerType)
+            else base
+        )
     if isinstance(node, c_ast.StructRef):
         base = _lvalue_type(node.name, root)
-        record = base.target if isinstance(base, Pointer) else base
-        member = field_of(record, node.field.name) if isinstance(record, Record) else None
-        return member.type if member else Unknown(node.field.name)
+        record = base.target if isinstance(base, PointerType) else base
+        member = field_of(record, node.field.name) if isinstance(record, RecordType) else None
+        return member.type if member else UnknownType(node.field.name)
     return root

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polybuild.c.types import Array, Pointer
+from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
@@ -29,7 +29,7 @@ _Regions = tuple[Region | RejectedRegion, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _TemporaryPragma:
     """One pragma: the arrays, and where it stands in the preprocessed and in the user's text."""
 
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ def with_temporaries(
             hint = "write the arrays as in 'temporary(u, v)'"
             problems.append(_misuse("temporary-syntax", "there is no list of arrays", location, hint))
             continue
-        named = _Named(tuple(re.split(r"\s*,\s*", listed[1])), match.start(), location)
+        named = _TemporaryPragma(tuple(re.split(r"\s*,\s*", listed[1])), match.start(), location)
         following = _following(named, candidates, chunks)
         if not following:
             message = "no region follows in the function"
@@ -70,7 +70,7 @@ def with_temporaries(
     return tuple(found), tuple(problems)
 
 
-def _following(named: _Named, candidates: Sequence[Candidate], chunks: ChunkIndex) -> list[int]:
+def _following(named: _TemporaryPragma, candidates: Sequence[Candidate], chunks: ChunkIndex) -> list[int]:
     """The places of the regions after a pragma in the same function."""
     chunk = chunks.at(named.start)
     return [
@@ -81,7 +81,7 @@ def _following(named: _Named, candidates: Sequence[Candidate], chunks: ChunkInde
 
 
 def _with_names(
-    region: Region | RejectedRegion, named: _Named
+    region: Region | RejectedRegion, named: _TemporaryPragma
 ) -> tuple[Region | RejectedRegion, list[Diagnostic]]:
     """``region`` with those arrays of ``named`` that it can see, and what is wrong with the others."""
     if isinstance(region, RejectedRegion):
@@ -90,7 +90,7 @@ def _with_names(
     problems: list[Diagnostic] = []
     for name in named.names:
         symbol = region.symbols.get(name)
-        if symbol is None or not isinstance(symbol.type, Array | Pointer):
+        if symbol is None or not isinstance(symbol.type, ArrayType | PointerType):
             message = f"'{name}' is no array that the region in line {region.begin.line} can see"
             problems.append(_misuse("temporary-array", message, named.location))
         else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import descendants, mark_name
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
@@ -56,8 +56,8 @@ class Buffer:
     def size(self) -> int:
         """In bytes."""
         element = self.array.element
-        assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
-        each = element.size if isinstance(element, Floating) else -(-element.width // 8)
+        assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
+        each = element.size if isinstance(element, FloatingType) else -(-element.width // 8)
         return each * self.cells
 
 

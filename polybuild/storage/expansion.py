@@ -16,7 +16,7 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences, accesses_of
 from polybuild.c.nodes import always_evaluates
 from polybuild.c.synthetic import duplicate
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.source.model import Storage
@@ -25,7 +25,7 @@ from polybuild.storage.temporaries import unsuited_to_buffers
 # References to the same elements from which on a copy saves more than it takes.
 _MANY = 3
 
-_COUNTER = Integer("long long", 64, signed=True)
+_COUNTER = IntegerType("long long", 64, signed=True)
 
 
 def worth_copying(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import largest, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
 
@@ -61,7 +61,7 @@ def unsuited_to_buffers(scop: Scop, array: Array) -> str:
     """What keeps the elements of ``array`` from having another place, even if they are dead elsewhere."""
     if not array.extents:
         return "it is no array"
-    if not isinstance(array.element, Integer | Floating) or any(array.suffixes):
+    if not isinstance(array.element, IntegerType | FloatingType) or any(array.suffixes):
         return "its elements are no numbers"
     if not all(_is_plain(scop, array)):
         return "an access is not known exactly"

@@ -9,7 +9,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.reductions import Reduction
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Access, Array, Statement
 
 # The mark above the loop over the lanes of a vector in a register tile.
@@ -64,13 +64,13 @@ class Accumulator:
     @property
     def selects(self) -> bool:
         """Whether it is a minimum or maximum of floating-point numbers, which OpenMP's own do not suit."""
-        return self.operator.endswith(("min", "max")) and isinstance(self.type, Floating)
+        return self.operator.endswith(("min", "max")) and isinstance(self.type, FloatingType)
 
     @property
-    def type(self) -> Integer | Floating:
+    def type(self) -> IntegerType | FloatingType:
         """The widest of the types that the reductions need."""
         kinds = [each.type for each in self.reductions]
-        return max(kinds, key=lambda each: each.width if isinstance(each, Integer) else each.size)
+        return max(kinds, key=lambda each: each.width if isinstance(each, IntegerType) else each.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Packed:
     name: str
     update: Statement
     expression: c_ast.Node
-    type: Floating
+    type: FloatingType
     elements: tuple[tuple[Access, isl.PwMultiAff], ...]
     extents: tuple[int, ...]
     stored: tuple[Offset, ...]
@@ -127,7 +127,7 @@ class RegisterTile:
     own: frozenset[int]
     vectors: frozenset[int]
     array: Array
-    type: Floating
+    type: FloatingType
     lanes: int
     load: str
     store: str

@@ -26,7 +26,7 @@ from pathlib import Path
 from pycparser import c_ast
 
 from polybuild.c.nodes import walk
-from polybuild.c.types import Array, Floating, Integer, Pointer, Type
+from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -83,35 +83,35 @@ def hashed(region: Region) -> Iterator[str]:
     mentioned = {each.name for node in region.statements for each in walk(node) if isinstance(each, c_ast.ID)}
     for name in sorted(mentioned & set(region.symbols)):
         symbol = region.symbols[name]
-        if isinstance(symbol.type, Integer | Floating) and not getattr(symbol.type, "complex", False):
+        if isinstance(symbol.type, IntegerType | FloatingType) and not getattr(symbol.type, "complex", False):
             yield f"survey_number({name});"
         elif symbol.storage is not Storage.PARAMETER and _is_flat_array(symbol.type):
             yield f"survey_bytes({name}, sizeof {name});"
 
 
 def _is_flat_array(kind: Type) -> bool:
-    if not isinstance(kind, Array):
+    if not isinstance(kind, ArrayType):
         return False
-    while isinstance(kind, Array):
+    while isinstance(kind, ArrayType):
         if kind.extent is None:
             return False
         kind = kind.element
-    return isinstance(kind, Integer | Floating)
+    return isinstance(kind, IntegerType | FloatingType)
 
 
 def argument(symbol: Symbol) -> str:
     """A value for a parameter."""
     kind: Type = symbol.type
-    if isinstance(kind, Integer):
+    if isinstance(kind, IntegerType):
         return "7"
-    if isinstance(kind, Floating):
+    if isinstance(kind, FloatingType):
         return "1.5"
-    while isinstance(kind, Array | Pointer):
-        kind = kind.element if isinstance(kind, Array) else kind.target
+    while isinstance(kind, ArrayType | PointerType):
+        kind = kind.element if isinstance(kind, ArrayType) else kind.target
     filling = 0
-    if isinstance(kind, Floating):
+    if isinstance(kind, FloatingType):
         filling = {8: 1, 4: 2}.get(kind.size, 0)
-    elif isinstance(kind, Integer) and kind.width == 32:
+    elif isinstance(kind, IntegerType) and kind.width == 32:
         filling = 3
     return f"survey_buffer({filling})"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.poly.relations import maps_of
@@ -58,7 +58,7 @@ class NamedBuffer:
         Every value that is read was written, but a compiler cannot see that behind a condition.
         """
         element = self.buffer.array.element
-        assert isinstance(element, Integer | Floating)  # noqa: S101 - arrays of others are no temporaries
+        assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
         if not self.buffer.scalars:
             return [f"{element.name} {self.variables[0]};"]
         chosen = [each for each in self.variables if each in used]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.c.nodes import always_evaluates
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.nodes import kind_of, parts
 from polybuild.scop.model import Access, AccessKind, Array
@@ -30,7 +30,7 @@ class Held:
     @property
     def type(self) -> str:
         """The C type of the variable."""
-        assert isinstance(self.array.element, Integer | Floating)  # noqa: S101 - others are not held
+        assert isinstance(self.array.element, IntegerType | FloatingType)  # noqa: S101 - others are not held
         return self.array.element.name
 
 
@@ -93,6 +93,6 @@ def _may_be_held(access: Access, elsewhere: Collection[int]) -> bool:
         and access.kind is not AccessKind.MAY_WRITE
         and bool(array.extents)
         and not any(array.suffixes)
-        and isinstance(array.element, Integer | Floating)
+        and isinstance(array.element, IntegerType | FloatingType)
         and id(access.node) not in elsewhere
     )

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.inspectors import Inspection
 from polybuild.c.nodes import walk
 from polybuild.c.synthetic import type_name
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.ends import Ends
 from polybuild.codegen.c.loops import LoopPrinter
@@ -64,7 +64,7 @@ def _statement(inspections: Sequence[Inspection], ends: Ends) -> Statement:
     tests = [
         c_ast.If(c_ast.BinaryOp(op, value, c_ast.ID(end)), c_ast.Assignment("=", c_ast.ID(end), value), None)
         for each in inspections
-        for value in (c_ast.Cast(type_name(Integer("long long", 64, signed=True)), each.expression),)
+        for value in (c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression),)
         for op, end in zip("<>", ends[each], strict=True)
     ]
     body: c_ast.Node = c_ast.Compound(tests)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces, reduction_clause
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.buffers import Scopes
@@ -321,7 +321,7 @@ class LoopPrinter:
         loop, instance = restored.loop, self._ast.instances[first_instance(node)]
         identifier = node.for_get_iterator().id_get_id().get_name()
         iterator = instance.statement.iterators[loop.position]
-        unsigned = isinstance(iterator.type, Integer) and not iterator.type.signed
+        unsigned = isinstance(iterator.type, IntegerType) and not iterator.type.signed
         variable = counter = self._counter(iterator.name)
         if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
             counter = fresh(PREFIX + variable, self._taken.union(self._names.values(), {variable}))
@@ -464,18 +464,18 @@ def _advance(counter: str, step: int) -> str:
 
 def _name_of(array: Array) -> str:
     """The type of the elements of an array that something accumulates in."""
-    assert isinstance(array.element, Integer | Floating)  # noqa: S101 - reductions are of numbers
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - reductions are of numbers
     return array.element.name
 
 
 def _element_name(array: Array) -> str:
-    assert isinstance(array.element, Integer | Floating)  # noqa: S101 - arrays of others are in no buffers
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are in no buffers
     return array.element.name
 
 
 def _type_name(statement: Statement, position: int) -> str:
     declared = statement.iterators[position].type
-    return declared.name if isinstance(declared, Integer) else COUNTER_TYPE
+    return declared.name if isinstance(declared, IntegerType) else COUNTER_TYPE
 
 
 def register(kind: str, *, wanted: bool) -> str:

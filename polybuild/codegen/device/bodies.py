@@ -23,9 +23,9 @@ from polybuild.scop.model import Access, Array
 from polybuild.source.model import Region
 
 _ABSOLUTE = {
-    "abs": types.Integer("int", 32, signed=True),
-    "labs": types.Integer("long", 64, signed=True),
-    "llabs": types.Integer("long long", 64, signed=True),
+    "abs": types.IntegerType("int", 32, signed=True),
+    "labs": types.IntegerType("long", 64, signed=True),
+    "llabs": types.IntegerType("long long", 64, signed=True),
 }
 
 Element = Callable[[Array, Sequence[str]], str]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import element, steps_in_bytes
 from polybuild.codegen.c.expressions import MULTIPLICATIVE, ExpressionPrinter
 from polybuild.codegen.device.kernels import buffer_name, first_name, step_names
@@ -143,4 +143,4 @@ def regular(arrays: Iterable[Array]) -> list[str]:
 def unit_of(array: Array) -> str:
     """The size of an element, as C text."""
     kind = array.element
-    return f"sizeof({kind.name})" if isinstance(kind, Integer | Floating) else "1"
+    return f"sizeof({kind.name})" if isinstance(kind, IntegerType | FloatingType) else "1"

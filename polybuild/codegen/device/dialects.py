@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polybuild.c.types import Floating, Integer, Type
+from polybuild.c.types import FloatingType, IntegerType, Type
 
 
 def _words(text: str) -> list[str]:
@@ -62,9 +62,9 @@ class Dialect:
 
     def type_name(self, kind: Type) -> str | None:
         """The name of an arithmetic type with the size it has on the host, None if there is none."""
-        if isinstance(kind, Floating):
+        if isinstance(kind, FloatingType):
             return kind.name if kind.name in {"float", "double"} else None
-        if not isinstance(kind, Integer) or kind.width > 64:
+        if not isinstance(kind, IntegerType) or kind.width > 64:
             return None
         if kind.width == 1:
             return self.boolean

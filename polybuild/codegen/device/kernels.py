@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer, Type
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.buffers import NamedBuffer
@@ -181,7 +181,7 @@ class KernelPrinter(LoopPrinter):
                     self._type(each.element), self._own(each), each.element.name, c_text(each.expression)
                 )
                 for each in values
-                if isinstance(each.element, Integer | Floating)
+                if isinstance(each.element, IntegerType | FloatingType)
             ),
             *(_by_value(self._counter_type_there(), name, self.counter_type, name) for name in outer),
         ]
@@ -194,7 +194,7 @@ class KernelPrinter(LoopPrinter):
         )
 
     def _value(self, array: Array) -> Argument:
-        host = array.element.name if isinstance(array.element, Integer | Floating) else ""
+        host = array.element.name if isinstance(array.element, IntegerType | FloatingType) else ""
         return _by_value(self._type(array.element), self._own(array), host, c_text(array.expression))
 
     def _first(self, array: Array) -> Argument:

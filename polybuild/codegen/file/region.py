@@ -13,7 +13,7 @@ from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspection
 from polybuild.c.nodes import walk
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import accumulator_names, combination
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.bodies import c_text
@@ -269,7 +269,7 @@ def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: Ex
     if defined.is_empty():
         return []
     text = printer.text(build.expr_from_pw_aff(result))
-    if isinstance(value.type, Integer) and (value.type.width < 32 or not value.type.signed):
+    if isinstance(value.type, IntegerType) and (value.type.width < 32 or not value.type.signed):
         text = f"({value.type.name})({text})"  # the compiler need not warn that it wraps around
     if value.base is not None:
         text = f"{c_text(value.base)} + ({text})"

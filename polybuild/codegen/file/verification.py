@@ -16,7 +16,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.types import Floating, Integer, Type
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
@@ -107,7 +107,7 @@ def _tolerance(accumulators: Sequence[Accumulator]) -> str:
     inexact = [each for each in accumulators if not all(reduction.exact for reduction in each.reductions)]
     if not inexact:
         return "0.0"
-    return "1e-4" if any(each.type == Floating("float", 4) for each in inexact) else "1e-9"
+    return "1e-4" if any(each.type == FloatingType("float", 4) for each in inexact) else "1e-9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _statement(scop: Scop, target: _Target) -> Statement:
     ).intersect_domain(domain)
     node = c_ast.ID(array.spelling)
     subscripts = tuple(
-        Iterator(f"{PREFIX}e{dim}", Integer("long long", 64, signed=True), scop.location)
+        Iterator(f"{PREFIX}e{dim}", IntegerType("long long", 64, signed=True), scop.location)
         for dim in range(count)
     )
     arguments = [
@@ -208,10 +208,10 @@ def _told(array: Array) -> str:
 
 def _kind(kind: Type) -> str:
     """How the check compares and prints a value: see polybuild_verify.h."""
-    if isinstance(kind, Floating):
+    if isinstance(kind, FloatingType):
         part = kind.size // 2 if kind.complex else kind.size
         return ("FDC" if kind.complex else "fdL")[{4: 0, 8: 1}.get(part, 2)]
-    if isinstance(kind, Integer):
+    if isinstance(kind, IntegerType):
         signed = {8: "1", 16: "2", 32: "4", 64: "8"}
         unsigned = {1: "b", 8: "b", 16: "w", 32: "u", 64: "q"}
         return (signed if kind.signed else unsigned).get(kind.width, "x")

@@ -20,7 +20,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.subscripts import FlatSubscript
 from polybuild.scop.delinearise.views import FlatAccess, Sizes, find_view, fitted, outside
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import ProductLimit
 
 # The declaration of a variable and the members below it.
@@ -36,7 +36,7 @@ class FlatSubscripts:
     _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
     _flat: set[Key] = field(default_factory=set)
 
-    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, place: Place) -> None:
+    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, place: LoopContext) -> None:
         """Remember one access."""
         self._met.setdefault(key, []).append(FlatAccess(self._polynomial(subscript, place), place.domain))
         if isinstance(subscript, FlatSubscript):
@@ -59,7 +59,7 @@ class FlatSubscripts:
         self,
         key: Key,
         subscript: isl.PwAff | FlatSubscript,
-        place: Place,
+        place: LoopContext,
         node: c_ast.Node,
         assumptions: Assumptions,
     ) -> tuple[isl.PwAff, ...] | None:
@@ -82,7 +82,7 @@ class FlatSubscripts:
             return None
         return subscripts
 
-    def require_sizes(self, key: Key, place: Place, node: c_ast.Node, assumptions: Assumptions) -> None:
+    def require_sizes(self, key: Key, place: LoopContext, node: c_ast.Node, assumptions: Assumptions) -> None:
         """Assume positive sizes where any element may be touched: else the view has no elements."""
         for position, extent in enumerate(self.extents(key), 2):
             assumptions.require(
@@ -97,7 +97,7 @@ class FlatSubscripts:
             )
 
     def _violations(
-        self, key: Key, subscripts: tuple[isl.PwAff, ...], place: Place, node: c_ast.Node
+        self, key: Key, subscripts: tuple[isl.PwAff, ...], place: LoopContext, node: c_ast.Node
     ) -> Iterator[Violation]:
         """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
         for position, extent in enumerate(self.extents(key), 1):
@@ -119,7 +119,7 @@ class FlatSubscripts:
         bits: int,
         key: Key,
         rows: isl.PwAff,
-        place: Place,
+        place: LoopContext,
         *,
         node: c_ast.Node,
         assumptions: Assumptions,
@@ -140,7 +140,7 @@ class FlatSubscripts:
         """The inner extents of the view of ``key``; none if it has no view."""
         return tuple(self.atoms.value(size) for size in self.views.get(key, ()))
 
-    def _polynomial(self, subscript: isl.PwAff | FlatSubscript, place: Place) -> Polynomial:
+    def _polynomial(self, subscript: isl.PwAff | FlatSubscript, place: LoopContext) -> Polynomial:
         if isinstance(subscript, FlatSubscript):
             return subscript.polynomial
         return from_affine(subscript, place.depth, self.atoms)

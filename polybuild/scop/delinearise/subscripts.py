@@ -10,14 +10,14 @@ from pycparser import c_ast
 
 from polybuild.c.integers import common, holds, promoted
 from polybuild.c.synthetic import Exact
-from polybuild.c.types import Integer
+from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of_name
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.delinearise.polynomials import Atoms, NotPolynomial, Polynomial, from_affine
 from polybuild.scop.expressions import Affine, Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import Place
+from polybuild.scop.loop_context import LoopContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ class FlatSubscript:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _TypedPolynomial:
     """A C value, pending in the sense of ``expressions``; ``affine`` if it is piecewise affine."""
 
     polynomial: Polynomial
-    type: Integer
+    type: IntegerType
     pending: bool
     affine: Affine | None = None
 
 
 def read_subscript(
-    node: c_ast.Node, place: Place, facts: Facts, atoms: Atoms, violations: list[Violation]
+    node: c_ast.Node, place: LoopContext, facts: Facts, atoms: Atoms, violations: list[Violation]
 ) -> isl.PwAff | FlatSubscript:
     """The value of a subscript; ``violations`` collects where C's value would differ.
 
@@ -52,17 +52,17 @@ def read_subscript(
         if not is_affinity_refusal(error):
             raise
         try:
-            return _Reading(facts, atoms, place, violations).subscript(node)
+            return _PolynomialReader(facts, atoms, place, violations).subscript(node)
         except NotPolynomial:
             raise error from None
     violations.extend(found)
     return value
 
 
-class _Reading:
+class _PolynomialReader:
     """The reading of one subscript at one place."""
 
-    def __init__(self, facts: Facts, atoms: Atoms, place: Place, violations: list[Violation]) -> None:
+    def __init__(self, facts: Facts, atoms: Atoms, place: LoopContext, violations: list[Violation]) -> None:
         self._facts = facts
         self._atoms = atoms
         self._place = place
@@ -74,7 +74,7 @@ class _Reading:
             value.polynomial, value.type.width if value.pending and value.type.width < 64 else 0
         )
 
-    def _value(self, node: c_ast.Node) -> _Value:
+    def _value(self, node: c_ast.Node) -> _TypedPolynomial:
         found: list[Violation] = []
         try:
             affine = Expressions(self._facts, "subscript", found).affine(node, self._place)
@@ -88,7 +88,7 @@ class _Reading:
         self._violations.extend(found)
         return self._from_affine(affine)
 
-    def _composed(self, node: c_ast.Node) -> _Value | None:
+    def _composed(self, node: c_ast.Node) -> _TypedPolynomial | None:
         """The value of a sum, product or conversion that is not affine; None if it is another expression."""
         if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-", "*"}:
             return self._binary(node)
@@ -97,16 +97,16 @@ class _Reading:
             value = self._convert(value, promoted(value.type), node)
             if node.op == "+":
                 return value
-            return _Value(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
+            return _TypedPolynomial(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
         if isinstance(node, c_ast.Cast):
             to = type_of_name(node.to_type, self._facts.region)
-            if isinstance(node, Exact) and isinstance(to, Integer):
+            if isinstance(node, Exact) and isinstance(to, IntegerType):
                 return dataclasses.replace(self._value(node.expr), type=to, pending=False)
-            if isinstance(to, Integer):
+            if isinstance(to, IntegerType):
                 return self._convert(self._value(node.expr), to, node)
         return None
 
-    def _binary(self, node: c_ast.BinaryOp) -> _Value:
+    def _binary(self, node: c_ast.BinaryOp) -> _TypedPolynomial:
         left, right = self._value(node.left), self._value(node.right)
         kind = common(left.type, right.type, self._facts.region.scope)
         one = self._convert(left, kind, node.left).polynomial
@@ -115,9 +115,9 @@ class _Reading:
             result = one.multiply(other)
         else:
             result = one.add(other) if node.op == "+" else one.subtract(other)
-        return _Value(result, kind, pending=not kind.signed)
+        return _TypedPolynomial(result, kind, pending=not kind.signed)
 
-    def _convert(self, value: _Value, to: Integer, node: c_ast.Node) -> _Value:
+    def _convert(self, value: _TypedPolynomial, to: IntegerType, node: c_ast.Node) -> _TypedPolynomial:
         """``value`` in the type ``to``; where its range matters, only affine values can be shown to fit."""
         if value.affine is not None:
             expressions = Expressions(self._facts, "subscript", self._violations)
@@ -132,6 +132,6 @@ class _Reading:
             raise NotPolynomial(f"a product may not fit '{to.name}'")
         return dataclasses.replace(value, type=to, pending=not fits and not to.signed)
 
-    def _from_affine(self, affine: Affine) -> _Value:
+    def _from_affine(self, affine: Affine) -> _TypedPolynomial:
         polynomial = from_affine(affine.value, self._place.depth, self._atoms)
-        return _Value(polynomial, affine.type, affine.pending, affine)
+        return _TypedPolynomial(polynomial, affine.type, affine.pending, affine)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from polybuild.c.types import Floating
+from polybuild.c.types import FloatingType
 from polybuild.scop.model import Access, AccessKind, Statement
 from polybuild.targets.cpu.strides import Reference, Stride
 
@@ -29,7 +29,7 @@ class Update:
 
     statement: Statement
     accumulator: Reference
-    type: Floating
+    type: FloatingType
     own: frozenset[int]
     operands: tuple[Reference, ...]
 
@@ -43,7 +43,7 @@ def find_update(references: list[Reference]) -> Update | None:
         return None
     (write,) = writes
     element = write.access.array.element
-    if write.access.kind is not AccessKind.WRITE or not isinstance(element, Floating):
+    if write.access.kind is not AccessKind.WRITE or not isinstance(element, FloatingType):
         return None
     if element.name not in _SUFFIXES or not _is_simple(write.access):
         return None
@@ -68,7 +68,7 @@ def _is_simple(access: Access) -> bool:
     return access.exact and bool(access.array.extents) and not any(access.array.suffixes)
 
 
-def _is_arithmetic(node: c_ast.Node, known: set[int], element: Floating) -> bool:
+def _is_arithmetic(node: c_ast.Node, known: set[int], element: FloatingType) -> bool:
     if id(node) in known:
         return True
     if isinstance(node, c_ast.BinaryOp):

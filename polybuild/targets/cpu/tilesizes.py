@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.options import Options
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
@@ -131,8 +131,8 @@ def is_resident(accesses: list[Reference], cache: int) -> bool:
 def element_size(reference: Reference) -> int:
     """Bytes of one element of the array."""
     element = reference.access.array.element
-    if isinstance(element, Floating):
+    if isinstance(element, FloatingType):
         return element.size
-    if isinstance(element, Integer):
+    if isinstance(element, IntegerType):
         return max(1, element.width // 8)
     return 8

@@ -11,7 +11,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences, by_memory
 from polybuild.analysis.trip_counts import dimension_counts
 from polybuild.c.nodes import location
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
 from polybuild.poly.budget import found_within
@@ -243,8 +243,8 @@ def levels(array: Array) -> int:
 def _require_plain_arrays(scop: Scop) -> None:
     for array in scop.arrays:
         kind = array.element
-        plain = isinstance(kind, Integer) and kind.width in {8, 16, 32, 64}
-        plain = plain or (isinstance(kind, Floating) and kind.name in {"float", "double"})
+        plain = isinstance(kind, IntegerType) and kind.width in {8, 16, 32, 64}
+        plain = plain or (isinstance(kind, FloatingType) and kind.name in {"float", "double"})
         # copies are of runs, rows and planes
         plain = plain and (not any(array.suffixes) or (not array.local and levels(array) <= 3))
         if not plain:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.c.types import Floating, Integer
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.gpu.coalescing import steps_along
@@ -123,7 +123,13 @@ def _within_budget(tiles: list[SharedTile]) -> list[SharedTile]:
 def bytes_of(tile: SharedTile) -> int:
     """The shared memory of a tile."""
     kind = tile.array.element
-    size = kind.size if isinstance(kind, Floating) else kind.width // 8 if isinstance(kind, Integer) else 8
+    size = (
+        kind.size
+        if isinstance(kind, FloatingType)
+        else kind.width // 8
+        if isinstance(kind, IntegerType)
+        else 8
+    )
     return tile.box.elements // tile.box.sizes[-1] * tile.row * size
 
 

@@ -11,7 +11,17 @@ import pytest
 from pycparser import c_ast
 from reading import Reader, function, region
 
-from polybuild.c.types import Array, Floating, Function, Integer, Pointer, Record, Type, Unknown, Void
+from polybuild.c.types import (
+    ArrayType,
+    FloatingType,
+    FunctionType,
+    IntegerType,
+    PointerType,
+    RecordType,
+    Type,
+    UnknownType,
+    VoidType,
+)
 from polybuild.c.typing import declared_type, type_of, type_of_name
 from polybuild.source.model import Region, Storage
 
@@ -59,18 +69,18 @@ def expressions() -> list[str]:
 def spelled(kind: Type) -> str:
     """A type as C text for a cast-like context (``__typeof__`` of a declared pointer suffices)."""
     match kind:
-        case Void():
+        case VoidType():
             return "void"
-        case Integer() | Floating():
+        case IntegerType() | FloatingType():
             return kind.name
-        case Record():
+        case RecordType():
             return f"{kind.kind} {kind.tag}"
-        case Pointer():
+        case PointerType():
             return f"__typeof__({spelled(kind.target)} *)"
-        case Array():
+        case ArrayType():
             extent = kind.extent.value if isinstance(kind.extent, c_ast.Constant) else ""
             return f"__typeof__({spelled(kind.element)} [{extent}])"
-        case Function():
+        case FunctionType():
             parameters = ", ".join(spelled(each) for each in kind.parameters or ()) or "void"
             return f"__typeof__({spelled(kind.result)} ({parameters}))"
     return f"unknown {kind}"
@@ -116,7 +126,7 @@ def typed(read: Reader, declarations: str, expression: str, *flags: str) -> tupl
 
 def test_what_is_not_known_is_unknown(read: Reader) -> None:
     for expression in ("undeclared", "undeclared + 1", "undeclared(1)", "-undeclared", "a[undeclared].x"):
-        assert isinstance(typed(read, "", expression)[0], Unknown), expression
+        assert isinstance(typed(read, "", expression)[0], UnknownType), expression
 
 
 @pytest.mark.parametrize(
@@ -134,26 +144,26 @@ def test_what_is_not_known_is_unknown(read: Reader) -> None:
 )
 def test_types_outside_the_model_are_unknown(read: Reader, declaration: str) -> None:
     kind, found = typed(read, declaration, "x")
-    assert isinstance(kind, Unknown)
+    assert isinstance(kind, UnknownType)
     assert "x" in found.symbols
 
 
 def test_signedness_of_char_follows_the_flags(read: Reader) -> None:
-    assert typed(read, "", "*(char *) a", "-funsigned-char")[0] == Integer("char", 8, signed=False)
-    assert typed(read, "", "*(char *) a", "-fsigned-char")[0] == Integer("char", 8, signed=True)
+    assert typed(read, "", "*(char *) a", "-funsigned-char")[0] == IntegerType("char", 8, signed=False)
+    assert typed(read, "", "*(char *) a", "-fsigned-char")[0] == IntegerType("char", 8, signed=True)
 
 
 def test_built_in_functions_of_mathematics(read: Reader) -> None:
-    assert typed(read, "", "__builtin_fabsf(1.0f)")[0] == Floating("float", 4)
-    assert typed(read, "", "__builtin_pow(1.0, 2.0)")[0] == Floating("double", 8)
+    assert typed(read, "", "__builtin_fabsf(1.0f)")[0] == FloatingType("float", 4)
+    assert typed(read, "", "__builtin_pow(1.0, 2.0)")[0] == FloatingType("double", 8)
 
 
 def test_volatile_and_restrict_of_pointers(read: Reader) -> None:
     kind, _ = typed(read, "typedef volatile int vint; extern vint *x; extern int *restrict y;", "x")
-    assert isinstance(kind, Pointer)
+    assert isinstance(kind, PointerType)
     assert kind.volatile
     kind, _ = typed(read, "extern int *restrict y;", "y")
-    assert isinstance(kind, Pointer)
+    assert isinstance(kind, PointerType)
     assert kind.restrict
     assert not kind.volatile
 
@@ -162,10 +172,10 @@ def test_declarations_inside_a_region(read: Reader) -> None:
     text = "typedef float real;\n" + function("#pragma scop\nreal t[4]; t[0] = (real) n;\n#pragma endscop")
     found = region(read(text))
     kind = declared_type(found.statements[0], found)
-    assert isinstance(kind, Array)
-    assert kind.element == Floating("float", 4)
+    assert isinstance(kind, ArrayType)
+    assert kind.element == FloatingType("float", 4)
     cast = found.statements[1].rvalue
-    assert type_of_name(cast.to_type, found) == Floating("float", 4)
+    assert type_of_name(cast.to_type, found) == FloatingType("float", 4)
 
 
 def test_enumerators_have_values(read: Reader) -> None:

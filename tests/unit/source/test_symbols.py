@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 from reading import Reader, function, region
 
-from polybuild.c.types import Array, Floating, Function, Integer, Pointer, Record
+from polybuild.c.types import ArrayType, FloatingType, FunctionType, IntegerType, PointerType, RecordType
 from polybuild.source.model import Storage, Symbol
 
 EMPTY = "#pragma scop\n#pragma endscop"
@@ -61,12 +61,12 @@ def test_array_parameters_keep_their_extents(read: Reader) -> None:
         read, EMPTY, "int n, double A[n][20], double B[restrict static 4], double C[], double D[*][*]"
     )
     a, b, c = (found[name].type for name in "ABC")
-    assert isinstance(a, Array)
+    assert isinstance(a, ArrayType)
     assert isinstance(a.extent, c_ast.ID)
-    assert isinstance(a.element, Array)
-    assert a.element.element == Floating("double", 8)
-    assert isinstance(b, Array)
-    assert isinstance(c, Array)
+    assert isinstance(a.element, ArrayType)
+    assert a.element.element == FloatingType("double", 8)
+    assert isinstance(b, ArrayType)
+    assert isinstance(c, ArrayType)
     assert c.extent is None
     assert [found[name].restrict for name in "ABC"] == [False, True, False]
     assert all(found[name].storage is Storage.PARAMETER for name in "ABC")
@@ -79,21 +79,21 @@ def test_pointers_to_arrays(read: Reader) -> None:
         "int n, double (*restrict A)[n], double *__restrict__ B, float **C, void (*f)(int), int g(int)",
     )
     a = found["A"].type
-    assert isinstance(a, Pointer)
+    assert isinstance(a, PointerType)
     assert a.restrict
-    assert isinstance(a.target, Array)
+    assert isinstance(a.target, ArrayType)
     assert found["A"].restrict
     assert found["B"].restrict
-    assert found["C"].type == Pointer(Pointer(Floating("float", 4)))
+    assert found["C"].type == PointerType(PointerType(FloatingType("float", 4)))
     for name in "fg":
         kind = found[name].type
-        assert isinstance(kind, Pointer)
-        assert isinstance(kind.target, Function)
+        assert isinstance(kind, PointerType)
+        assert isinstance(kind.target, FunctionType)
 
 
 def test_later_declarations_do_not_lose_extents(read: Reader) -> None:
     found = symbols(read, f"{EMPTY}\nA[0] = 1;", before="extern int A[10];\nextern int A[];\n")
-    assert isinstance(found["A"].type, Array)
+    assert isinstance(found["A"].type, ArrayType)
     assert found["A"].type.extent is not None
 
 
@@ -133,8 +133,8 @@ def test_functions_enumerators_and_records(read: Reader) -> None:
     assert {"twice", "choose", "f"} <= set(found.functions)
     assert "unused" not in found.functions
     twice = found.functions["twice"]
-    assert isinstance(twice, Function)
-    assert (twice.result, twice.parameters) == (Floating("double", 8), (Floating("double", 8),))
+    assert isinstance(twice, FunctionType)
+    assert (twice.result, twice.parameters) == (FloatingType("double", 8), (FloatingType("double", 8),))
     assert found.enumerators["N"] == 4
     assert found.scope.target.pointer_size == 8
 
@@ -142,10 +142,10 @@ def test_functions_enumerators_and_records(read: Reader) -> None:
 def test_records_may_point_to_themselves(read: Reader) -> None:
     before = "typedef struct node node; struct node { node *next; int x; unsigned bit : 3; };\n"
     found = symbols(read, EMPTY, "node *list", before)["list"].type
-    assert isinstance(found, Pointer)
+    assert isinstance(found, PointerType)
     record = found.target
-    assert isinstance(record, Record)
+    assert isinstance(record, RecordType)
     assert record.fields is not None
     assert [(each.name, each.bits) for each in record.fields] == [("next", None), ("x", None), ("bit", 3)]
-    assert record.fields[0].type == Pointer(record)
-    assert record.fields[1].type == Integer("int", 32, signed=True)
+    assert record.fields[0].type == PointerType(record)
+    assert record.fields[1].type == IntegerType("int", 32, signed=True)
