@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polybuild.poly.relations import children, node_kind
-from polybuild.transform.bands import member
+from polybuild.poly.trees import children, member, node_kind
 
 _PARALLEL = re.compile(r"parallel\d+")
 

@@ -1,9 +1,9 @@
-"""The few isl helpers that all rooms share."""
+"""Unions of sets and relations in a fixed order, and what isl's own functions leave to say of them."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
 import islpy as isl
 
@@ -68,37 +68,3 @@ def depends_on(schedule: isl.Map, position: int) -> bool:
 def lexicographically_after(schedule: isl.UnionMap) -> isl.UnionMap:
     """Pairs ``x -> y`` of instances that ``schedule`` runs in this order."""
     return schedule.lex_lt_union_map(schedule)
-
-
-def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
-    """The type of a schedule node, as the enumeration it is."""
-    return isl.schedule_node_type(node.get_type())
-
-
-def mark_name(node: isl.ScheduleNode) -> str:
-    """The name of a mark, ``""`` if ``node`` is none."""
-    return str(node.mark_get_id().get_name()) if node_kind(node) == isl.schedule_node_type.mark else ""
-
-
-def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
-    """The children of a schedule node, in order."""
-    return [node.child(index) for index in range(node.n_children())]
-
-
-def descendants(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    """``node`` and all nodes below it, parents first.
-
-    isl's own walks call back; an error that leaves a callback corrupts isl's memory.
-    """
-    yield node
-    for each in children(node):
-        yield from descendants(each)
-
-
-def map_bottom_up(
-    node: isl.ScheduleNode, change: Callable[[isl.ScheduleNode], isl.ScheduleNode]
-) -> isl.ScheduleNode:
-    """``node`` with each node below and then itself replaced by what ``change`` makes of it."""
-    for index in range(node.n_children()):
-        node = map_bottom_up(node.child(index), change).parent()
-    return change(node)

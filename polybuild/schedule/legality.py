@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.poly.relations import children, node_kind
+from polybuild.poly.trees import children, is_band, member, node_kind, within
 
 
 class IllegalSchedule(Exception):
@@ -71,22 +71,16 @@ def _check_relaxed(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
     """
     if active.is_empty():
         return
-    if node_kind(node) == isl.schedule_node_type.band and node.band_n_member() > 0:
-        partial = node.band_get_partial_schedule()
+    if is_band(node):
         for position in range(node.band_n_member()):
             if node.band_member_get_coincident(position):
-                member = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))
                 _expect_empty(
-                    active.subtract(active.eq_at_multi_union_pw_aff(member)),
+                    active.subtract(active.eq_at_multi_union_pw_aff(member(node, position))),
                     f"member {position} of a band is marked coincident and carries a reduction",
                 )
-        active = active.eq_at_multi_union_pw_aff(partial)
+        active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
     for each in children(node):
-        inside = active
-        if node_kind(each) == isl.schedule_node_type.filter:
-            chosen = each.filter_get_filter()
-            inside = active.intersect_domain(chosen).intersect_range(chosen)
-        _check_relaxed(each, inside)
+        _check_relaxed(each, within(active, each))
 
 
 def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
@@ -150,7 +144,7 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
         _check(node.child(0), active, ranges)
         return
     partial = node.band_get_partial_schedule()
-    _check_members(node, partial, active)
+    _check_members(node, active)
     _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
     remaining = tuple(_order_in_band(partial, each) for each in ranges)
     _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
@@ -169,20 +163,20 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
 
 
-def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active: isl.UnionMap) -> None:
+def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
     """Prove what the band says: no permutable member goes back, no coincident one moves."""
     # a coincident loop may reorder live ranges: each thread then owns a copy
     for position in range(node.band_n_member()):
         coincident = bool(node.band_member_get_coincident(position))
         if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
             continue
-        member = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))
+        date = member(node, position)
         _expect_empty(
-            active.lex_gt_at_multi_union_pw_aff(member), f"member {position} of a band goes back in time"
+            active.lex_gt_at_multi_union_pw_aff(date), f"member {position} of a band goes back in time"
         )
         if coincident:
             _expect_empty(
-                active.lex_lt_at_multi_union_pw_aff(member),
+                active.lex_lt_at_multi_union_pw_aff(date),
                 f"member {position} of a band is marked coincident and carries a dependence",
             )
 
@@ -237,7 +231,7 @@ def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tup
     Each thread of that loop needs its own copy of them.
     """
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
-    first = isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(0))
+    first = member(node, 0)
     here = node.get_domain()
     shared: list[PrivateArray] = []
     for each in private:
@@ -257,7 +251,7 @@ def keeps_values(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> b
     then may they stand for the arrays.
     """
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
-    first = isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(0))
+    first = member(node, 0)
     here = node.get_domain()
     for each in private:
         inside = each.flow.intersect_domain(here).intersect_range(here)

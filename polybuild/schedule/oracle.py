@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.relations import children, mark_name, node_kind
+from polybuild.poly.trees import children, mark_name, node_kind
 from polybuild.scop.model import AccessKind, Scop
 
 _set, _param = isl.dim_type.set, isl.dim_type.param

@@ -5,11 +5,8 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.relations import node_kind
+from polybuild.poly.trees import is_band, member, within
 from polybuild.scop.model import Scop
-from polybuild.transform.bands import is_band, member
-
-_BRANCHES = {isl.schedule_node_type.sequence, isl.schedule_node_type.set}
 
 
 def original_bands(scop: Scop, dependences: Dependences) -> isl.Schedule:
@@ -29,13 +26,9 @@ def _annotated(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode
             same = active.eq_at_multi_union_pw_aff(member(node, position))
             node = node.band_member_set_coincident(position, int(active.is_subset(same)))
         active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
-    branches = node_kind(node) in _BRANCHES
     for index in range(node.n_children()):
-        inside = active
-        if branches:
-            chosen = node.child(index).filter_get_filter()
-            inside = active.intersect_domain(chosen).intersect_range(chosen)
-        node = _annotated(node.child(index), inside).parent()
+        child = node.child(index)
+        node = _annotated(child, within(active, child)).parent()
     return node
 
 

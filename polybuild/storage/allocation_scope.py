@@ -9,10 +9,10 @@ import islpy as isl
 
 from polybuild.analysis.dependences import written_and_flow
 from polybuild.poly.budget import found_within
+from polybuild.poly.trees import is_band
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
-from polybuild.transform.bands import is_band
 
 # isl's operations that the search for a buffer may take at one place
 _OPERATIONS = 400_000

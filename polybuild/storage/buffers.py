@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.poly.relations import descendants, mark_name
+from polybuild.poly.trees import descendants, mark_name, member
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import LiveValues, Order, conflicts
-from polybuild.transform.bands import member
 
 _out, _set = isl.dim_type.out, isl.dim_type.set
 

@@ -6,13 +6,6 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.poly.relations import node_kind
-
-
-def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
-    """The schedule of one member of a band."""
-    return isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(position))
-
 
 def coincident_members(node: isl.ScheduleNode) -> list[int]:
     """Positions of the members that carry no dependence."""
@@ -92,8 +85,3 @@ def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
     for position, size in enumerate(sizes):
         values = values.set_val(position, isl.Val.int_from_si(context, size))
     return node.band_tile(values)
-
-
-def is_band(node: isl.ScheduleNode) -> bool:
-    """Whether ``node`` is a band with at least one member."""
-    return bool(node_kind(node) == isl.schedule_node_type.band and node.band_n_member() > 0)

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.relations import node_kind
-from polybuild.transform.bands import is_band, member
-
-_BRANCHES = {isl.schedule_node_type.sequence, isl.schedule_node_type.set}
+from polybuild.poly.trees import is_band, member, within
 
 
 def without_carried(schedule: isl.Schedule, relaxed: isl.UnionMap) -> isl.Schedule:
@@ -29,11 +26,7 @@ def _cleared(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:
             if node.band_member_get_coincident(position) and not active.is_subset(same):
                 node = node.band_member_set_coincident(position, 0)
         active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
-    branches = node_kind(node) in _BRANCHES
     for index in range(node.n_children()):
-        inside = active
-        if branches:
-            chosen = node.child(index).filter_get_filter()
-            inside = active.intersect_domain(chosen).intersect_range(chosen)
-        node = _cleared(node.child(index), inside).parent()
+        child = node.child(index)
+        node = _cleared(child, within(active, child)).parent()
     return node

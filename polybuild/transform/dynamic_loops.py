@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.poly.relations import depends_on, maps_of
+from polybuild.poly.trees import is_band, member
 from polybuild.scop.model import DynamicLoop, Scop, Statement
-from polybuild.transform.bands import is_band, member, negate, permute
+from polybuild.transform.bands import negate, permute
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.poly.relations import children, descendants, largest, mark_name
+from polybuild.poly.relations import largest
+from polybuild.poly.trees import children, descendants, is_band, mark_name, member
 from polybuild.scop.model import Scop
-from polybuild.transform.bands import is_band, member, permute
+from polybuild.transform.bands import permute
 
 # What is below a mark of this name is unrolled.
 SHORT = "short"

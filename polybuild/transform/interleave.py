@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.relations import maps_of, natural_key, node_kind
+from polybuild.poly.relations import maps_of, natural_key
+from polybuild.poly.trees import node_kind
 from polybuild.transform.tiling.stencil import Stencil
 
 

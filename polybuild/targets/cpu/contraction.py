@@ -8,7 +8,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, mark_name
+from polybuild.poly.trees import descendants, mark_name
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer

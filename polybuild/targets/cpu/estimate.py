@@ -16,14 +16,15 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, maps_of, mark_name, sets_of
+from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import descendants, is_band, mark_name
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import member_cost
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
 from polybuild.targets.cpu.strides import Reference, dated_references, references
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import find_vector_loop
-from polybuild.transform.bands import coincident_members, is_band
+from polybuild.transform.bands import coincident_members
 from polybuild.transform.full_unrolling import SHORT, above_short
 
 _dim = isl.dim_type

@@ -11,7 +11,8 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.options import Options
 from polybuild.poly.budget import budget_within
-from polybuild.poly.relations import descendants, sets_of
+from polybuild.poly.relations import sets_of
+from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.expansion import with_copies, worth_copying
@@ -21,7 +22,6 @@ from polybuild.targets.cpu.innermost import is_chain
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.strides import Stride, references
-from polybuild.transform.bands import is_band
 
 # isl's operations that a trial may take, and how many arrays are tried.
 _OPERATIONS = 400_000

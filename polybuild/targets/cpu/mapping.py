@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, mark_name, node_kind
+from polybuild.poly.trees import descendants, is_band, mark_name, node_kind
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
@@ -29,7 +29,7 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
-from polybuild.transform.bands import coincident_members, is_band, put_first, split_last, tile, with_single
+from polybuild.transform.bands import coincident_members, put_first, split_last, tile, with_single
 from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops

@@ -6,7 +6,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, RelaxedOrder
 from polybuild.analysis.reductions import Reduction
-from polybuild.poly.relations import maps_of, mark_name, sets_of
+from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import mark_name
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences, carries_nothing
 from polybuild.targets.cpu.strides import Reference, references

@@ -20,6 +20,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
+from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.microkernel import Roles, Sizes, choose_sizes
@@ -27,7 +28,7 @@ from polybuild.targets.cpu.packing import Buffer, find_buffers
 from polybuild.targets.cpu.site import LANES, ROWS, STEPS, Frame, Site, chunk, dimensions, offsets
 from polybuild.targets.cpu.strides import Stride
 from polybuild.targets.model import LANES_MARK, RegisterTile
-from polybuild.transform.bands import coincident_members, is_band, permute
+from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
 from polybuild.transform.tiling.registers import dates_of, full_steps, insert_tiles, is_block, multiples

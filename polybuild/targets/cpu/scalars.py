@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, map_bottom_up
+from polybuild.poly.trees import descendants, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
@@ -28,7 +28,7 @@ from polybuild.targets.cpu.contraction import scopes_of, with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll
-from polybuild.transform.bands import coincident_members, is_band, permute
+from polybuild.transform.bands import coincident_members, permute
 
 
 @dataclass(frozen=True, slots=True)

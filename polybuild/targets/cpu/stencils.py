@@ -11,12 +11,11 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
-from polybuild.poly.relations import children
+from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
-from polybuild.transform.bands import is_band
 from polybuild.transform.interleave import interleave
 from polybuild.transform.tiling.diamond import determinant, diamond, diamond_planes
 from polybuild.transform.tiling.hexagonal import hexagonal

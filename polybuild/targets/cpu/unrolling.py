@@ -13,11 +13,12 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.poly.relations import descendants, mark_name, sets_of
+from polybuild.poly.relations import sets_of
+from polybuild.poly.trees import descendants, is_band, mark_name
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references
-from polybuild.transform.bands import is_band, tile
+from polybuild.transform.bands import tile
 
 _set = isl.dim_type.set
 _UNROLL = isl.ast_loop_type.unroll

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.poly.relations import maps_of, node_kind, sets_of
+from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.gpu.copies import Added, Purpose
 from polybuild.targets.gpu.lower import LoweredTree

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import is_band
 from polybuild.targets.gpu.model import POINTS, Kernel
 from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
-from polybuild.transform.bands import is_band
 
 FULL = "full"
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.poly import spaces
-from polybuild.poly.relations import mark_name, sets_of
+from polybuild.poly.relations import sets_of
+from polybuild.poly.trees import is_band, mark_name, member
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.copies import (
     Added,
@@ -34,7 +35,6 @@ from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kerne
 from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
 from polybuild.targets.gpu.transfers import Transfer
 from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
-from polybuild.transform.bands import is_band, member
 
 
 @dataclass(frozen=True, slots=True)

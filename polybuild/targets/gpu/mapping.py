@@ -12,12 +12,12 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, node_kind
+from polybuild.poly.trees import descendants, is_band, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.coalescing import consecutive_member
 from polybuild.targets.gpu.model import KERNEL, POINTS, THREADS, Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
-from polybuild.transform.bands import coincident_members, is_band, permute, tile
+from polybuild.transform.bands import coincident_members, permute, tile
 
 _MOST_AXES = 3
 

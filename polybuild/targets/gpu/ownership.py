@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polybuild.poly.trees import member
 from polybuild.targets.gpu.model import POINTS, GpuMapping, Kernel
 from polybuild.targets.gpu.tree import find_mark, number_of
-from polybuild.transform.bands import member
 
 
 def same_launch(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild.poly.relations import mark_name
+from polybuild.poly.trees import mark_name
 from polybuild.targets.gpu.model import KERNEL, Kernel
 
 

@@ -28,7 +28,7 @@ from fractions import Fraction
 import islpy as isl
 
 from polybuild.poly.relations import maps_of, natural_key
-from polybuild.transform.bands import is_band
+from polybuild.poly.trees import is_band
 from polybuild.transform.tiling.cone import Distances, generators, least_slope, offsets
 
 # What time and space are multiplied by to have integers between those of the counters.

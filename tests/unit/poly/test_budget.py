@@ -14,7 +14,7 @@ from polybuild.driver import file as pipeline
 from polybuild.driver import region as regions
 from polybuild.options import Options
 from polybuild.poly.budget import operation_budget, was_spent
-from polybuild.poly.relations import descendants, map_bottom_up, mark_name
+from polybuild.poly.trees import descendants, map_bottom_up, mark_name
 
 PACKAGE = Path(polybuild.__file__).parent
 # temporary arrays, several statements, conditions: all that walks trees has something to do

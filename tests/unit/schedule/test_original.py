@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.poly.relations import descendants
+from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.original import original_bands
-from polybuild.transform.bands import is_band
 
 PARAMETERS = "int n, double a[restrict n][n], double b[restrict n][n], double x[restrict n], double *s"
 NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n - 1; j++)"

@@ -5,15 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.transform.bands import (
-    coincident_members,
-    is_band,
-    member,
-    permute,
-    put_first,
-    split_last,
-    tile,
-)
+from polybuild.poly.trees import is_band, member
+from polybuild.transform.bands import coincident_members, permute, put_first, split_last, tile
 
 
 def band(*members, coincident=(), permutable=1):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.relations import children, sets_of
+from polybuild.poly.relations import sets_of
+from polybuild.poly.trees import children
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.transform.distribution import dependence_groups, distribute
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from polybuild.options import Options
-from polybuild.poly.relations import descendants, mark_name
+from polybuild.poly.trees import descendants, is_band, mark_name
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu.choice import choose_mapping
-from polybuild.transform.bands import is_band
 from polybuild.transform.full_unrolling import SHORT, above_short, has_short_loops, keep_short_inside
 
 PARAMETERS = "int n, float a[restrict n][n], float b[restrict n][n], float w[restrict 9][9]"

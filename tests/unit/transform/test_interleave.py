@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.relations import node_kind
+from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.targets.cpu.innermost import active_dependences
 from polybuild.transform.interleave import interleave

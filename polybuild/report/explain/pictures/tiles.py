@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.relations import children, mark_name, node_kind
+from polybuild.poly.trees import children, mark_name, node_kind
 from polybuild.report.explain.pictures.svg import Drawing
 from polybuild.transform.tiling.phases import POINTS
 

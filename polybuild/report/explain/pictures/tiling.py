@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.poly.relations import children, maps_of, mark_name, node_kind, sets_of, tuple_name
+from polybuild.poly.relations import maps_of, sets_of, tuple_name
 from polybuild.poly.sampling import small_parameters
+from polybuild.poly.trees import children, mark_name, node_kind
 from polybuild.report.explain.pictures.tiles import Point, Tile, tile_picture
 from polybuild.scop.model import Scop, Statement
 

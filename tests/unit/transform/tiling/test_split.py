@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 from small_stencils import grid, line, tiles
 
-from polybuild.poly.relations import children
+from polybuild.poly.trees import children
 from polybuild.transform.tiling.split import least_split_width, split, split_phases
 
 THREE = ((1, -1), (1, 1))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.poly.trees import is_band, member
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
-from polybuild.transform.bands import coincident_members, is_band, member, tile
+from polybuild.transform.bands import coincident_members, tile
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 
 

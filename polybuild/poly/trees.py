@@ -1,0 +1,59 @@
+"""Schedule trees: what a node is, and ways through the nodes below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import islpy as isl
+
+
+def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
+    """The type of a schedule node, as the enumeration it is."""
+    return isl.schedule_node_type(node.get_type())
+
+
+def is_band(node: isl.ScheduleNode) -> bool:
+    """Whether ``node`` is a band with at least one member."""
+    return bool(node_kind(node) == isl.schedule_node_type.band and node.band_n_member() > 0)
+
+
+def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
+    """The schedule of one member of a band."""
+    return isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(position))
+
+
+def mark_name(node: isl.ScheduleNode) -> str:
+    """The name of a mark, ``""`` if ``node`` is none."""
+    return str(node.mark_get_id().get_name()) if node_kind(node) == isl.schedule_node_type.mark else ""
+
+
+def within(relation: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
+    """The pairs of ``relation`` with both ends in what ``node`` lets pass, all of them if it is no filter."""
+    if node_kind(node) != isl.schedule_node_type.filter:
+        return relation
+    chosen = node.filter_get_filter()
+    return relation.intersect_domain(chosen).intersect_range(chosen)
+
+
+def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    """The children of a schedule node, in order."""
+    return [node.child(index) for index in range(node.n_children())]
+
+
+def descendants(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """``node`` and all nodes below it, parents first.
+
+    isl's own walks call back; an error that leaves a callback corrupts isl's memory.
+    """
+    yield node
+    for each in children(node):
+        yield from descendants(each)
+
+
+def map_bottom_up(
+    node: isl.ScheduleNode, change: Callable[[isl.ScheduleNode], isl.ScheduleNode]
+) -> isl.ScheduleNode:
+    """``node`` with each node below and then itself replaced by what ``change`` makes of it."""
+    for index in range(node.n_children()):
+        node = map_bottom_up(node.child(index), change).parent()
+    return change(node)
