@@ -18,7 +18,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.poly.budget import operation_budget
-from polybuild.poly.overapproximation import simple_superset
+from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.poly.relations import maps_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
 
@@ -37,7 +37,7 @@ def bounded_dependences(
     arrays = [array for array in scop.arrays if array.name in accessed]
     if not exact:
         with operation_budget(most):
-            return coarse_dependences(scop), tuple(arrays)
+            return overapproximate_dependences(scop), tuple(arrays)
     with contextlib.suppress(isl.Error), operation_budget(most):
         return compute_dependences(scop, live_out), ()
     parts, coarse = [], []
@@ -49,11 +49,11 @@ def bounded_dependences(
         except isl.Error:  # too many operations, or a case that isl's analysis does not master
             coarse.append(array)
             with operation_budget(most):
-                parts.append(coarse_dependences(alone))
+                parts.append(overapproximate_dependences(alone))
     return _together(parts), tuple(coarse)
 
 
-def coarse_dependences(scop: Scop) -> Dependences:
+def overapproximate_dependences(scop: Scop) -> Dependences:
     """A superset of the dependences of ``scop``, none of them private: every read may see an older value."""
     reads = scop.accesses(AccessKind.READ)
     writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
@@ -79,7 +79,7 @@ def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionM
 
 
 def _hull(relation: isl.Map) -> isl.Map:
-    pieces = [isl.Map.from_basic_map(simple_superset(each)) for each in relation.get_basic_maps()]
+    pieces = [isl.Map.from_basic_map(overapproximation_of_piece(each)) for each in relation.get_basic_maps()]
     return isl.Map.from_basic_map(functools.reduce(isl.Map.union, pieces).simple_hull())
 
 

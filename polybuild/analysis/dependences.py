@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.analysis.iterations import covered_reads, hidden_sources
-from polybuild.analysis.last_writers import has_strides, last_sources
+from polybuild.analysis.covered_reads import covered_reads, hidden_writers
+from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
@@ -37,7 +37,7 @@ class PrivateArray:
 
 
 @dataclass(frozen=True, slots=True)
-class RelaxedOrder:
+class ReductionDependences:
     """Reductions that may be combined in any order; ``order`` has their pairs on one element, as written."""
 
     reductions: tuple[Reduction, ...]
@@ -59,7 +59,7 @@ class Dependences:
     false: isl.UnionMap
     private: tuple[PrivateArray, ...]
     live_in: isl.UnionMap
-    relaxed: tuple[RelaxedOrder, ...] = ()
+    relaxed: tuple[ReductionDependences, ...] = ()
 
     @property
     def validity(self) -> isl.UnionMap:
@@ -81,7 +81,7 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     must_writes = scop.accesses(AccessKind.WRITE)
     may_writes = scop.accesses(AccessKind.MAY_WRITE)
     writes = must_writes.union(may_writes)
-    hidden, covered = hidden_sources(scop), covered_reads(scop)
+    hidden, covered = hidden_writers(scop), covered_reads(scop)
     flow, live_in = flow_dependences(scop, reads, must_writes, may_writes, hidden)
     live_in = live_in.subtract(covered)
     false = false_dependences(scop, reads, must_writes, writes)
@@ -115,7 +115,7 @@ def flow_dependences(
     ``hidden`` are sources that a read cannot see, as in ``iterations``.
     """
     if has_strides(reads, must_writes, may_writes):
-        visible, old = last_sources(scop, reads, must_writes, must_writes.union(may_writes))
+        visible, old = last_writers(scop, reads, must_writes, must_writes.union(may_writes))
         return visible.subtract(hidden).range_factor_domain(), old
     flow = (
         isl.UnionAccessInfo.from_sink(reads)
@@ -147,7 +147,7 @@ def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
     return replace(dependences, flow=pairs, false=isl.UnionMap.empty(pairs.get_space()))
 
 
-def certain_sources(scop: Scop, array: Array) -> isl.UnionMap:
+def certain_writers(scop: Scop, array: Array) -> isl.UnionMap:
     """``{ W[i] -> [R[j] -> a[x]] }``: what ``R`` reads of ``array`` there is certainly what ``W`` wrote.
 
     For regions without dynamic loops.
@@ -168,7 +168,7 @@ def false_dependences(
 ) -> isl.UnionMap:
     """Anti and output dependences; an access hidden by a later certain write is left to that write."""
     if has_strides(reads, writes):
-        return last_sources(scop, writes, must_writes, reads.union(writes))[0].range_factor_domain()
+        return last_writers(scop, writes, must_writes, reads.union(writes))[0].range_factor_domain()
     flow = (
         isl.UnionAccessInfo.from_sink(writes)
         .set_kill(must_writes)

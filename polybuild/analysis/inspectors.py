@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.definitions import Definitions
+from polybuild.analysis.privatisable_definitions import PrivatisableDefinitions
 from polybuild.c.nodes import always_evaluates, walk
 from polybuild.c.synthetic import key
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
@@ -44,7 +44,7 @@ class Inspector:
             for access in statement.accesses
             if access.kind is not AccessKind.READ
         }
-        self._definitions = Definitions(scop)
+        self._definitions = PrivatisableDefinitions(scop)
         self._known: dict[tuple[str, object], Inspection] = {}
 
     def of(self, statement: Statement, access: Access) -> Inspection | None:

@@ -19,7 +19,7 @@ def has_strides(*accesses: isl.UnionMap) -> bool:
     return any(each.wrap().involves_locals() for union in accesses for each in maps_of(union))
 
 
-def last_sources(
+def last_writers(
     scop: Scop, sinks: isl.UnionMap, kills: isl.UnionMap, sources: isl.UnionMap
 ) -> tuple[isl.UnionMap, isl.UnionMap]:
     """``{ source -> [sink -> element] }``, and what of ``sinks`` no earlier one of ``kills`` meets.

@@ -14,26 +14,32 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polybuild.analysis.covered_reads import hidden_writers
 from polybuild.analysis.dependences import (
     Dependences,
     PrivateArray,
-    RelaxedOrder,
+    ReductionDependences,
     false_dependences,
     flow_dependences,
     without,
 )
-from polybuild.analysis.iterations import hidden_sources
 from polybuild.analysis.reductions import Reduction
 from polybuild.scop.model import AccessKind, Scop
 
 
-def relax(scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Dependences:
+def separate_reduction_dependences(
+    scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]
+) -> Dependences:
     """``dependences`` where the pairs within a group of ``reductions`` are in ``relaxed`` only.
 
     Groups without such pairs are not there; if none has any, ``dependences`` itself is returned.
     """
     private = {each.array.name: each for each in dependences.private}
-    parts = [each for each in _parts(scop, reductions) if each.may_relax(in_private=each.name in private)]
+    parts = [
+        each
+        for each in _accumulator_arrays(scop, reductions)
+        if each.may_relax(in_private=each.name in private)
+    ]
     orders = [order for part in parts for order in part.orders()]
     if not orders:
         return dependences
@@ -43,7 +49,7 @@ def relax(scop: Scop, dependences: Dependences, reductions: Sequence[Reduction])
     )
     rest = [without(each, names) for each in (reads, must, may)]
     shared = [without(each, names.union(private)) for each in (reads, must, may)]
-    flow, _ = flow_dependences(scop, rest[0], rest[1], rest[2], hidden_sources(scop))
+    flow, _ = flow_dependences(scop, rest[0], rest[1], rest[2], hidden_writers(scop))
     false = false_dependences(scop, shared[0], shared[1], shared[1].union(shared[2]))
     for part in parts:
         flow = flow.union(part.flow())
@@ -61,7 +67,7 @@ def relax(scop: Scop, dependences: Dependences, reductions: Sequence[Reduction])
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _ReductionGroup:
     """Reductions of one group: their instances, and their accesses of the accumulator."""
 
     reductions: tuple[Reduction, ...]
@@ -69,14 +75,14 @@ class _Group:
     accumulator: isl.UnionMap
 
 
-def _parts(scop: Scop, reductions: Sequence[Reduction]) -> list[_Part]:
+def _accumulator_arrays(scop: Scop, reductions: Sequence[Reduction]) -> list[_AccumulatorArray]:
     return [
-        _Part(scop, name, [each for each in reductions if each.array.name == name])
+        _AccumulatorArray(scop, name, [each for each in reductions if each.array.name == name])
         for name in dict.fromkeys(each.array.name for each in reductions)
     ]
 
 
-class _Part:
+class _AccumulatorArray:
     """The accesses of one array ``name``, those of its reductions apart."""
 
     def __init__(self, scop: Scop, name: str, reductions: Sequence[Reduction]) -> None:
@@ -106,13 +112,13 @@ class _Part:
         """Whether the accesses are of a kind that is told apart here."""
         return self._static and not (in_private and self._mixed)
 
-    def orders(self) -> list[RelaxedOrder]:
+    def orders(self) -> list[ReductionDependences]:
         """The pairs within each group that has some."""
         found = []
         for each in self._groups:
             pairs = self._within(each)
             if not pairs.is_empty():
-                found.append(RelaxedOrder(each.reductions, pairs.coalesce()))
+                found.append(ReductionDependences(each.reductions, pairs.coalesce()))
         return found
 
     def flow(self) -> isl.UnionMap:
@@ -140,7 +146,7 @@ class _Part:
             order = order.subtract(self._within(each))
         return replace(before, flow=self.flow().coalesce(), order=order.coalesce())
 
-    def _within(self, group: _Group) -> isl.UnionMap:
+    def _within(self, group: _ReductionGroup) -> isl.UnionMap:
         """Pairs of instances of ``group`` on one element, nothing certainly written in between."""
         return self._false_to(group.accumulator, [group.accumulator])
 
@@ -170,12 +176,12 @@ class _Part:
         return found
 
 
-def _group(scop: Scop, reductions: Sequence[Reduction]) -> _Group:
+def _group(scop: Scop, reductions: Sequence[Reduction]) -> _ReductionGroup:
     instances = isl.UnionSet.empty(scop.context.get_space())
     for each in reductions:
         instances = instances.union(isl.UnionSet.from_set(each.statement.domain))
     relations = [each.relation.intersect_domain(each.statement.domain) for each in reductions]
-    return _Group(tuple(reductions), instances, _union(scop, relations))
+    return _ReductionGroup(tuple(reductions), instances, _union(scop, relations))
 
 
 def _union(scop: Scop, relations: Iterable[isl.Map]) -> isl.UnionMap:

@@ -74,13 +74,13 @@ def find_reductions(scop: Scop, region: Region, *, reassociate: bool) -> Reducti
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     for statement in scop.statements:
-        reduction = _Reader(statement, region).reduction()
+        reduction = _ReductionMatcher(statement, region).reduction()
         if reduction is not None:
             (found if reassociate or reduction.exact else ordered).append(reduction)
     return Reductions(tuple(found), tuple(ordered))
 
 
-class _Reader:
+class _ReductionMatcher:
     """Reads the body of one statement."""
 
     def __init__(self, statement: Statement, region: Region) -> None:

@@ -24,13 +24,15 @@ _DIV = isl.dim_type.div
 _ENDS = (isl.dim_type.in_, isl.dim_type.out)
 
 
-def simple_supersets(relation: isl.UnionMap) -> isl.UnionMap:
+def overapproximation_of(relation: isl.UnionMap) -> isl.UnionMap:
     """A superset of ``relation`` whose pieces have no existential variables and few inequalities each."""
     pieces = [piece for each in maps_of(relation) for piece in each.get_basic_maps()]
-    return union_of((isl.Map.from_basic_map(simple_superset(each)) for each in pieces), relation.get_space())
+    return union_of(
+        (isl.Map.from_basic_map(overapproximation_of_piece(each)) for each in pieces), relation.get_space()
+    )
 
 
-def simple_superset(piece: isl.BasicMap) -> isl.BasicMap:
+def overapproximation_of_piece(piece: isl.BasicMap) -> isl.BasicMap:
     """A superset of ``piece`` without existential variables, with few inequalities or those of a box."""
     hidden = piece.dim(isl.dim_type.div)
     if hidden and len(_inequalities(piece)) > _MOST:  # eliminating these variables explodes just the same

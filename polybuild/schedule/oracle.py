@@ -61,8 +61,8 @@ def first_difference(
         for point in points(fixed_near(statement.domain, parameters, near))
     ]
     accesses = _accesses(scop, parameters, _accumulators(dependences))
-    original = sorted(instances, key=_Dates(scop.schedule, parameters, ()).of)
-    transformed = sorted(instances, key=_Dates(schedule, parameters, frozenset(backwards)).of)
+    original = sorted(instances, key=_TimeStamps(scop.schedule, parameters, ()).of)
+    transformed = sorted(instances, key=_TimeStamps(schedule, parameters, frozenset(backwards)).of)
     expected, last = _execute(original, accesses)
     found, final = _execute(transformed, accesses)
     for key, writer in expected.items():
@@ -174,7 +174,7 @@ def _fed(values: tuple[object, ...], group: int, instance: Instance) -> tuple[ob
     return (_Accumulated(group, values, frozenset({instance})),)
 
 
-class _Dates:
+class _TimeStamps:
     """Dates of instances under a schedule tree with fixed parameters."""
 
     def __init__(
@@ -182,13 +182,13 @@ class _Dates:
     ) -> None:
         self._parameters = parameters
         self._backwards = frozenset(backwards)
-        self._root = _Node(schedule.get_root())
+        self._root = _CachedNode(schedule.get_root())
 
     def of(self, instance: Instance) -> Point:
         """The date, to be compared lexicographically."""
         return tuple(self._walk(self._root, instance, reverse=False))
 
-    def _walk(self, node: _Node, instance: Instance, *, reverse: bool) -> list[int]:
+    def _walk(self, node: _CachedNode, instance: Instance, *, reverse: bool) -> list[int]:
         kind = node.kind
         if kind == _Kind.leaf:
             return []
@@ -206,7 +206,7 @@ class _Dates:
             return self._walk(node.below[0], instance, reverse=reverse or node.mark in self._backwards)
         return self._walk(node.below[0], instance, reverse=reverse)
 
-    def _value(self, node: _Node, position: int, instance: Instance) -> int:
+    def _value(self, node: _CachedNode, position: int, instance: Instance) -> int:
         if instance[0] not in node.values:
             node.values[instance[0]] = [
                 _part(node.node.band_get_partial_schedule().get_union_pw_aff(each), instance[0])
@@ -215,7 +215,7 @@ class _Dates:
         value = node.values[instance[0]][position]
         return int(value.eval(self._point(value.get_domain_space(), instance)).to_python())
 
-    def _holds(self, node: _Node, instance: Instance) -> bool:
+    def _holds(self, node: _CachedNode, instance: Instance) -> bool:
         if instance[0] not in node.chosen:
             chosen: list[isl.Set] = []
             node.node.filter_get_filter().foreach_set(chosen.append)
@@ -237,7 +237,7 @@ class _Dates:
         return point
 
 
-class _Node:
+class _CachedNode:
     """A schedule node with its children, fetched once."""
 
     def __init__(self, node: isl.ScheduleNode) -> None:
@@ -247,7 +247,7 @@ class _Node:
         self.kind = node_kind(node)
         self.members = node.band_n_member() if self.kind == _Kind.band else 0
         self.mark = mark_name(node)
-        self.below = [_Node(each) for each in children(node)]
+        self.below = [_CachedNode(each) for each in children(node)]
 
 
 def _part(union: isl.UnionPwAff, name: str) -> isl.PwAff:

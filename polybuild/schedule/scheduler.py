@@ -9,7 +9,7 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.overapproximation import simple_supersets
+from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
 
@@ -32,12 +32,12 @@ def compute_schedule(
     carries as many dependences as possible (Feautrier's algorithm). Raises
     ``isl.Error`` if isl gives up.
     """
-    carried = simple_supersets(dependences.carried)
+    carried = overapproximation_of(dependences.carried)
     condition, order = _live_range_constraints(dependences)
     constraints = (
         isl.ScheduleConstraints.on_domain(scop.domain)
         .set_context(scop.context)
-        .set_validity(simple_supersets(dependences.validity))
+        .set_validity(overapproximation_of(dependences.validity))
         .set_coincidence(carried)
         .set_proximity(carried)
         .set_conditional_validity(condition, order)
@@ -76,8 +76,8 @@ def _live_range_constraints(dependences: Dependences) -> tuple[isl.UnionMap, isl
     condition = isl.UnionMap.empty(dependences.flow.get_space())
     order = condition
     for private in dependences.private:
-        condition = condition.union(_tagged(simple_supersets(private.flow), private.array.name))
-        order = order.union(_tagged(simple_supersets(private.order), private.array.name))
+        condition = condition.union(_tagged(overapproximation_of(private.flow), private.array.name))
+        order = order.union(_tagged(overapproximation_of(private.order), private.array.name))
     return condition, order
 
 

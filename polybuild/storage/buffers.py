@@ -16,7 +16,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.trees import descendants, mark_name, member
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
-from polybuild.storage.liveness import LiveValues, Order, conflicts
+from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
 
 _out, _set = isl.dim_type.out, isl.dim_type.set
 
@@ -61,14 +61,14 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lives:
+class _LiveCells:
     """Which cells are used at which date, and which of them at the same time; ``conflicting`` may be none."""
 
     dates: isl.UnionMap
     conflicting: isl.Map | None
 
 
-def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _Lives | None:
+def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _LiveCells | None:
     """What is known of an array at ``node``; None if its values leave an iteration of the loops above.
 
     None, too, of an array that nothing writes where the context holds.
@@ -82,7 +82,7 @@ def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _Lives | None:
     if not users.is_subset(node.get_domain()) or not flow.is_subset(same):
         return None
     dated = prefix.range_product(written)
-    return _Lives(prefix, conflicts(LiveValues(dated, flow), _order_below(node, same)))
+    return _LiveCells(prefix, conflicts(LiveValues(dated, flow), _order_below(node, same)))
 
 
 def mapping_at(
@@ -165,7 +165,7 @@ def _space_of_places(cells: isl.Map, name: str, count: int) -> isl.Space:
     return cells.get_space().wrap().map_from_domain_and_range(elements)
 
 
-def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> Order:
+def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrder:
     """The order of the instances below ``node``; ``sharing`` relates those with equal dates above."""
     dates = _condensed(node.get_subtree_schedule_union_map())
     together = isl.UnionMap.empty(dates.get_space())
@@ -177,7 +177,7 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> Order:
         lane = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
         same_loop = outer.apply_range(outer.reverse())
         together = together.union(same_loop.subtract(lane.apply_range(lane.reverse())))
-    return Order(dates, sharing, together)
+    return ExecutionOrder(dates, sharing, together)
 
 
 def _condensed(dates: isl.UnionMap) -> isl.UnionMap:

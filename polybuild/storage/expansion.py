@@ -28,7 +28,7 @@ _MANY = 3
 _COUNTER = IntegerType("long long", 64, signed=True)
 
 
-def worth_copying(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
+def worth_expanding(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
     """The arrays of ``scop`` that have elements accessed again and again, and may be copied.
 
     Every access is known exactly and happens for certain: a copy reads and writes nothing else.
@@ -45,9 +45,7 @@ def worth_copying(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
     ]
 
 
-def with_copies(
-    scop: Scop, dependences: Dependences, arrays: Sequence[Array]
-) -> tuple[Scop, tuple[Array, ...]]:
+def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tuple[Scop, tuple[Array, ...]]:
     """``scop`` working on copies of ``arrays``, and these copies.
 
     Two statements are added for each array, as far as they are needed: one before all others, in whose domain

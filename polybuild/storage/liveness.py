@@ -22,7 +22,7 @@ class LiveValues:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ExecutionOrder:
     """When instances run: ``dates`` maps them to a lexicographically ordered space.
 
     Only those that ``sharing`` relates use the same copy of the array. ``together`` relates
@@ -34,7 +34,7 @@ class Order:
     together: isl.UnionMap
 
 
-def conflicts(values: LiveValues, order: Order) -> isl.Map | None:
+def conflicts(values: LiveValues, order: ExecutionOrder) -> isl.Map | None:
     """The pairs ``c -> c'`` of different cells that must not share memory, None if there are none.
 
     Two cells conflict if one is written before the last use of a value in the other, and the

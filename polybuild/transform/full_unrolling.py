@@ -17,7 +17,7 @@ from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
 # What is below a mark of this name is unrolled.
-SHORT = "short"
+FULL_UNROLLING = "short"
 
 # The iterations that a short loop has, and the statements that a nest of them becomes.
 _FEW = 8
@@ -26,7 +26,7 @@ _MOST = 32
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
-def has_short_loops(scop: Scop) -> bool:
+def has_small_trip_counts(scop: Scop) -> bool:
     """Whether a statement has a loop of few iterations around it, besides others."""
     for counts in trip_counts(scop):
         few = [_is_few(each) for each in map(largest, counts)]
@@ -35,19 +35,19 @@ def has_short_loops(scop: Scop) -> bool:
     return False
 
 
-def keep_short_inside(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
+def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
     """``schedule`` with the short loops of permutable bands inside of the long ones, below marks."""
-    if not has_short_loops(scop):
+    if not has_small_trip_counts(scop):
         return schedule
     return _visit(schedule.get_root())[0].get_schedule()
 
 
-def above_short(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
     """``node`` and what is below it, but for loops that are unrolled."""
-    if mark_name(node) != SHORT:
+    if mark_name(node) != FULL_UNROLLING:
         yield node
         for each in children(node):
-            yield from above_short(each)
+            yield from outside_unrolled(each)
 
 
 def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
@@ -73,7 +73,7 @@ def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
     if short and node.band_get_permutable():
         node = permute(node, [*long, *short]).band_split(len(long))
     if any(map(is_band, descendants(node.child(0)))) and inside <= _MOST:
-        node = _unrolled(node.child(0)).insert_mark(isl.Id(SHORT)).parent()
+        node = _unrolled(node.child(0)).insert_mark(isl.Id(FULL_UNROLLING)).parent()
     return node, None
 
 

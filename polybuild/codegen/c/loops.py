@@ -24,7 +24,7 @@ from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.codegen.file.names import PREFIX, fresh, quoted
 from polybuild.scop.model import AccessKind
 from polybuild.targets.model import LANES_MARK, LoopLine
-from polybuild.transform.full_unrolling import SHORT
+from polybuild.transform.full_unrolling import FULL_UNROLLING
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance, PrintedAst
@@ -143,7 +143,7 @@ class LoopPrinter:
             return self._scope(node, mark, indent)
         if mark in self._accumulators:
             return self._accumulate(node, indent, before)
-        if mark == SHORT:
+        if mark == FULL_UNROLLING:
             return self._unrolled(below, indent, before)
         line = self._loop_lines.get(mark)
         if line is None or not keeps_private(

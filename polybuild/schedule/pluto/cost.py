@@ -20,18 +20,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Node, Row
+from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Terms, scale
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class VariableLayout:
     """The positions of the variables for ``nodes`` under ``parameters`` many parameters.
 
     ``starts`` has the first variable of each statement, ``end`` is the first one after them all.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[StatementNode, ...]
     parameters: int
     signed: bool
     joint: bool
@@ -39,7 +39,9 @@ class Layout:
     end: int
 
     @classmethod
-    def of(cls, nodes: Sequence[Node], parameters: int, *, signed: bool, joint: bool) -> Layout:
+    def of(
+        cls, nodes: Sequence[StatementNode], parameters: int, *, signed: bool, joint: bool
+    ) -> VariableLayout:
         """The layout of the program for ``nodes``."""
         starts: dict[str, int] = {}
         end = (1 if joint else 2) * (parameters + 2) + 1
@@ -63,14 +65,14 @@ class Layout:
         first = self._distance(kind)
         return [first + 1 + each for each in range(self.parameters)], first + 1 + self.parameters
 
-    def coefficients(self, node: Node) -> list[Terms]:
+    def coefficients(self, node: StatementNode) -> list[Terms]:
         """The coefficients of a statement's loops, outermost first."""
         step = 2 if self.signed else 1
         start = self.starts[node.name]
         positions = [start + (node.depth - 1 - loop) * step for loop in range(node.depth)]
         return [[(each, 1), (each + 1, -1)] if self.signed else [(each, 1)] for each in positions]
 
-    def constant(self, node: Node) -> Terms:
+    def constant(self, node: StatementNode) -> Terms:
         """The constant of a statement."""
         return [(self.starts[node.name] + node.depth * (2 if self.signed else 1), 1)]
 
@@ -103,7 +105,9 @@ class Layout:
         return self.total + 1 if kind is EdgeKind.INPUT and not self.joint else 0
 
 
-def edge_constraints(edge: Edge, layout: Layout, nodes: Mapping[str, Node]) -> Iterator[Constraint]:
+def edge_constraints(
+    edge: Edge, layout: VariableLayout, nodes: Mapping[str, StatementNode]
+) -> Iterator[Constraint]:
     """What ``edge`` asks of the variables."""
     distance = _distance(edge, layout, nodes)
     backwards = [scale(each, -1) for each in distance]
@@ -134,7 +138,7 @@ def _nonnegative(edge: Edge, form: Sequence[Terms]) -> Iterator[Constraint]:
             yield Constraint(tuple(terms), equality=equality)
 
 
-def _distance(edge: Edge, layout: Layout, nodes: Mapping[str, Node]) -> list[Terms]:
+def _distance(edge: Edge, layout: VariableLayout, nodes: Mapping[str, StatementNode]) -> list[Terms]:
     """The form ``phi_target(t) - phi_source(s)``: its constant, and its coefficients of (p, s, t)."""
     source, target = nodes[edge.source], nodes[edge.target]
     return [
@@ -145,7 +149,7 @@ def _distance(edge: Edge, layout: Layout, nodes: Mapping[str, Node]) -> list[Ter
     ]
 
 
-def _counters(node: Node, layout: Layout) -> list[Terms]:
+def _counters(node: StatementNode, layout: VariableLayout) -> list[Terms]:
     """The coefficients of a statement's counters: the loops', with the sign of their direction."""
     loops = zip(layout.coefficients(node), node.directions, strict=True)
     return [scale(each, direction) for each, direction in loops]

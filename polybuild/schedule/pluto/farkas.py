@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.poly.overapproximation import simple_superset
+from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.schedule.pluto.matrices import rows_of
 
 _dim = isl.dim_type
@@ -48,7 +48,7 @@ def nonnegative_forms(relation: isl.Map) -> Forms:
     space = isl.Space.set_alloc(relation.get_ctx(), 0, count)
     forms = isl.BasicSet.universe(space)
     for piece in relation.get_basic_maps():
-        cone = simple_superset(piece).wrap().flatten().coefficients()
+        cone = overapproximation_of_piece(piece).wrap().flatten().coefficients()
         matrices = (cone.equalities_matrix(*_COLUMNS), cone.inequalities_matrix(*_COLUMNS))
         forms = forms.intersect(isl.BasicSet.from_constraint_matrices(space, *matrices, *_COLUMNS))
     forms = forms.remove_redundancies()

@@ -7,9 +7,9 @@ from enum import Enum
 
 from polybuild.poly.components import components
 from polybuild.schedule.pluto.hyperplane import Solution
-from polybuild.schedule.pluto.state import State
+from polybuild.schedule.pluto.state import SearchState
 
-Solve = Callable[[State], Solution | None]
+Solve = Callable[[SearchState], Solution | None]
 
 
 class Cut(Enum):
@@ -20,14 +20,14 @@ class Cut(Enum):
     NEEDED = "needed"  # only where no hyperplane is common to them
 
 
-def partition(state: State, cut: Cut, solve: Solve) -> list[tuple[str, ...]]:
+def partition(state: SearchState, cut: Cut, solve: Solve) -> list[tuple[str, ...]]:
     """Groups of statements to run one after the other, each with bands of its own.
 
     Components join the latest group they may, as long as what they depend on stays before them.
     """
     known: dict[tuple[str, ...], Solution | None] = {}
 
-    def once(part: State) -> Solution | None:
+    def once(part: SearchState) -> Solution | None:
         if part.names not in known:
             known[part.names] = solve(part)
         return known[part.names]
@@ -44,7 +44,7 @@ def partition(state: State, cut: Cut, solve: Solve) -> list[tuple[str, ...]]:
 
 
 def _place(
-    state: State, groups: list[tuple[str, ...]], component: tuple[str, ...], cut: Cut, solve: Solve
+    state: SearchState, groups: list[tuple[str, ...]], component: tuple[str, ...], cut: Cut, solve: Solve
 ) -> int | None:
     """The group that ``component`` may join, None if it makes one of its own."""
     arcs = set(state.arcs)
@@ -56,7 +56,9 @@ def _place(
     return None
 
 
-def _joins(state: State, group: tuple[str, ...], component: tuple[str, ...], cut: Cut, solve: Solve) -> bool:
+def _joins(
+    state: SearchState, group: tuple[str, ...], component: tuple[str, ...], cut: Cut, solve: Solve
+) -> bool:
     together = state.within((*group, *component))
     if together.complete:
         return False
@@ -72,10 +74,10 @@ def _joins(state: State, group: tuple[str, ...], component: tuple[str, ...], cut
     return joined.coincident or not any(each is not None and each.coincident for each in apart)
 
 
-def _depth(state: State) -> int:
+def _depth(state: SearchState) -> int:
     return max(state.open_loops(each) for each in state.nodes)
 
 
-def _shares(state: State, group: tuple[str, ...]) -> bool:
+def _shares(state: SearchState, group: tuple[str, ...]) -> bool:
     """Whether some edge joins ``group`` and the other statements."""
     return any((each.source in group) != (each.target in group) for each in state.active)

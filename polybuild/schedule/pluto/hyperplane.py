@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from polybuild.schedule.pluto.cost import Layout, edge_constraints
+from polybuild.schedule.pluto.cost import VariableLayout, edge_constraints
 from polybuild.schedule.pluto.independence import orthogonal_basis
-from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Node, Row
+from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Effort, Terms, Unsettled, scale, smallest
 
 # Coefficients beyond this are never wanted where they may be negative.
@@ -38,7 +38,7 @@ class Solution:
 
 
 def find_hyperplane(
-    nodes: Sequence[Node],
+    nodes: Sequence[StatementNode],
     edges: Sequence[Edge],
     found: Mapping[str, Sequence[Row]],
     parameters: int,
@@ -56,7 +56,7 @@ def find_hyperplane(
     """
     by_name = {each.name: each for each in nodes}
     for signed in (False, True) if len(nodes) <= _MOST_SIGNED else (False,):
-        layout = Layout.of(nodes, parameters, signed=signed, joint=joint)
+        layout = VariableLayout.of(nodes, parameters, signed=signed, joint=joint)
         constraints = [*layout.sums()]
         for edge in edges:
             constraints += edge_constraints(edge, layout, by_name)
@@ -77,7 +77,7 @@ def find_hyperplane(
     return None
 
 
-def _solution(layout: Layout, values: Sequence[int]) -> Solution:
+def _solution(layout: VariableLayout, values: Sequence[int]) -> Solution:
     def bound(kind: EdgeKind) -> tuple[int, int]:
         u, w = layout.bound(kind)
         return sum(values[each] for each in u), values[w]
@@ -85,7 +85,7 @@ def _solution(layout: Layout, values: Sequence[int]) -> Solution:
     return Solution(layout.hyperplane(values), bound(EdgeKind.ORDER), bound(EdgeKind.INPUT))
 
 
-def _independent(layout: Layout, node: Node, rows: Sequence[Row]) -> list[Constraint]:
+def _independent(layout: VariableLayout, node: StatementNode, rows: Sequence[Row]) -> list[Constraint]:
     """What makes the row of ``node`` independent of ``rows``."""
     basis = orthogonal_basis(rows, node.depth)
     if not basis:
@@ -103,7 +103,7 @@ def _independent(layout: Layout, node: Node, rows: Sequence[Row]) -> list[Constr
 
 
 def _on_one_side(
-    layout: Layout, node: Node, basis: list[tuple[int, ...]], parts: Sequence[Terms]
+    layout: VariableLayout, node: StatementNode, basis: list[tuple[int, ...]], parts: Sequence[Terms]
 ) -> list[Constraint]:
     """``parts`` are not all zero: as digits, they make a number other than zero."""
     largest = _LARGEST * max(sum(map(abs, vector)) for vector in basis)

@@ -27,13 +27,13 @@ _NEAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class LargeConstants:
     """The numbers that become parameters, ascending: each stands for those up to ``_NEAR`` above it."""
 
     least: tuple[int, ...]
 
     @classmethod
-    def of(cls, relations: Iterable[isl.Map]) -> Sizes:
+    def of(cls, relations: Iterable[isl.Map]) -> LargeConstants:
         """The sizes in the constraints of ``relations``."""
         least: list[int] = []
         for number in sorted({each for relation in relations for each in _large_numbers(relation)}):

@@ -18,7 +18,7 @@ from polybuild.schedule.pluto.farkas import Forms
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class StatementNode:
     """A statement: its domain, and per loop 1 if its counter ascends, -1 if it descends."""
 
     name: str
@@ -66,21 +66,21 @@ Hyperplane = Mapping[str, Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class StatementLeaf:
     """The instances of one statement that the tree above tells apart."""
 
     statement: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class StatementSequence:
     """Sets of statements that run one after the other."""
 
     children: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class HyperplaneBand:
     """Permutable hyperplanes, outermost first; ``coincident`` ones carry no dependence."""
 
     hyperplanes: tuple[Hyperplane, ...]
@@ -88,13 +88,13 @@ class Band:
     child: Tree
 
 
-Tree = Leaf | Sequence | Band
+Tree = StatementLeaf | StatementSequence | HyperplaneBand
 
 
 def statements_of(tree: Tree) -> tuple[str, ...]:
     """The statements below ``tree``, in their order there."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, StatementLeaf):
         return (tree.statement,)
-    if isinstance(tree, Band):
+    if isinstance(tree, HyperplaneBand):
         return statements_of(tree.child)
     return tuple(name for child in tree.children for name in statements_of(child))

@@ -10,8 +10,8 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
-from polybuild.schedule.pluto.large_constants import Sizes
-from polybuild.schedule.pluto.model import Edge, EdgeKind, Node
+from polybuild.schedule.pluto.large_constants import LargeConstants
+from polybuild.schedule.pluto.model import Edge, EdgeKind, StatementNode
 from polybuild.scop.model import AccessKind, Scop
 
 _dim = isl.dim_type
@@ -31,29 +31,31 @@ class PrivateEdges:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SchedulingProblem:
     """``nodes`` in textual order; ``edges`` are dependences and pairs of reads.
 
     ``parameters`` is the number of the edges' parameters: the region's, and the sizes in its bounds.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[StatementNode, ...]
     edges: tuple[Edge, ...]
     private: tuple[PrivateEdges, ...]
     parameters: int
 
 
-def build_problem(scop: Scop, dependences: Dependences) -> Problem:
+def build_problem(scop: Scop, dependences: Dependences) -> SchedulingProblem:
     """The problem of ordering ``scop``."""
     pairs = {
         EdgeKind.ORDER: _pairs(scop, dependences.validity),
         EdgeKind.INPUT: _pairs(scop, _reads_of_same(scop, dependences)),
     }
     private = [(_pairs(scop, each.flow), _pairs(scop, each.order)) for each in dependences.private]
-    sizes = Sizes.of(chain(*pairs.values(), *chain(*private)))
+    sizes = LargeConstants.of(chain(*pairs.values(), *chain(*private)))
     directions = _directions(scop)
     nodes = tuple(
-        Node(each.name, each.domain, directions.get(each.name, (1,) * int(each.domain.dim(_dim.set))))
+        StatementNode(
+            each.name, each.domain, directions.get(each.name, (1,) * int(each.domain.dim(_dim.set)))
+        )
         for each in scop.statements
     )
     edges = [edge for kind, relations in pairs.items() for edge in _edges(relations, kind, sizes)]
@@ -66,7 +68,7 @@ def build_problem(scop: Scop, dependences: Dependences) -> Problem:
         for each, (flow, order) in zip(dependences.private, private, strict=True)
     )
     parameters = int(scop.context.dim(_dim.param)) + len(sizes.least)
-    return Problem(nodes, tuple(edges), groups, parameters)
+    return SchedulingProblem(nodes, tuple(edges), groups, parameters)
 
 
 def _pairs(scop: Scop, relation: isl.UnionMap) -> list[isl.Map]:
@@ -78,7 +80,7 @@ def _pairs(scop: Scop, relation: isl.UnionMap) -> list[isl.Map]:
     return [each for each in aligned if not each.is_empty()]
 
 
-def _edges(relations: list[isl.Map], kind: EdgeKind, sizes: Sizes) -> list[Edge]:
+def _edges(relations: list[isl.Map], kind: EdgeKind, sizes: LargeConstants) -> list[Edge]:
     edges = []
     for each in relations:
         source, target = (each.get_tuple_name(side) for side in (_dim.in_, _dim.out))

@@ -8,19 +8,19 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.schedule.pluto.farkas import nonnegative_forms
-from polybuild.schedule.pluto.model import Edge, Hyperplane, Node
+from polybuild.schedule.pluto.model import Edge, Hyperplane, StatementNode
 
 _dim = isl.dim_type
 
 
-def is_carried(edge: Edge, hyperplane: Hyperplane, nodes: Mapping[str, Node]) -> bool:
+def is_carried(edge: Edge, hyperplane: Hyperplane, nodes: Mapping[str, StatementNode]) -> bool:
     """Whether some pair of a respected edge is on two different hyperplanes (PLDI 2008, definition 3)."""
     local = isl.LocalSpace.from_space(edge.relation.get_space())
     step = _with_distance(isl.Constraint.alloc_inequality(local), edge, hyperplane, nodes)
     return not edge.relation.add_constraint(step.set_constant_val(step.get_constant_val() - 1)).is_empty()
 
 
-def left_by(edge: Edge, band: Sequence[Hyperplane], nodes: Mapping[str, Node]) -> Edge | None:
+def left_by(edge: Edge, band: Sequence[Hyperplane], nodes: Mapping[str, StatementNode]) -> Edge | None:
     """The pairs that are on the same hyperplane in all of ``band``; None if there are none."""
     relation = edge.relation
     local = isl.LocalSpace.from_space(relation.get_space())
@@ -36,7 +36,7 @@ def left_by(edge: Edge, band: Sequence[Hyperplane], nodes: Mapping[str, Node]) -
 
 
 def _with_distance(
-    constraint: isl.Constraint, edge: Edge, hyperplane: Hyperplane, nodes: Mapping[str, Node]
+    constraint: isl.Constraint, edge: Edge, hyperplane: Hyperplane, nodes: Mapping[str, StatementNode]
 ) -> isl.Constraint:
     """An empty constraint on the pairs made one on ``phi_target(t) - phi_source(s)``."""
     constant = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.schedule.pluto.problem import Problem, build_problem
+from polybuild.schedule.pluto.problem import SchedulingProblem, build_problem
 from polybuild.schedule.pluto.search import EFFORT, Strategy, find_tree
 from polybuild.schedule.pluto.tree import build_tree
 from polybuild.scop.model import Scop
@@ -17,7 +17,7 @@ from polybuild.scop.model import Scop
 class PlutoScheduler:
     """The problem of one region, to be solved under several strategies."""
 
-    problem: Problem
+    problem: SchedulingProblem
     domain: isl.UnionSet
 
     @classmethod

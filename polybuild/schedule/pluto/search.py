@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from polybuild.poly.components import components
 from polybuild.schedule.pluto.fusion import Cut, partition
 from polybuild.schedule.pluto.hyperplane import Solution, find_hyperplane
-from polybuild.schedule.pluto.model import Band, EdgeKind, Hyperplane, Leaf, Sequence, Tree
-from polybuild.schedule.pluto.problem import Problem
+from polybuild.schedule.pluto.model import (
+    EdgeKind,
+    Hyperplane,
+    HyperplaneBand,
+    StatementLeaf,
+    StatementSequence,
+    Tree,
+)
+from polybuild.schedule.pluto.problem import SchedulingProblem
 from polybuild.schedule.pluto.program import Effort, TooLarge
 from polybuild.schedule.pluto.satisfaction import is_carried
-from polybuild.schedule.pluto.state import State
+from polybuild.schedule.pluto.state import SearchState
 
 # Coefficients of all integer programs, a second for each million.
 EFFORT = 4_000_000
@@ -42,13 +49,13 @@ class Strategy:
     ordered: bool = False
 
 
-def find_tree(problem: Problem, strategy: Strategy, effort: int = EFFORT) -> Tree:
+def find_tree(problem: SchedulingProblem, strategy: Strategy, effort: int = EFFORT) -> Tree:
     """The order of ``problem`` under ``strategy``; raises NoHyperplane.
 
     ``effort`` bounds the size of all integer programs together, in coefficients.
     """
     try:
-        return _Search(strategy, effort).order(State.of(problem, ordered=strategy.ordered))
+        return _Search(strategy, effort).order(SearchState.of(problem, ordered=strategy.ordered))
     except TooLarge as error:
         raise NoHyperplane("the region has too many statements and dependences") from error
 
@@ -58,14 +65,14 @@ class _Search:
         self._strategy = strategy
         self._effort = Effort(effort)
 
-    def order(self, state: State) -> Tree:
+    def order(self, state: SearchState) -> Tree:
         """All instances of ``state``, first of all cut where the strategy wants it."""
         if state.complete:
             return _textual(state)
         groups = partition(state, self._strategy.cut, self._fuse)
         return _sequence([self._band(state.within(each)) for each in groups])
 
-    def _band(self, state: State) -> Tree:
+    def _band(self, state: SearchState) -> Tree:
         """The next band of statements that are to share it."""
         if state.complete:
             return _textual(state)
@@ -86,9 +93,9 @@ class _Search:
         coincident = tuple(
             not any(is_carried(edge, hyperplane, nodes) for edge in respected) for hyperplane in band
         )
-        return Band(tuple(band), coincident, self.order(reached.below(band)))
+        return HyperplaneBand(tuple(band), coincident, self.order(reached.below(band)))
 
-    def _without_band(self, state: State) -> Tree:
+    def _without_band(self, state: SearchState) -> Tree:
         """Where no hyperplane is common to all: let values move, or cut."""
         if state.keeps_values:
             return self.order(state.in_order())
@@ -97,7 +104,7 @@ class _Search:
             raise NoHyperplane(f"no hyperplane is common to {', '.join(state.names)}")
         return _sequence([self._band(state.within(each)) for each in parts])
 
-    def _solve(self, state: State, *, bounded: bool = False) -> Solution | None:
+    def _solve(self, state: SearchState, *, bounded: bool = False) -> Solution | None:
         return find_hyperplane(
             state.nodes,
             state.active,
@@ -108,17 +115,17 @@ class _Search:
             bounded=bounded,
         )
 
-    def _fuse(self, state: State) -> Solution | None:
+    def _fuse(self, state: SearchState) -> Solution | None:
         """A hyperplane on which fused statements are near each other."""
         return self._solve(state, bounded=True)
 
 
-def _textual(state: State) -> Tree:
+def _textual(state: SearchState) -> Tree:
     """Statements whose instances are told apart, in an order of the dependences that are left."""
     parts = components(state.names, state.in_order().arcs)
     if any(len(part) > 1 for part in parts):
         raise NoHyperplane("dependences between instances with the same date form a cycle")
-    return _sequence([Leaf(name) for (name,) in parts])
+    return _sequence([StatementLeaf(name) for (name,) in parts])
 
 
 def _sequence(children: list[Tree]) -> Tree:
@@ -126,5 +133,5 @@ def _sequence(children: list[Tree]) -> Tree:
         return children[0]
     flat: list[Tree] = []
     for child in children:
-        flat += child.children if isinstance(child, Sequence) else [child]
-    return Sequence(tuple(flat))
+        flat += child.children if isinstance(child, StatementSequence) else [child]
+    return StatementSequence(tuple(flat))

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polybuild.schedule.pluto.independence import rank
-from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Node, Row
-from polybuild.schedule.pluto.problem import PrivateEdges, Problem
+from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
+from polybuild.schedule.pluto.problem import PrivateEdges, SchedulingProblem
 from polybuild.schedule.pluto.satisfaction import left_by
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SearchState:
     """Statements and the edges between them that the tree above leaves open.
 
     ``ordered`` names the private arrays whose live ranges keep their order, because
@@ -20,7 +20,7 @@ class State:
     the rows of the bands above.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[StatementNode, ...]
     edges: tuple[Edge, ...]
     private: tuple[PrivateEdges, ...]
     ordered: frozenset[str]
@@ -28,7 +28,7 @@ class State:
     parameters: int
 
     @classmethod
-    def of(cls, problem: Problem, *, ordered: bool) -> State:
+    def of(cls, problem: SchedulingProblem, *, ordered: bool) -> SearchState:
         """The whole problem; ``ordered`` keeps all live ranges in order from the start."""
         names = frozenset(each.name for each in problem.private) if ordered else frozenset[str]()
         found: dict[str, tuple[Row, ...]] = {each.name: () for each in problem.nodes}
@@ -62,11 +62,11 @@ class State:
         """Whether some private array's values must not move."""
         return any(each.local for each in self.private if each.name not in self.ordered)
 
-    def open_loops(self, node: Node) -> int:
+    def open_loops(self, node: StatementNode) -> int:
         """How many independent rows a statement still lacks."""
         return node.depth - rank(self.found[node.name])
 
-    def within(self, names: Sequence[str]) -> State:
+    def within(self, names: Sequence[str]) -> SearchState:
         """The part of some statements alone."""
         kept = set(names)
 
@@ -82,12 +82,12 @@ class State:
             ),
         )
 
-    def with_rows(self, hyperplane: Hyperplane) -> State:
+    def with_rows(self, hyperplane: Hyperplane) -> SearchState:
         """With one hyperplane more found, all edges as they are."""
         found = {node.name: (*self.found[node.name], hyperplane[node.name]) for node in self.nodes}
         return replace(self, found=found)
 
-    def below(self, band: Sequence[Hyperplane]) -> State:
+    def below(self, band: Sequence[Hyperplane]) -> SearchState:
         """What ``band``, whose rows are in ``found``, leaves open."""
         nodes = {each.name: each for each in self.nodes}
 
@@ -103,6 +103,6 @@ class State:
             ),
         )
 
-    def in_order(self) -> State:
+    def in_order(self) -> SearchState:
         """With all live ranges kept in order."""
         return replace(self, ordered=frozenset(each.name for each in self.private))

@@ -6,23 +6,31 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polybuild.schedule.pluto.model import Band, Hyperplane, Node, Row, Sequence, Tree, statements_of
+from polybuild.schedule.pluto.model import (
+    Hyperplane,
+    HyperplaneBand,
+    Row,
+    StatementNode,
+    StatementSequence,
+    Tree,
+    statements_of,
+)
 
 _dim = isl.dim_type
 
 
-def build_tree(tree: Tree, nodes: tuple[Node, ...], domain: isl.UnionSet) -> isl.Schedule:
+def build_tree(tree: Tree, nodes: tuple[StatementNode, ...], domain: isl.UnionSet) -> isl.Schedule:
     """``tree`` over ``domain``: bands that are permutable, with coincident members marked."""
     by_name = {each.name: each for each in nodes}
     root = isl.Schedule.from_domain(domain).get_root()
     return _insert(root.child(0), tree, by_name).get_schedule()
 
 
-def _insert(place: isl.ScheduleNode, tree: Tree, nodes: Mapping[str, Node]) -> isl.ScheduleNode:
+def _insert(place: isl.ScheduleNode, tree: Tree, nodes: Mapping[str, StatementNode]) -> isl.ScheduleNode:
     """Put ``tree`` at a leaf; returns the node there."""
-    if isinstance(tree, Band):
+    if isinstance(tree, HyperplaneBand):
         return _insert_band(place, tree, nodes)
-    if isinstance(tree, Sequence):
+    if isinstance(tree, StatementSequence):
         filters = isl.UnionSetList.alloc(place.get_ctx(), len(tree.children))
         for child in tree.children:
             filters = filters.add(_instances(statements_of(child), nodes))
@@ -32,7 +40,9 @@ def _insert(place: isl.ScheduleNode, tree: Tree, nodes: Mapping[str, Node]) -> i
     return place
 
 
-def _insert_band(place: isl.ScheduleNode, band: Band, nodes: Mapping[str, Node]) -> isl.ScheduleNode:
+def _insert_band(
+    place: isl.ScheduleNode, band: HyperplaneBand, nodes: Mapping[str, StatementNode]
+) -> isl.ScheduleNode:
     names = statements_of(band)
     schedule = isl.UnionPwAffList.alloc(place.get_ctx(), len(band.hyperplanes))
     for hyperplane in band.hyperplanes:
@@ -46,7 +56,7 @@ def _insert_band(place: isl.ScheduleNode, band: Band, nodes: Mapping[str, Node])
     return _insert(place.child(0), band.child, nodes).parent()
 
 
-def _instances(names: tuple[str, ...], nodes: Mapping[str, Node]) -> isl.UnionSet:
+def _instances(names: tuple[str, ...], nodes: Mapping[str, StatementNode]) -> isl.UnionSet:
     sets = [isl.UnionSet.from_set(nodes[name].domain) for name in names]
     union = sets[0]
     for each in sets[1:]:
@@ -54,7 +64,9 @@ def _instances(names: tuple[str, ...], nodes: Mapping[str, Node]) -> isl.UnionSe
     return union
 
 
-def _schedule(hyperplane: Hyperplane, names: tuple[str, ...], nodes: Mapping[str, Node]) -> isl.UnionPwAff:
+def _schedule(
+    hyperplane: Hyperplane, names: tuple[str, ...], nodes: Mapping[str, StatementNode]
+) -> isl.UnionPwAff:
     parts = [
         isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(_affine(nodes[name], hyperplane[name])))
         for name in names
@@ -65,7 +77,7 @@ def _schedule(hyperplane: Hyperplane, names: tuple[str, ...], nodes: Mapping[str
     return union
 
 
-def _affine(node: Node, row: Row) -> isl.Aff:
+def _affine(node: StatementNode, row: Row) -> isl.Aff:
     """``row`` as an expression of the statement's counters."""
     affine = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(node.domain.get_space()))
     loops = zip(row.coefficients, node.directions, strict=True)

@@ -29,7 +29,7 @@ from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.tilesizes import ROW
 from polybuild.targets.machine import with_machine
-from polybuild.transform.full_unrolling import has_short_loops, keep_short_inside
+from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
 
 _T = TypeVar("_T")
 
@@ -175,7 +175,7 @@ def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> i
         found = _pluto(scop, dependences, strategies, _MOST_OPERATIONS, EFFORT)
         return next(found, None) or _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
-    schedule = keep_short_inside(scop, _isl(scop, dependences, fusion))
+    schedule = unroll_small_trip_counts(scop, _isl(scop, dependences, fusion))
     if options.schedule == "auto" and options.fusion == "auto":
         return _best(scop, dependences, schedule, options)
     return schedule
@@ -188,13 +188,13 @@ def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options:
     first: what is computed over a window is best stored at once.
     """
     candidates = [schedule]
-    if has_short_loops(scop):
+    if has_small_trip_counts(scop):
         with contextlib.suppress(IllegalSchedule):
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
-            candidates.insert(0, keep_short_inside(scop, original))
+            candidates.insert(0, unroll_small_trip_counts(scop, original))
     found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
-    best, *others = itertools.chain(candidates, (keep_short_inside(scop, each) for each in found))
+    best, *others = itertools.chain(candidates, (unroll_small_trip_counts(scop, each) for each in found))
     least = estimate(scop, dependences, best, options) / _GAIN
     for candidate in others:
         time = estimate(scop, dependences, candidate, options)

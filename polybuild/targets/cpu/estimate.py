@@ -25,7 +25,7 @@ from polybuild.targets.cpu.strides import Reference, dated_references, reference
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import find_vector_loop
 from polybuild.transform.bands import coincident_members
-from polybuild.transform.full_unrolling import SHORT, above_short
+from polybuild.transform.full_unrolling import FULL_UNROLLING, outside_unrolled
 
 _dim = isl.dim_type
 
@@ -118,7 +118,7 @@ class _Estimate:
     def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         if is_band(node):
             return self._band(node, context)
-        if node.n_children() == 0 or mark_name(node) == SHORT:
+        if node.n_children() == 0 or mark_name(node) == FULL_UNROLLING:
             return _Block(tuple(self._leaf(name, None, context) for name in self._running(node)))
         children = tuple(self._nest(node.child(index), context) for index in range(node.n_children()))
         return children[0] if len(children) == 1 else _Block(children)
@@ -131,7 +131,7 @@ class _Estimate:
     def _band(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         accesses = references(self._scop, node)
         members = node.band_n_member()
-        innermost = not any(map(is_band, above_short(node.child(0))))
+        innermost = not any(map(is_band, outside_unrolled(node.child(0))))
         vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
         first = node.get_schedule_depth()
         names = self._running(node)

@@ -15,7 +15,7 @@ from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import Array, Scop
-from polybuild.storage.expansion import with_copies, worth_copying
+from polybuild.storage.expansion import expand, worth_expanding
 from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.choice import fused
 from polybuild.targets.cpu.innermost import is_chain
@@ -51,7 +51,7 @@ def choose_with_copies(
     best = plain
     taken: tuple[Array, ...] = ()
     dead = temporaries(plain.scop, plain.dependences, live_out, named)
-    for array in worth_copying(plain.scop, dead)[:_MOST_ARRAYS]:
+    for array in worth_expanding(plain.scop, dead)[:_MOST_ARRAYS]:
         with contextlib.suppress(isl.Error), budget_within(_OPERATIONS):
             found = _on_copies(plain, (*taken, array), live_out, named, options)
             if found is not None:
@@ -67,7 +67,7 @@ def _on_copies(
     options: Options,
 ) -> Mapped | None:
     """The region with copies of ``arrays``, which are variables; None if they cannot be, or do not pay."""
-    scop, copies = with_copies(plain.scop, plain.dependences, arrays)
+    scop, copies = expand(plain.scop, plain.dependences, arrays)
     dependences = compute_dependences(scop, live_out)
     check_schedule(scop.schedule, dependences, scop.domain)
     held = temporaries(scop, dependences, live_out, named)

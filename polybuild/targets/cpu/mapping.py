@@ -33,7 +33,7 @@ from polybuild.transform.bands import coincident_members, put_first, split_last,
 from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops
-from polybuild.transform.full_unrolling import SHORT, above_short
+from polybuild.transform.full_unrolling import FULL_UNROLLING, outside_unrolled
 from polybuild.transform.tiling.phases import POINTS, TILES
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
@@ -122,7 +122,7 @@ class _Mapper:
         """Map everything below ``node``."""
         if is_band(node):
             return self._band(node, in_parallel=in_parallel, tiled=tiled)
-        if mark_name(node) == SHORT:
+        if mark_name(node) == FULL_UNROLLING:
             return node
         for index in range(node.n_children()):
             node = self.map(node.child(index), in_parallel=in_parallel, tiled=tiled).parent()
@@ -140,7 +140,7 @@ class _Mapper:
             return self._phases(
                 tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
             )
-        innermost = not any(map(is_band, above_short(node.child(0))))
+        innermost = not any(map(is_band, outside_unrolled(node.child(0))))
         bare = innermost and not any(map(is_band, descendants(node.child(0))))  # nothing is unrolled in it
         if innermost and not bare and _UNROLLED not in self.remarks:
             self.remarks.append(_UNROLLED)

@@ -19,7 +19,7 @@ import islpy as isl
 from polybuild.options import Options
 from polybuild.targets.cpu.lanes import Update, find_update, kept_parts
 from polybuild.targets.cpu.strides import Reference, Stride
-from polybuild.transform.tiling.registers import Block
+from polybuild.transform.tiling.registers import RegisterBlock
 
 _VECTORS = 2
 # Beside the block: its column of operands, one that all lanes share, and one to spare.
@@ -57,7 +57,7 @@ class Roles:
 class Sizes:
     """A register tile, and the tiles of rows, steps and columns around it."""
 
-    block: Block
+    block: RegisterBlock
     rows: int
     steps: int
     columns: int
@@ -154,11 +154,11 @@ def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
     """
     element = roles.update.type.size
     if roles.single:
-        block = Block(1, _LINE_VECTORS, max(2, min(options.vector_size, _LINE_WIDTH) // element))
+        block = RegisterBlock(1, _LINE_VECTORS, max(2, min(options.vector_size, _LINE_WIDTH) // element))
         return _whole_blocks(block, 1, _MOST_STEPS, _COLUMNS)
     registers = 32 if options.vector_size == _WIDEST else 16
     rows = min(_MOST_ROWS, (registers - _OTHER_REGISTERS) // _VECTORS)
-    block = Block(rows, _VECTORS, max(2, options.vector_size // element))
+    block = RegisterBlock(rows, _VECTORS, max(2, options.vector_size // element))
     if options.tile_sizes:
         given = [*options.tile_sizes[:members], *[options.tile_sizes[-1]] * members]
         return _whole_blocks(block, given[roles.rows], given[roles.steps], given[roles.lanes])
@@ -169,7 +169,7 @@ def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
     )
 
 
-def _whole_blocks(block: Block, rows: int, steps: int, columns: int) -> Sizes:
+def _whole_blocks(block: RegisterBlock, rows: int, steps: int, columns: int) -> Sizes:
     return Sizes(block, _multiple(rows, block.rows), steps, _multiple(columns, block.columns))
 
 

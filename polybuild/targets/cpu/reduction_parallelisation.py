@@ -8,7 +8,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.analysis.reduction_dependences import relax
+from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction, Reductions
 from polybuild.options import Options
 from polybuild.poly.budget import budget_within
@@ -62,7 +62,7 @@ def _try(
     """
     try:
         with budget_within(most):
-            relaxed = relax(scop, dependences, reductions)
+            relaxed = separate_reduction_dependences(scop, dependences, reductions)
             if relaxed is dependences:
                 return None
             mapping = choose_mapping(scop, relaxed, options, temporaries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, RelaxedOrder
+from polybuild.analysis.dependences import Dependences, ReductionDependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import mark_name
@@ -18,7 +18,7 @@ _in = isl.dim_type.in_
 
 def carried_reductions(
     band: isl.ScheduleNode, position: int, accesses: list[Reference], dependences: Dependences
-) -> tuple[RelaxedOrder, ...] | None:
+) -> tuple[ReductionDependences, ...] | None:
     """The reductions that member ``position`` of ``band`` carries; None if it carries anything else.
 
     ``accesses`` are those below. None, too, unless each group of reductions has one accumulator for
@@ -97,13 +97,15 @@ def without_accumulators(
     return [each for each in accesses if id(each.access.node) not in own]
 
 
-def _inside(band: isl.ScheduleNode, relaxed: RelaxedOrder) -> tuple[Reduction, ...]:
+def _inside(band: isl.ScheduleNode, relaxed: ReductionDependences) -> tuple[Reduction, ...]:
     """The reductions of a group that are below ``band``."""
     here = {each.get_tuple_name() for each in sets_of(band.get_domain())}
     return tuple(each for each in relaxed.reductions if each.statement.name in here)
 
 
-def _has_one_accumulator(band: isl.ScheduleNode, relaxed: RelaxedOrder, accesses: list[Reference]) -> bool:
+def _has_one_accumulator(
+    band: isl.ScheduleNode, relaxed: ReductionDependences, accesses: list[Reference]
+) -> bool:
     inside = _inside(band, relaxed)
     own = frozenset(node for each in inside for node in each.own)
     array = inside[0].array

@@ -31,7 +31,13 @@ from polybuild.targets.model import LANES_MARK, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
-from polybuild.transform.tiling.registers import dates_of, full_steps, insert_tiles, is_block, multiples
+from polybuild.transform.tiling.registers import (
+    block_schedule,
+    full_steps,
+    insert_tiles,
+    multiples,
+    writes_whole_blocks,
+)
 
 _UNROLL = isl.ast_loop_type.unroll
 
@@ -101,8 +107,8 @@ class RegisterTiler:
         panels = insert_tiles(node, [(LANES, sizes.block.columns)])
         band = insert_tiles(panels.child(0), [(ROWS, sizes.block.rows)]).child(0)
         domain = update.statement.domain.intersect_params(self._scop.context)
-        dates = dates_of(band, update.statement.name, domain, sizes.block)
-        if not is_block(dates, written.relation):
+        dates = block_schedule(band, update.statement.name, domain, sizes.block)
+        if not writes_whole_blocks(dates, written.relation):
             return None
         read = [each.access.relation for each in update.operands if each.access.array is written.array]
         full = full_steps(dates, written.relation, read)

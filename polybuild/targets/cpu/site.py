@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.targets.cpu.microkernel import Roles, Sizes
 from polybuild.targets.model import Offset
-from polybuild.transform.tiling.registers import Dates
+from polybuild.transform.tiling.registers import BlockSchedule
 
 # Positions in the band (rows, steps, lanes) within a block.
 ROWS, STEPS, LANES = range(3)
@@ -40,7 +40,7 @@ class Site:
     sizes: Sizes
     frame: Frame
     band: isl.ScheduleNode
-    dates: Dates
+    dates: BlockSchedule
     full: isl.Set
 
     @property

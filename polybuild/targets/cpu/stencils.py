@@ -19,8 +19,8 @@ from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
 from polybuild.transform.tiling.diamond import determinant, diamond, diamond_planes
 from polybuild.transform.tiling.hexagonal import hexagonal
-from polybuild.transform.tiling.hybrid import Hexagons, hybrid, least_width
-from polybuild.transform.tiling.split import least_split_width, split
+from polybuild.transform.tiling.hybrid import Hexagons, hybrid, minimum_width
+from polybuild.transform.tiling.split import minimum_split_width, split
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
 
 # The innermost dimension, along which rows are: long enough for the vector unit and the prefetchers.
@@ -90,12 +90,12 @@ def _tile(
     widths = [each * stencil.scale for each in sizes[1:]]
     cone = stencil.cones[0]
     if shape == "split":
-        least = [least_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
+        least = [minimum_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
         return split(node, stencil, height, [max(pair) for pair in zip(widths, least, strict=True)])
     if shape == "hybrid":
         half = max(0, height // 2 - 1)
-        spare = widths[0] - Hexagons(cone, half, least_width(cone, half)).period
-        width = least_width(cone, half) + max(0, spare // 2)
+        spare = widths[0] - Hexagons(cone, half, minimum_width(cone, half)).period
+        width = minimum_width(cone, half) + max(0, spare // 2)
         return hybrid(node, stencil, half, width, widths[1:])
     planes = diamond_planes(stencil, 1, dependences)
     size = _diamond_size(stencil, planes, height)

@@ -23,7 +23,7 @@ from enum import Enum
 
 import islpy as isl
 
-from polybuild.analysis.dependences import certain_sources
+from polybuild.analysis.dependences import certain_writers
 from polybuild.poly import spaces
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Scop
@@ -208,5 +208,5 @@ def _fresh_reads(tile: RegisterTile, scop: Scop) -> isl.UnionMap:
     for each in tile.loops.values():
         loops = loops.union(isl.UnionMap.from_map(isl.Map.from_pw_multi_aff(each)))
     together = loops.apply_range(loops.reverse())
-    values = certain_sources(scop, tile.array).uncurry().intersect_domain(together.wrap())
+    values = certain_writers(scop, tile.array).uncurry().intersect_domain(together.wrap())
     return values.curry().range().unwrap()

@@ -58,7 +58,7 @@ def generators(distances: isl.Set) -> tuple[Generator, ...]:
     return tuple(each for each in found if each.corner or each.time or each.space)
 
 
-def least_slope(
+def minimum_slope(
     dependences: Sequence[Distances], dim: int, sign: int, most: int | None = None
 ) -> Fraction | None:
     """The least ``slope`` for which ``slope * t + sign * s`` can go ahead along all ``dependences``.

@@ -22,7 +22,15 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.transform.tiling.diamond import Hyperplane, along, skewed_strips, tied_sizes
-from polybuild.transform.tiling.phases import Phase, at_least, at_most, divided, insert_phases, plus, times
+from polybuild.transform.tiling.phases import (
+    Phase,
+    divided,
+    insert_phases,
+    lower_bounded,
+    plus,
+    times,
+    upper_bounded,
+)
 from polybuild.transform.tiling.stencil import Stencil
 
 
@@ -65,9 +73,9 @@ def hexagonal_phases(
         across = moved.sub(times(tile, period))
         aside = first.add(times(front, vector[0] - sizes[0])).add(times(tile, sizes[0] - 2 * vector[0]))
         instances = (
-            at_most(across, sizes[1] + vector[1] - 1)
-            .intersect(at_least(aside, vector[0]))
-            .intersect(at_most(aside, sizes[0] - 1))
+            upper_bounded(across, sizes[1] + vector[1] - 1)
+            .intersect(lower_bounded(aside, vector[0]))
+            .intersect(upper_bounded(aside, sizes[0] - 1))
         )
         point = (date.sub(times(front, height)), across)
         phases.append(Phase(instances, wave, (tile,), chunks, point))

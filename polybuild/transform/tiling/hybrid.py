@@ -28,13 +28,13 @@ import islpy as isl
 
 from polybuild.transform.tiling.phases import (
     Phase,
-    at_least,
-    at_most,
     divided,
     insert_phases,
+    lower_bounded,
     plus,
     sloped,
     times,
+    upper_bounded,
 )
 from polybuild.transform.tiling.stencil import Cone, Stencil
 
@@ -52,7 +52,7 @@ class Hexagons:
     width: int
 
     def __post_init__(self) -> None:
-        if self.height < 0 or self.width < least_width(self.cone, self.height):
+        if self.height < 0 or self.width < minimum_width(self.cone, self.height):
             raise ValueError("this hexagon is too narrow for the slopes of its sides")
 
     @property
@@ -98,7 +98,7 @@ class Hexagons:
         )
 
 
-def least_width(cone: Cone, height: int) -> int:
+def minimum_width(cone: Cone, height: int) -> int:
     """The least width with which hexagons of ``height`` are convex (equation 3)."""
     sides = (side + (side * height) % 1 for side in _slopes(cone))
     return max(0, math.ceil(max(sides) - 1))
@@ -136,7 +136,7 @@ def _phase(stencil: Stencil, hexagons: Hexagons, phase: int, strips: Sequence[in
     instances = stencil.time.domain()
     for slope, sign, low, high in hexagons.bounds():
         side = sloped(slope, step, times(point, sign))
-        instances = instances.intersect(at_least(side, low)).intersect(at_most(side, high))
+        instances = instances.intersect(lower_bounded(side, low)).intersect(upper_bounded(side, high))
     chunks, points = cut(stencil, step, strips)
     return Phase(instances, wave, (tile,), chunks, (step, point, *points))
 

@@ -101,7 +101,7 @@ def divided(function: isl.UnionPwAff, divisor: int) -> isl.UnionPwAff:
     return function.scale_down_val(isl.Val(divisor)).floor()
 
 
-def at_least(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
+def lower_bounded(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
     """The instances where ``function >= least``."""
     moved = plus(function, -least)
     found = isl.UnionSet.empty(function.get_space())
@@ -111,9 +111,9 @@ def at_least(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
     return found
 
 
-def at_most(function: isl.UnionPwAff, most: int) -> isl.UnionSet:
+def upper_bounded(function: isl.UnionPwAff, most: int) -> isl.UnionSet:
     """The instances where ``function <= most``."""
-    return at_least(function.neg(), -most)
+    return lower_bounded(function.neg(), -most)
 
 
 def sloped(slope: Fraction, time: isl.UnionPwAff, place: isl.UnionPwAff) -> isl.UnionPwAff:

@@ -28,7 +28,7 @@ _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RegisterBlock:
     """The sizes of a register tile: ``rows`` steps of ``u``; ``vectors`` of ``lanes`` steps of ``v``."""
 
     rows: int
@@ -42,7 +42,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
+class BlockSchedule:
     """The execution dates of one statement at a band ``(u, r, v)`` within loops over blocks.
 
     ``schedule`` maps its instances to ``[outer..., u, r, v]``, dimensions ``panel`` and
@@ -52,7 +52,7 @@ class Dates:
     schedule: isl.Map
     panel: int
     row_block: int
-    block: Block
+    block: RegisterBlock
 
     @property
     def outer(self) -> int:
@@ -102,7 +102,7 @@ def insert_tiles(node: isl.ScheduleNode, sizes: Sequence[tuple[int, int]]) -> is
     return node
 
 
-def dates_of(node: isl.ScheduleNode, name: str, domain: isl.Set, block: Block) -> Dates:
+def block_schedule(node: isl.ScheduleNode, name: str, domain: isl.Set, block: RegisterBlock) -> BlockSchedule:
     """The dates of the instances ``domain`` of statement ``name`` at ``node``, a band ``(u, r, v)``.
 
     The two dimensions before it count panels and rows of blocks.
@@ -113,10 +113,10 @@ def dates_of(node: isl.ScheduleNode, name: str, domain: isl.Set, block: Block) -
         each for each in maps_of(prefix.flat_range_product(partial)) if each.get_tuple_name(_in) == name
     ).intersect_domain(domain)
     depth = node.get_schedule_depth()
-    return Dates(schedule.coalesce(), depth - 2, depth - 1, block)
+    return BlockSchedule(schedule.coalesce(), depth - 2, depth - 1, block)
 
 
-def full_steps(dates: Dates, written: isl.Map, read: Sequence[isl.Map]) -> isl.Set:
+def full_steps(dates: BlockSchedule, written: isl.Map, read: Sequence[isl.Map]) -> isl.Set:
     """The dates of the steps that a register tile can take, empty if there are none.
 
     ``written`` is the access of the element that is updated, ``read`` are all other
@@ -126,7 +126,7 @@ def full_steps(dates: Dates, written: isl.Map, read: Sequence[isl.Map]) -> isl.S
     ran = dates.schedule.range()
     last = dates.outer + 2
     steps = ran.project_out(_set, last, 1).project_out(_set, dates.outer, 1)
-    block = _block_dates(dates, steps)
+    block = _block_time_stamps(dates, steps)
     missing = block.subtract(ran).project_out(_set, last, 1).project_out(_set, dates.outer, 1)
     full = block.intersect(_lift(steps.subtract(missing), dates))
     held = dates.touched(written).intersect_domain(full)
@@ -140,7 +140,7 @@ def full_steps(dates: Dates, written: isl.Map, read: Sequence[isl.Map]) -> isl.S
     return full.coalesce()
 
 
-def is_block(dates: Dates, written: isl.Map) -> bool:
+def writes_whole_blocks(dates: BlockSchedule, written: isl.Map) -> bool:
     """Whether each block of ``u`` and ``v`` writes as many elements, the same ones at each step of ``r``."""
     touched = dates.touched(written)
     step = dates.outer + 1
@@ -153,7 +153,7 @@ def is_block(dates: Dates, written: isl.Map) -> bool:
     return bool(keep.range_product(blocks).is_injective())
 
 
-def _block_dates(dates: Dates, steps: isl.Set) -> isl.Set:
+def _block_time_stamps(dates: BlockSchedule, steps: isl.Set) -> isl.Set:
     """All dates of the blocks of ``steps`` (``[outer..., r]``), whether anything runs then or not."""
     lifted = _lift(steps, dates)
     for position, tile, size in (
@@ -164,7 +164,7 @@ def _block_dates(dates: Dates, steps: isl.Set) -> isl.Set:
     return lifted
 
 
-def _lift(steps: isl.Set, dates: Dates) -> isl.Set:
+def _lift(steps: isl.Set, dates: BlockSchedule) -> isl.Set:
     """``[outer..., r]`` as ``[outer..., u, r, v]`` with any ``u`` and ``v``."""
     return steps.insert_dims(_set, dates.outer, 1).insert_dims(_set, dates.outer + 2, 1)
 

@@ -24,13 +24,13 @@ import islpy as isl
 
 from polybuild.transform.tiling.phases import (
     Phase,
-    at_least,
-    at_most,
     divided,
     insert_phases,
+    lower_bounded,
     plus,
     sloped,
     times,
+    upper_bounded,
 )
 from polybuild.transform.tiling.stencil import Stencil
 
@@ -44,7 +44,7 @@ def split(node: isl.ScheduleNode, stencil: Stencil, height: int, widths: Sequenc
     return insert_phases(node, split_phases(stencil, height, widths))
 
 
-def least_split_width(stencil: Stencil, dim: int, height: int) -> int:
+def minimum_split_width(stencil: Stencil, dim: int, height: int) -> int:
     """The least width in ``dim`` with which upright trapezoids reach the top of a band."""
     cone = stencil.cones[dim]
     if cone.fall is None or cone.rise is None:
@@ -55,7 +55,7 @@ def least_split_width(stencil: Stencil, dim: int, height: int) -> int:
 def split_phases(stencil: Stencil, height: int, widths: Sequence[int]) -> list[Phase]:
     """One phase per colour, in the order in which they run."""
     dims = range(len(stencil.space))
-    if any(widths[dim] < least_split_width(stencil, dim, height) for dim in dims):
+    if any(widths[dim] < minimum_split_width(stencil, dim, height) for dim in dims):
         raise ValueError("tiles of this height need wider bases")
     band = divided(stencil.time, height)
     step = stencil.time.sub(times(band, height))
@@ -89,7 +89,7 @@ def _trapezoids(
     point = place.sub(times(tile, width))
     left = sloped(cone.fall, step.neg(), point)
     right = sloped(cone.rise, step, point)
-    upright = at_least(left, 0).intersect(at_most(right, (width - 2) * cone.rise.denominator))
+    upright = lower_bounded(left, 0).intersect(upper_bounded(right, (width - 2) * cone.rise.denominator))
     # an inverted one lies between the sides of two upright ones, and parts where the right one ends
     middle = math.ceil(cone.fall * (height - 1))
     moved = plus(place, -middle)
@@ -97,7 +97,7 @@ def _trapezoids(
     across = moved.sub(times(next_tile, width))
     after = sloped(cone.rise, step, across)
     before = sloped(cone.fall, step.neg(), across)
-    inverted = at_least(after, (width - 2 - middle) * cone.rise.denominator + 1).intersect(
-        at_most(before, (width - middle) * cone.fall.denominator - 1)
+    inverted = lower_bounded(after, (width - 2 - middle) * cone.rise.denominator + 1).intersect(
+        upper_bounded(before, (width - middle) * cone.fall.denominator - 1)
     )
     return (upright, tile, point), (inverted, next_tile, across)

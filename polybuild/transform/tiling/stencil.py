@@ -29,7 +29,7 @@ import islpy as isl
 
 from polybuild.poly.relations import maps_of, natural_key
 from polybuild.poly.trees import is_band
-from polybuild.transform.tiling.cone import Distances, generators, least_slope, offsets
+from polybuild.transform.tiling.cone import Distances, generators, minimum_slope, offsets
 
 # What time and space are multiplied by to have integers between those of the counters.
 _SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
@@ -137,7 +137,7 @@ def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.Uni
     deltas = isl.Set.from_union_set(dependences.apply_domain(plane).apply_range(plane).deltas())
     deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
     distances = [Distances("", "", (generators(deltas.coalesce()),))]
-    return Cone(least_slope(distances, 0, -1), least_slope(distances, 0, 1))
+    return Cone(minimum_slope(distances, 0, -1), minimum_slope(distances, 0, 1))
 
 
 def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
@@ -176,7 +176,7 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
 def _slopes(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
     """How fast what travels falls and rises in each dimension of space, None where no stencil bounds it."""
     return [
-        (least_slope(dependences, dim, -1, _FARTHEST), least_slope(dependences, dim, 1, _FARTHEST))
+        (minimum_slope(dependences, dim, -1, _FARTHEST), minimum_slope(dependences, dim, 1, _FARTHEST))
         for dim in range(depth)
     ]
 

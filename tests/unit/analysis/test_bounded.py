@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.analysis.bounded import bounded_dependences, coarse_dependences
+from polybuild.analysis.bounded import bounded_dependences, overapproximate_dependences
 from polybuild.analysis.dependences import compute_dependences as compute
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import check_schedule
@@ -24,7 +24,7 @@ PARAMETERS = "int n, double A[restrict 90], double B[restrict 90]"
 @pytest.mark.parametrize("name", BODIES)
 def test_coarse_dependences_hold_the_exact_ones_and_the_original_order_respects_them(name, model):
     found = model(BODIES[name], PARAMETERS)
-    coarse = coarse_dependences(found.scop)
+    coarse = overapproximate_dependences(found.scop)
     exact = found.dependences
     assert exact.flow.is_subset(coarse.flow)
     assert exact.false.is_subset(coarse.false)

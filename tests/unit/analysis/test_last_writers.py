@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.analysis.last_writers import has_strides, last_sources
+from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.scop.model import AccessKind
 
 PARAMETERS = "int n, int A[restrict n][n], int x[restrict n], int s"
@@ -32,7 +32,7 @@ def test_the_same_as_isl_without_strides(model, body):
     assert not has_strides(reads, must, may)
     info = isl.UnionAccessInfo.from_sink(reads).set_must_source(must).set_may_source(may)
     wanted = info.set_schedule(scop.schedule).compute_flow()
-    flow, old = last_sources(scop, reads, must, must.union(may))
+    flow, old = last_writers(scop, reads, must, must.union(may))
     assert flow.is_equal(wanted.get_full_may_dependence())
     assert old.is_equal(wanted.get_may_no_source())
 

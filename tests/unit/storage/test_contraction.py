@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from polybuild.storage.contraction import contract
-from polybuild.storage.liveness import LiveValues, Order, conflicts
+from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
 
 CONTEXT = isl.Set("[N] -> { : N >= 10 }")
 
@@ -33,7 +33,7 @@ PERMUTED = "{ S[y, x] -> [x, 0, y, 0]; T[y, x] -> [x, 1, y, 0]; U[y, x] -> [x, 1
 def mapping(values: LiveValues, dates: str, *, together: str = "{ }"):
     users = values.written.domain().union(values.uses.range())
     sharing = isl.UnionMap.from_domain_and_range(users, users)
-    found = conflicts(values, Order(union(dates), sharing, union(together)))
+    found = conflicts(values, ExecutionOrder(union(dates), sharing, union(together)))
     dimensions = isl.Set.from_union_set(values.written.range()).dim(isl.dim_type.set)
     return contract(None if found is None else found.deltas(), dimensions, CONTEXT)[0]
 

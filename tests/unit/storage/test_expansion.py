@@ -8,7 +8,7 @@ import pytest
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.poly.relations import lexicographically_after
 from polybuild.schedule.legality import check_schedule
-from polybuild.storage.expansion import with_copies, worth_copying
+from polybuild.storage.expansion import expand, worth_expanding
 
 PARAMETERS = "int n, double x[restrict n], double y[restrict n], double A[restrict n][n]"
 IN_PLACE = "for (int i = 1; i < n - 1; i++) x[i] = (x[i - 1] + x[i] + x[i + 1]) / 4;"
@@ -21,7 +21,7 @@ def array(found, name):
 
 def test_a_copy_holds_what_is_read_and_gives_back_what_is_written(model):
     found = model(IN_PLACE, PARAMETERS)
-    scop, (copy,) = with_copies(found.scop, found.dependences, [array(found, "x")])
+    scop, (copy,) = expand(found.scop, found.dependences, [array(found, "x")])
     assert copy.copied == "x"
     original, first, last = scop.statements
     assert {each.array.name for each in original.accesses} == {copy.name}
@@ -32,7 +32,7 @@ def test_a_copy_holds_what_is_read_and_gives_back_what_is_written(model):
 
 def test_the_copies_are_made_before_and_after_everything(model):
     found = model(IN_PLACE, PARAMETERS)
-    scop, _ = with_copies(found.scop, found.dependences, [array(found, "x")])
+    scop, _ = expand(found.scop, found.dependences, [array(found, "x")])
     after = lexicographically_after(scop.schedule.get_map())
     original, first, last = (isl.UnionSet.from_set(each.domain) for each in scop.statements)
     for earlier, later in ((first, original), (original, last), (first, last)):
@@ -44,7 +44,7 @@ def test_the_copies_are_made_before_and_after_everything(model):
 
 def test_what_is_only_written_is_not_read(model):
     found = model("for (int i = 0; i < n; i++) { y[i] = 0; y[i] += x[i]; }", PARAMETERS)
-    scop, _ = with_copies(found.scop, found.dependences, [array(found, "y")])
+    scop, _ = expand(found.scop, found.dependences, [array(found, "y")])
     (added,) = scop.statements[2:]
     assert [each.array.name for each in added.accesses] == ["y_copy", "y"]
 
@@ -63,4 +63,4 @@ def test_what_is_only_written_is_not_read(model):
     ids=["once", "twice", "window", "sum", "perhaps read", "perhaps written", "of the region"],
 )
 def test_what_is_worth_it(model, body, wanted):
-    assert [each.name for each in worth_copying(model(body, PARAMETERS).scop, [])] == wanted
+    assert [each.name for each in worth_expanding(model(body, PARAMETERS).scop, [])] == wanted

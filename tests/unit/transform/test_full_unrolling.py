@@ -9,7 +9,12 @@ from polybuild.poly.trees import descendants, is_band, mark_name
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu.choice import choose_mapping
-from polybuild.transform.full_unrolling import SHORT, above_short, has_short_loops, keep_short_inside
+from polybuild.transform.full_unrolling import (
+    FULL_UNROLLING,
+    has_small_trip_counts,
+    outside_unrolled,
+    unroll_small_trip_counts,
+)
 
 PARAMETERS = "int n, float a[restrict n][n], float b[restrict n][n], float w[restrict 9][9]"
 WINDOW = "for (int i = 0; i < n - 9; i++) for (int j = 0; j < n - 9; j++)"
@@ -18,7 +23,7 @@ UPDATE = "a[i][j] += b[i + k][j + l] * w[k][l];"
 
 def trees(found):
     before = compute_schedule(found.scop, found.dependences, Fusion.MIN)
-    after = keep_short_inside(found.scop, before)
+    after = unroll_small_trip_counts(found.scop, before)
     check_schedule(after, found.dependences, found.scop.domain)
     return before, after
 
@@ -31,10 +36,10 @@ def test_the_window_is_inside_of_the_picture(model):
     found = model(f"{WINDOW} for (int k = 0; k < 5; k++) for (int l = 0; l < 5; l++) {UPDATE}", PARAMETERS)
     before, after = trees(found)
     assert bands(descendants(before.get_root()))[0].band_n_member() > 2
-    (outer,) = bands(above_short(after.get_root()))
+    (outer,) = bands(outside_unrolled(after.get_root()))
     assert outer.band_n_member() == 2
     assert [bool(outer.band_member_get_coincident(each)) for each in range(2)] == [True, True]
-    (mark,) = (each for each in descendants(after.get_root()) if mark_name(each) == SHORT)
+    (mark,) = (each for each in descendants(after.get_root()) if mark_name(each) == FULL_UNROLLING)
     assert "unroll" in str(mark.child(0).band_get_ast_build_options())
 
 
@@ -49,7 +54,7 @@ def test_the_window_is_inside_of_the_picture(model):
 )
 def test_other_loops_are_left_alone(model, body):
     found = model(body, PARAMETERS)
-    assert not has_short_loops(found.scop)
+    assert not has_small_trip_counts(found.scop)
     before, after = trees(found)
     assert after.get_root().is_equal(before.get_root())
 
@@ -57,7 +62,7 @@ def test_other_loops_are_left_alone(model, body):
 def test_only_as_many_as_are_unrolled(model):
     loops = "for (int i = 0; i < n; i++) for (int k = 0; k < 6; k++) for (int l = 0; l < 6; l++)"
     _, after = trees(model(f"{loops} a[i][0] += b[k][l];", PARAMETERS))
-    assert [each.band_n_member() for each in bands(above_short(after.get_root()))] == [2]
+    assert [each.band_n_member() for each in bands(outside_unrolled(after.get_root()))] == [2]
 
 
 def test_what_is_computed_over_a_window_is_stored_at_once(model):

@@ -8,7 +8,7 @@ import pytest
 
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.pluto.fusion import Cut
-from polybuild.schedule.pluto.model import Band, Leaf, Sequence
+from polybuild.schedule.pluto.model import HyperplaneBand, StatementLeaf, StatementSequence
 from polybuild.schedule.pluto.problem import build_problem
 from polybuild.schedule.pluto.search import Strategy, find_tree
 from polybuild.schedule.pluto.tree import build_tree
@@ -96,16 +96,16 @@ def test_every_strategy_is_legal(region, model):
 
 def test_imperfect_jacobi_is_shifted_and_skewed_by_two(tree):
     band = tree("jacobi")
-    assert isinstance(band, Band)
+    assert isinstance(band, HyperplaneBand)
     assert rows(band, "S0") == [((1, 0), 0), ((2, 1), 0)]
     assert rows(band, "S1") == [((1, 0), 0), ((2, 1), 1)]
     assert band.coincident == (False, False)
-    assert isinstance(band.child, Sequence)
+    assert isinstance(band.child, StatementSequence)
 
 
 def test_lu_is_one_band_of_three_for_both_statements(tree):
     band = tree("lu")
-    assert isinstance(band, Band)
+    assert isinstance(band, HyperplaneBand)
     assert len(band.hyperplanes) == 3
     assert len(rows(band, "S0")) == 3
     assert rows(band, "S0")[0] == ((1, 0), 0)
@@ -139,16 +139,16 @@ def test_reads_with_a_bound_of_their_own_do_not_cost_parallelism(tree):
 def test_one_bound_for_all_buys_reuse_with_a_pipeline(tree):
     """Section 7: the product is fused with the permuted transposed one, distance 0 in both loops."""
     band = tree("mvt", cut=Cut.NEEDED, joint=True)
-    assert isinstance(band, Band)
+    assert isinstance(band, HyperplaneBand)
     assert [row for row, _ in rows(band, "S0")] == [row[::-1] for row, _ in rows(band, "S1")]
     assert band.coincident == (False, False)
 
 
 def test_values_of_a_temporary_stay_in_their_iteration(tree):
     band = tree("temporary")
-    assert isinstance(band, Band)
+    assert isinstance(band, HyperplaneBand)
     assert band.coincident == (True,)
-    assert [type(each) for each in band.child.children] == [Leaf, Band, Leaf]
+    assert [type(each) for each in band.child.children] == [StatementLeaf, HyperplaneBand, StatementLeaf]
 
 
 def test_in_order_a_temporary_serialises_its_loop(tree):
@@ -162,19 +162,19 @@ def test_coefficients_follow_loops_that_descend(tree):
 
 
 def test_statements_that_share_data_and_lose_nothing_are_fused(tree):
-    assert isinstance(tree("chain"), Band)
-    assert isinstance(tree("chain", cut=Cut.NEEDED), Band)
-    assert isinstance(tree("chain", cut=Cut.ALL), Sequence)
+    assert isinstance(tree("chain"), HyperplaneBand)
+    assert isinstance(tree("chain", cut=Cut.NEEDED), HyperplaneBand)
+    assert isinstance(tree("chain", cut=Cut.ALL), StatementSequence)
 
 
 def test_a_reversed_reader_is_not_fused_at_the_price_of_parallel_loops(tree):
-    assert isinstance(tree("opposite"), Sequence)
+    assert isinstance(tree("opposite"), StatementSequence)
 
 
 def test_a_band_can_end_where_the_loops_inside_are_parallel(tree):
     band = tree("lu", inner=True)
     assert len(band.hyperplanes) == 1
-    below = band.child if isinstance(band.child, Band) else band.child.children[-1]
+    below = band.child if isinstance(band.child, HyperplaneBand) else band.child.children[-1]
     assert below.coincident == (True, True)
 
 

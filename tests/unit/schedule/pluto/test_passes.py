@@ -10,14 +10,14 @@ from polybuild.schedule.pluto import program
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.hyperplane import find_hyperplane as find
 from polybuild.schedule.pluto.independence import orthogonal_basis, rank
-from polybuild.schedule.pluto.large_constants import Sizes
-from polybuild.schedule.pluto.model import Edge, EdgeKind, Node, Row
+from polybuild.schedule.pluto.large_constants import LargeConstants
+from polybuild.schedule.pluto.model import Edge, EdgeKind, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Effort, TooLarge, Unsettled, smallest
 from polybuild.schedule.pluto.satisfaction import is_carried, left_by
 
 DOMAIN = isl.Set("[n] -> { S[i, j] : 0 <= i, j < n }")
 ENOUGH = 10_000
-NODE = Node("S", DOMAIN, (1, 1))
+NODE = StatementNode("S", DOMAIN, (1, 1))
 
 
 def find_hyperplane(nodes, edges, found):
@@ -125,7 +125,7 @@ def test_large_numbers_become_sizes():
         isl.Map("[n] -> { S[i] -> S[i + 3] : 0 <= i <= 997 and n <= 1200 }"),
         isl.Map("[n] -> { S[i] -> T[o] : i < o < 1000 and 0 <= i and o < 40 + n }"),
     ]
-    sizes = Sizes.of(relations)
+    sizes = LargeConstants.of(relations)
     assert sizes.least == (39, 997)  # constants of constraints: 39 + n - o and 999 - o
     first, second = map(sizes.abstract, relations)
     assert first.is_equal(

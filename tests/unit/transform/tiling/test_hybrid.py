@@ -11,7 +11,7 @@ import pytest
 from small_stencils import grid, line, sizes, tiles
 
 from polybuild.schedule.legality import check_schedule
-from polybuild.transform.tiling.hybrid import Hexagons, hybrid, hybrid_phases, least_width
+from polybuild.transform.tiling.hybrid import Hexagons, hybrid, hybrid_phases, minimum_width
 from polybuild.transform.tiling.stencil import Cone, find_stencil
 
 EXAMPLE = ((1, -2), (2, 2))  # A[t][i] = f(A[t - 2][i - 2], A[t - 1][i + 2]), of figures 17 to 19
@@ -98,7 +98,7 @@ def test_the_pattern_of_figure_19():
 
 def test_narrow_hexagons_are_refused():
     cone = line(*EXAMPLE).stencil.cones[0]
-    assert least_width(cone, 2) == 1  # what the text says of equation 3
+    assert minimum_width(cone, 2) == 1  # what the text says of equation 3
     with pytest.raises(ValueError, match="too narrow"):
         Hexagons(cone, 2, 0)
     with pytest.raises(ValueError, match="both sides"):

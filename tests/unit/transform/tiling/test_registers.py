@@ -5,9 +5,15 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.transform.tiling.registers import Block, dates_of, full_steps, insert_tiles, is_block
+from polybuild.transform.tiling.registers import (
+    RegisterBlock,
+    block_schedule,
+    full_steps,
+    insert_tiles,
+    writes_whole_blocks,
+)
 
-BLOCK = Block(rows=2, vectors=2, lanes=2)
+BLOCK = RegisterBlock(rows=2, vectors=2, lanes=2)
 BAND = "[n] -> [{{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}]"
 
 
@@ -18,7 +24,7 @@ def dates(domain, order=("i", "k", "j")):
     band = root.child(0).insert_partial_schedule(isl.MultiUnionPwAff(BAND.format(*order)))
     band = insert_tiles(band.band_set_permutable(1), [(2, BLOCK.columns)]).child(0)
     band = insert_tiles(band, [(0, BLOCK.rows)]).child(0)
-    return dates_of(band, "S", space, BLOCK)
+    return block_schedule(band, "S", space, BLOCK)
 
 
 def instances(found, steps, n):
@@ -79,10 +85,10 @@ def test_full_steps(domain, runs, read, reads):
 
 def test_a_block_is_one_element_for_each_place():
     found = dates("0 <= i, j, k < n")
-    assert is_block(found, element("A[i, j]"))
-    assert is_block(found, element("A[j, i]"))
-    assert not is_block(found, element("A[i + j, 0]"))  # one element for several places
-    assert not is_block(found, element("A[i, j + k]"))  # another one at each step
+    assert writes_whole_blocks(found, element("A[i, j]"))
+    assert writes_whole_blocks(found, element("A[j, i]"))
+    assert not writes_whole_blocks(found, element("A[i + j, 0]"))  # one element for several places
+    assert not writes_whole_blocks(found, element("A[i, j + k]"))  # another one at each step
 
 
 def test_tiles_of_some_members_keep_what_is_coincident():

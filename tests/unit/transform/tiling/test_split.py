@@ -10,7 +10,7 @@ import pytest
 from small_stencils import grid, line, tiles
 
 from polybuild.poly.trees import children
-from polybuild.transform.tiling.split import least_split_width, split, split_phases
+from polybuild.transform.tiling.split import minimum_split_width, split, split_phases
 
 THREE = ((1, -1), (1, 1))
 
@@ -47,7 +47,7 @@ def test_the_subspaces_and_schedules_of_section_4_1():
 def test_the_colours_of_figure_12():
     star = ((1, 0, 0), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1))
     stencil = grid(2, *star).stencil
-    assert least_split_width(stencil, 0, 3) == 6
+    assert minimum_split_width(stencil, 0, 3) == 6
     found = tiles(split_phases(stencil, 3, (6, 6)), 2, range(3), range(6, 24))
     assert rows(found[0, 0, 1, 1]) == [25, 9, 1]  # the pyramid, with a square base
     assert rows(found[0, 1, 1, 1]) == [5, 9, 5]  # its neighbour in the one dimension

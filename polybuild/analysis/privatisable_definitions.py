@@ -22,14 +22,14 @@ _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class DefinedValue:
     """An expression with definitions in place of variables; ``reads`` are over the reader's instances."""
 
     expression: c_ast.Node
     reads: tuple[Access, ...]
 
 
-class Definitions:
+class PrivatisableDefinitions:
     """The definitions of a region's integer variables."""
 
     def __init__(self, scop: Scop) -> None:
@@ -45,7 +45,7 @@ class Definitions:
         """Pairs of instances in order; most regions need none of them."""
         return lexicographically_after(self._schedule.get_map())
 
-    def value(self, expression: c_ast.Node, statement: Statement) -> Value | None:
+    def value(self, expression: c_ast.Node, statement: Statement) -> DefinedValue | None:
         """What ``expression``, a part of ``statement``, is in terms of what the region does not change.
 
         None if it depends on something that the region writes otherwise.
@@ -54,10 +54,12 @@ class Definitions:
             return None
         return self._value(expression, statement, ())
 
-    def _value(self, expression: c_ast.Node, statement: Statement, around: tuple[str, ...]) -> Value | None:
+    def _value(
+        self, expression: c_ast.Node, statement: Statement, around: tuple[str, ...]
+    ) -> DefinedValue | None:
         reads = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
         found: list[Access] = []
-        defined: dict[int, Value] = {}
+        defined: dict[int, DefinedValue] = {}
         for node in walk(expression):
             read = reads.get(id(node))
             if read is None or (read.array.name not in self._writers and not read.array.local):
@@ -76,9 +78,9 @@ class Definitions:
                 found.append(replace(reads[id(node)], node=new))
             return new
 
-        return Value(visit(expression), tuple(found))
+        return DefinedValue(visit(expression), tuple(found))
 
-    def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> Value | None:
+    def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> DefinedValue | None:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
         writers = self._writers.get(array.name, [])
         kind = array.element
@@ -101,7 +103,7 @@ class Definitions:
             return None
         to_writer = _same_iteration(reader, writer)
         reads = tuple(replace(each, relation=to_writer.apply_range(each.relation)) for each in value.reads)
-        return Value(c_ast.Cast(type_name(kind), value.expression, body.coord), reads)
+        return DefinedValue(c_ast.Cast(type_name(kind), value.expression, body.coord), reads)
 
     def _is_latest(self, writer: Statement, reader: Statement) -> bool:
         """Whether ``reader`` always finds what ``writer`` wrote in the same iteration of the loops around."""

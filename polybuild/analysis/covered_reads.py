@@ -18,7 +18,7 @@ _in = isl.dim_type.in_
 _out = isl.dim_type.out
 
 
-def hidden_sources(scop: Scop) -> isl.UnionMap:
+def hidden_writers(scop: Scop) -> isl.UnionMap:
     """``{ W[i] -> [R[j] -> a[x]] }``: ``W`` writes ``a[x]`` before the last write that ``R`` can see.
 
     That is the last one of the same iteration of the dynamic loops around ``R`` which
