@@ -11,8 +11,8 @@ from pycparser import c_ast
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
 from polybuild.codegen.c.bodies import c_text, element
-from polybuild.codegen.c.ends import Ends
 from polybuild.codegen.c.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.codegen.c.inspectors import Extrema
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Assumption, ProductLimit, Scop
 from polybuild.targets.model import LoopLine
@@ -36,10 +36,10 @@ class Condition:
 class ConditionPrinter:
     """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops.
 
-    ``ends`` has the variables that inspections leave their results in.
+    ``extrema`` has the variables that inspectors leave their results in.
     """
 
-    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str], ends: Ends) -> None:
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str], extrema: Extrema) -> None:
         self._scop = scop
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
@@ -47,8 +47,8 @@ class ConditionPrinter:
             ExpressionPrinter(lambda name: names.get(name, name), helpers),
             ExpressionPrinter(lambda name: own.get(name, name), set()),
         )
-        inspected = {each: c_text(each.expression) for each in ends}
-        self._ends = ends, {each: (f"least {text}", f"most {text}") for each, text in inspected.items()}
+        inspected = {each: c_text(each.expression) for each in extrema}
+        self._extrema = extrema, {each: (f"least {text}", f"most {text}") for each, text in inspected.items()}
         self._sizes = tuple(self._view_sizes(printer) for printer in self._printers)
 
     @property
@@ -112,11 +112,11 @@ class ConditionPrinter:
 
         def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
             first, second = overlap.first, overlap.second
-            ends = self._ends[self._printers.index(printer)]
+            extrema = self._extrema[self._printers.index(printer)]
             nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
             for each in (first.inspection, second.inspection):
                 if each is not None:
-                    nothing += "{} > {} || ".format(*ends[each])
+                    nothing += "{} > {} || ".format(*extrema[each])
             return (
                 f"({nothing}{self._before(first, second, printer, sizes)}"
                 f" || {self._before(second, first, printer, sizes)})"
@@ -136,8 +136,8 @@ class ConditionPrinter:
         corners = (footprint.lowest, footprint.highest)[corner]
         subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corners]
         if footprint.inspection is not None:
-            ends = self._ends[self._printers.index(printer)]
-            subscripts.insert(0, ends[footprint.inspection][corner])
+            extrema = self._extrema[self._printers.index(printer)]
+            subscripts.insert(0, extrema[footprint.inspection][corner])
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:

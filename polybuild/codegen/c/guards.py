@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import islpy as isl
 
-from polybuild.codegen.c.coverage import AstReader, Place
+from polybuild.codegen.c.ast_sets import AstReader, CounterValues
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.model import Kernel
@@ -32,9 +32,9 @@ class Known:
             position = space.find_dim_by_name(_param, axis.parameter)
             values = values.lower_bound_val(_param, position, isl.Val(0))
             values = values.upper_bound_val(_param, position, isl.Val(axis.size - 1))
-        self._place = Place((), values)
+        self._place = CounterValues((), values)
 
-    def enter(self, loop: isl.AstNode) -> Place:
+    def enter(self, loop: isl.AstNode) -> CounterValues:
         """Go into ``loop``; returns the place to come back to."""
         before = self._place
         try:
@@ -42,17 +42,17 @@ class Known:
         except IllegalSchedule:  # its bounds are not understood
             counter = loop.for_get_iterator().id_get_id().get_name()
             values = before.values.add_dims(isl.dim_type.set, 1)
-            self._place = Place((*before.counters, counter), values)
+            self._place = CounterValues((*before.counters, counter), values)
         return before
 
-    def learn(self, condition: isl.AstExpr) -> Place:
+    def learn(self, condition: isl.AstExpr) -> CounterValues:
         """Go to where ``condition`` holds; returns the place to come back to."""
         before = self._place
         with contextlib.suppress(IllegalSchedule):  # then nothing more is known
             self._place = before.within(self._reader.condition(condition, before))
         return before
 
-    def leave(self, before: Place) -> None:
+    def leave(self, before: CounterValues) -> None:
         """Come back to a place."""
         self._place = before
 

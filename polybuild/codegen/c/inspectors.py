@@ -1,4 +1,7 @@
-"""The inspectors of a region as loops: they run before it, and say which elements it touches."""
+"""The inspectors of a region as loops: they run before it, and say which elements it touches.
+
+Each leaves the minimum and the maximum of the subscripts that it saw in two variables.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,48 @@ from itertools import groupby
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.inspectors import Inspection
 from polybuild.c.nodes import walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
-from polybuild.codegen.c.ends import Ends
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.model import LoopLine
 
 _MARK = "inspector"
+_LARGEST = (1 << 63) - 1
+
+Extrema = Mapping[Inspection, tuple[str, str]]
+"""The variables of the minimum and the maximum subscript that each inspector saw."""
+
+
+def inspections_of(overlaps: Sequence[Overlap]) -> list[Inspection]:
+    """The inspectors that ``overlaps`` need, each once."""
+    both = (each for overlap in overlaps for each in (overlap.first.inspection, overlap.second.inspection))
+    return list(dict.fromkeys(each for each in both if each is not None))
+
+
+def name_extrema(inspections: Sequence[Inspection], taken: frozenset[str]) -> Extrema:
+    """Variables that are not ``taken`` for the minimum and the maximum subscript of each inspector."""
+    used = set(taken)
+    extrema: dict[Inspection, tuple[str, str]] = {}
+    for each in inspections:
+        minimum = fresh(PREFIX + "least", used)
+        maximum = fresh(PREFIX + "most", used)
+        used |= {minimum, maximum}
+        extrema[each] = (minimum, maximum)
+    return extrema
+
+
+def extrema_declarations(inspections: Sequence[Inspection], extrema: Extrema) -> list[str]:
+    """The declarations of the minima and maxima of ``inspections``, before anything was looked at."""
+    return [
+        f"long long {minimum} = {_LARGEST}LL, {maximum} = -{_LARGEST}LL;"
+        for minimum, maximum in (extrema[each] for each in inspections)
+    ]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -31,12 +65,12 @@ class InspectorText:
     taken: frozenset[str]
     helpers: set[str]
     sizes: Mapping[str, tuple[str, ...]]
-    ends: Ends
+    extrema: Extrema
     file: str
 
 
 def write_inspectors(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
-    """The loops that find the ends of ``inspections``, as lines of C; on several threads if ``parallel``."""
+    """Loops that find the extrema of ``inspections``, as lines of C; on several threads if ``parallel``."""
     lines = []
     for _, group in groupby(inspections, key=lambda each: each.statement.name):
         lines += _loops(list(group), text, parallel=parallel)
@@ -44,28 +78,32 @@ def write_inspectors(inspections: Sequence[Inspection], text: InspectorText, *, 
 
 
 def _loops(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
-    statement = _statement(inspections, text.ends)
+    statement = _statement(inspections, text.extrema)
     schedule = _in_order(statement)
     lines: dict[str, LoopLine] = {}
     if parallel and statement.iterators:
-        least, most = (", ".join(text.ends[each][end] for each in inspections) for end in (0, 1))
-        reductions = f"reduction(min : {least}) reduction(max : {most})"
+        minima, maxima = (", ".join(text.extrema[each][end] for each in inspections) for end in (0, 1))
+        reductions = f"reduction(min : {minima}) reduction(max : {maxima})"
         lines[_MARK] = LoopLine(f"POLYBUILD_OMP(parallel for {reductions})", 0)
     own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
-    taken = text.taken.union(name for pair in text.ends.values() for name in pair)
+    taken = text.taken.union(name for pair in text.extrema.values() for name in pair)
     ast = build_ast(own, schedule)
     printer = LoopPrinter(ast, text.names, taken, lines, text.helpers, sizes=text.sizes)
     return printer.lines(text.file)
 
 
-def _statement(inspections: Sequence[Inspection], ends: Ends) -> Statement:
+def _statement(inspections: Sequence[Inspection], extrema: Extrema) -> Statement:
     """A statement that runs where the inspected one does, and looks at what that would use."""
     inspected = inspections[0].statement
     tests = [
-        c_ast.If(c_ast.BinaryOp(op, value, c_ast.ID(end)), c_ast.Assignment("=", c_ast.ID(end), value), None)
+        c_ast.If(
+            c_ast.BinaryOp(op, value, c_ast.ID(extremum)),
+            c_ast.Assignment("=", c_ast.ID(extremum), value),
+            None,
+        )
         for each in inspections
         for value in (c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression),)
-        for op, end in zip("<>", ends[each], strict=True)
+        for op, extremum in zip("<>", extrema[each], strict=True)
     ]
     body: c_ast.Node = c_ast.Compound(tests)
     for loop in reversed(inspected.dynamic):

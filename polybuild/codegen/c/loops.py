@@ -13,13 +13,13 @@ from pycparser import c_ast
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces, reduction_clause
+from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.buffers import Scopes
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance
 from polybuild.codegen.c.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
 from polybuild.codegen.c.held import held_elements, statements_in_a_row
 from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts
-from polybuild.codegen.c.private import keeps_private
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.codegen.file.names import PREFIX, fresh, quoted
 from polybuild.scop.model import AccessKind

@@ -16,16 +16,20 @@ from polybuild.c.nodes import walk
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import accumulator_names, combination
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
+from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes, named_buffers, with_constants
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter
-from polybuild.codegen.c.coverage import check_coverage
-from polybuild.codegen.c.ends import declarations, inspections_of, name_ends
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
-from polybuild.codegen.c.inspectors import InspectorText, write_inspectors
+from polybuild.codegen.c.inspectors import (
+    InspectorText,
+    extrema_declarations,
+    inspections_of,
+    name_extrema,
+    write_inspectors,
+)
 from polybuild.codegen.c.locals import local_declarations
 from polybuild.codegen.c.loops import COUNTER_TYPE, Line, LoopPrinter, register
-from polybuild.codegen.c.pieces import check_pieces
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.file.names import PREFIX, fresh, identifiers
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
@@ -106,8 +110,8 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     taken = used - _only_counters(scop) | frozenset(names.values())
-    ends = name_ends(inspections_of(plan.overlaps), used | frozenset(names.values()))
-    printed = ConditionPrinter(scop, names, helpers, ends)
+    extrema = name_extrema(inspections_of(plan.overlaps), used | frozenset(names.values()))
+    printed = ConditionPrinter(scop, names, helpers, extrema)
     buffers = named_buffers(plan.buffers, used | taken)
     variables = accumulator_names(plan.accumulators, {*used, *taken, *_names_of(buffers)})
     ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
@@ -134,7 +138,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
     held = {each.buffer.array.name for each in buffers}
     locals_ = local_declarations(scop, held)
-    text = InspectorText(scop, names, taken, helpers, printed.sizes, ends, file)
+    text = InspectorText(scop, names, taken, helpers, printed.sizes, extrema, file)
     steps = list(in_stages(plan.overlaps))
     plain = steps.pop(0)[1] if steps and not steps[0][0] else []
     conditions = printed.all(plain, plan.work, plan.min_work)
@@ -193,7 +197,7 @@ def _stage(
     inspections, overlaps = step
     parallel = any("parallel for" in line.text for line in plan.loop_lines.values())
     return Stage(
-        tuple(declarations(inspections, text.ends)),
+        tuple(extrema_declarations(inspections, text.extrema)),
         tuple(write_inspectors(inspections, text, parallel=parallel)),
         printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
     )
@@ -204,9 +208,9 @@ def _check(ast: GeneratedAst, scop: Scop, plan: Plan, scopes: Scopes) -> None:
     if scopes.buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
     if plan.registers:
-        check_pieces(ast.root, ast.tiles, ast.vectors)
+        check_scopes(ast.root, ast.tiles, ast.vectors)
     if any(statement.domain.involves_locals() for statement in scop.statements):
-        check_coverage(ast.root, scop)
+        check_instance_coverage(ast.root, scop)
 
 
 def _names_of(buffers: Iterable[NamedBuffer]) -> frozenset[str]:

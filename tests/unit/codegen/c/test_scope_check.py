@@ -1,4 +1,4 @@
-"""Pieces of register tiles that isl might write: each has to fill what it uses."""
+"""Scopes of register tiles that isl might write: each has to fill what it uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from polybuild.codegen.c.ast import build_ast
-from polybuild.codegen.c.pieces import check_pieces
+from polybuild.codegen.c.ast_checks import check_scopes
 from polybuild.codegen.c.vectors import Lanes, Move, Packing
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
@@ -35,14 +35,14 @@ def tiled(model):
 def test_real_ones_do(tiled, size):
     ast = tiled(size)
     assert {type(each) for each in ast.vectors.values()} == {Lanes, Move, Packing}
-    check_pieces(ast.root, ast.tiles, ast.vectors)
+    check_scopes(ast.root, ast.tiles, ast.vectors)
 
 
 @pytest.mark.parametrize(
     ("kind", "store", "message"),
     [(Packing, None, "a buffer of 'S0'"), (Move, False, "a block of 'C'"), (Move, True, "a block of 'C'")],
 )
-def test_a_piece_that_lacks_something_is_refused(tiled, kind, store, message):
+def test_a_scope_that_lacks_something_is_refused(tiled, kind, store, message):
     ast = tiled()
 
     def lost(each):
@@ -52,4 +52,4 @@ def test_a_piece_that_lacks_something_is_refused(tiled, kind, store, message):
 
     vectors = {name: lost(each) for name, each in ast.vectors.items()}
     with pytest.raises(IllegalSchedule, match=message):
-        check_pieces(ast.root, ast.tiles, vectors)
+        check_scopes(ast.root, ast.tiles, vectors)

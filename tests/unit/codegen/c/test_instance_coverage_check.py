@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.codegen.c.coverage import check_coverage
+from polybuild.codegen.c.ast_checks import check_instance_coverage
 from polybuild.diagnostics import Location
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -42,15 +42,15 @@ STRIDED = "[n] -> { S0[i, j] : 0 <= i < n and i mod 3 = n mod 5 and i <= j <= 7 
 def test_instances_of_the_loops(domain, executed, message):
     ast = ast_of(executed, TILED)
     if message is None:
-        check_coverage(ast, scop_with(domain))
+        check_instance_coverage(ast, scop_with(domain))
     else:
         with pytest.raises(IllegalSchedule, match=message):
-            check_coverage(ast, scop_with(domain))
+            check_instance_coverage(ast, scop_with(domain))
 
 
 def test_a_repeated_instance():
     with pytest.raises(IllegalSchedule, match="repeat"):
-        check_coverage(
+        check_instance_coverage(
             ast_of(
                 "[n] -> { S0[i, j] : 0 <= i < n and 0 <= j < 3 }",
                 "[n] -> { S0[i, j] -> [i, j, k] : 0 <= k < 2 }",
