@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from polybuild.driver.file import Result, compile_source
+from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror")
 
 
-def transform(path: Path, text: str | bytes, *flags: str, **options: object) -> Result:
+def transform(path: Path, text: str | bytes, *flags: str, **options: object) -> FileResult:
     """What the file ``path`` with ``text`` becomes; all its regions must be transformed."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     chosen = Options(**{"min_work": 0, **options})  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polybuild.diagnostics import UsageError
-from polybuild.driver import flags_file
 from polybuild.driver.output import STANDARD_OUTPUT, Files, clash, verbose
+from polybuild.driver.request import Request
 from polybuild.options import Options
 
 _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
@@ -22,35 +22,20 @@ _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """One ``compile`` or ``explain``; names of files not asked for are empty.
+    """One ``compile``, ``explain`` or ``cc``; names of files not asked for are empty."""
 
-    ``settings`` maps names of Options to text. ``flags`` are the compiler's,
-    with response files still unread; ``compiler`` is its command.
-    """
-
-    source: str
-    output: str
-    depfile: str
-    report: str
-    settings: Mapping[str, str]
-    compiler: tuple[str, ...]
-    flags: tuple[str, ...]
+    request: Request
     verbose: bool
     colour: str
+    output: str = STANDARD_OUTPUT
+    depfile: str = ""
+    report: str = ""
     html: str = ""
 
     @property
     def files(self) -> Files:
         """The files to write."""
         return (self.output, self.depfile, self.report)
-
-    def expanded_flags(self) -> list[str]:
-        """The compiler's flags with response files replaced by what they hold."""
-        return flags_file.expand(self.flags)
-
-    def response_files(self) -> tuple[str, ...]:
-        """The response files among the flags."""
-        return tuple(flag[1:] for flag in self.flags if flag.startswith("@") and Path(flag[1:]).is_file())
 
 
 class _Parser(argparse.ArgumentParser):
@@ -77,22 +62,19 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
     """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
     own, flags = _split(words)
     values = vars(_parser(command).parse(own))
-    settings = _settings(values)
     arguments = Arguments(
-        source=values["source"],
+        request=Request(values["source"], _settings(values)),
+        verbose=values.get("verbose", False) or verbose(),
+        colour=values["color"],
         output=values.get("output", STANDARD_OUTPUT),
         depfile=values.get("depfile", ""),
         report=values.get("report", ""),
-        settings=settings,
-        compiler=(),
-        flags=(),
-        verbose=values.get("verbose", False) or verbose(),
-        colour=values["color"],
         html=values.get("html", ""),
     )
     _check_files(arguments, command, values)
     compiler, flags = choose_compiler(values["cc"], flags)
-    return dataclasses.replace(arguments, compiler=tuple(compiler), flags=tuple(flags))
+    request = dataclasses.replace(arguments.request, compiler=tuple(compiler), flags=tuple(flags))
+    return dataclasses.replace(arguments, request=request)
 
 
 def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -158,9 +140,7 @@ def parse_wrapper(words: Sequence[str]) -> Arguments:
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed and run")
     _add_knobs(parser)
     values = vars(parser.parse(words))
-    settings = _settings(values)
-    told = values["verbose"] or verbose()
-    return Arguments("", "", "", "", settings, (), (), told, values["color"])
+    return Arguments(Request("", _settings(values)), values["verbose"] or verbose(), values["color"])
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, str]:
@@ -191,19 +171,20 @@ def _default(value: object) -> str:
 
 
 def _check_files(arguments: Arguments, command: str, values: Mapping[str, Any]) -> None:
-    if arguments.source in {"", "-"}:
+    source = arguments.request.source
+    if source in {"", "-"}:
         raise UsageError("the C file must have a name; standard input cannot be read")
     for name in ("output", "depfile", "report", "html"):
         if values.get(name) == "":
             raise UsageError(f"--{name} needs the name of a file")
     if command == "explain":
-        problem = clash(arguments.source, (arguments.html, "", "")) if arguments.html else ""
+        problem = clash(source, (arguments.html, "", "")) if arguments.html else ""
         if problem:
             raise UsageError(problem)
         return
     if arguments.depfile and arguments.output == STANDARD_OUTPUT:
         raise UsageError("--depfile needs a target: give -o FILE, too")
-    problem = clash(arguments.source, arguments.files)
+    problem = clash(source, arguments.files)
     if problem:
         raise UsageError(problem)
 

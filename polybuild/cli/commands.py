@@ -18,6 +18,8 @@ from polybuild.driver import output
 if TYPE_CHECKING:
     from polybuild.cli.arguments import Arguments
     from polybuild.driver.isolation import Watch
+    from polybuild.driver.request import Request
+    from polybuild.integrations.compiler_line import CommandLine, Input
 
 _HELP = """\
 usage: polybuild COMMAND ...
@@ -80,10 +82,11 @@ def _dispatch(words: Sequence[str]) -> int:
 def _compile(words: Sequence[str]) -> int:
     from polybuild.cli import arguments
 
-    request = arguments.parse("compile", words)
+    given = arguments.parse("compile", words)
+    request = given.request
     data = _read(request.source)
     if output.disabled() or not (output.may_hold_regions(data) or _detects(request)):
-        _guard(lambda: output.write_all(request.files, data, (request.source,), output.EMPTY_REPORT))
+        _guard(lambda: output.write_all(given.files, data, (request.source,), output.EMPTY_REPORT))
         return 0
 
     from polybuild.driver.cache import open_cache
@@ -92,60 +95,60 @@ def _compile(words: Sequence[str]) -> int:
     from polybuild.report.record import json as record
 
     outcome = translate(request, data, open_cache(default=False))
-    _print_diagnostics(outcome.diagnostics, request.colour)
-    if request.verbose:
+    _print_diagnostics(outcome.diagnostics, given.colour)
+    if given.verbose:
         transformed = [region for region in outcome.regions if region.status == "transformed"]
-        _print_diagnostics([explanation.remark(region) for region in transformed], request.colour)
-    report = record.as_json(outcome.regions) if request.report else b""
+        _print_diagnostics([explanation.remark(region) for region in transformed], given.colour)
+    report = record.as_json(outcome.regions) if given.report else b""
     if outcome.code:
         # The output is not written, so the step stays to be done. What stopped it is worth having.
-        if request.report:
-            _guard(lambda: output.write(request.report, report))
+        if given.report:
+            _guard(lambda: output.write(given.report, report))
         return outcome.code
     prerequisites = (request.source, *outcome.dependencies)
-    _guard(lambda: output.write_all(request.files, outcome.data, prerequisites, report))
+    _guard(lambda: output.write_all(given.files, outcome.data, prerequisites, report))
     return 0
 
 
 def _explain(words: Sequence[str]) -> int:
     from polybuild.cli import arguments
-    from polybuild.report import terminal
-    from polybuild.report.explain import explanation
+    from polybuild.report.explain import explanation, terminal
 
-    request = arguments.parse("explain", words)
-    style = terminal.style_for(sys.stdout, request.colour)
-    plain = not request.html
-    if plain and not (output.may_hold_regions(_read(request.source)) or _detects(request)):
-        terminal.write(sys.stdout, explanation.explain(request.source, (), (), style))
+    given = arguments.parse("explain", words)
+    source = given.request.source
+    style = terminal.style_for(sys.stdout, given.colour)
+    plain = not given.html
+    if plain and not (output.may_hold_regions(_read(source)) or _detects(given.request)):
+        terminal.write(sys.stdout, explanation.explain(source, (), (), style))
         return 0
 
     from polybuild.driver.isolation import apart
 
-    text, code = apart(lambda watch: _explained(request, watch))
-    if request.html:
-        _guard(lambda: output.write(request.html, text.encode("utf-8", "surrogateescape")))
+    text, code = apart(lambda watch: _explained(given, watch))
+    if given.html:
+        _guard(lambda: output.write(given.html, text.encode("utf-8", "surrogateescape")))
     else:
         terminal.write(sys.stdout, text)
     return code
 
 
-def _explained(request: Arguments, watch: Watch) -> tuple[str, int]:
+def _explained(given: Arguments, watch: Watch) -> tuple[str, int]:
     """The explanation of a file, and the exit code with it."""
     from polybuild.driver.file import compile_source
     from polybuild.driver.translate import options_for
-    from polybuild.report import terminal
-    from polybuild.report.explain import explanation
+    from polybuild.report.explain import explanation, terminal
     from polybuild.report.explain.gather import gather
 
+    request = given.request
     options, _ = options_for(request)
     result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
     regions, rest = gather(result)
-    if request.html:
+    if given.html:
         from polybuild.report.explain.page import page
 
         text = page(request.source, regions, rest)
     else:
-        style = terminal.style_for(sys.stdout, request.colour)
+        style = terminal.style_for(sys.stdout, given.colour)
         text = explanation.explain(request.source, regions, rest, style)
     kept = any(region.status != "transformed" for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
@@ -157,10 +160,26 @@ def _cc(words: Sequence[str]) -> int:
     from polybuild.integrations import cc
 
     own, compiler = cc.split(list(words))
-    arguments.parse_wrapper(own)
+    arguments.parse_wrapper(own)  # what is wrong is to be known before anything is done
     if not compiler:
         raise UsageError("polybuild cc needs a compiler: polybuild cc [options] -- gcc ...")
-    return cc.carry_out(own, compiler)
+    return cc.carry_out(own, compiler, transform_line)
+
+
+def transform_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input], stdin: bytes) -> int:
+    """Carry out a compiler's command line for ``cc``, the files ``marked`` of it transformed.
+
+    ``own`` are the options of ``cc``, ``stdin`` is the text of the source ``-``.
+    """
+    from polybuild.cli import arguments
+    from polybuild.integrations import wrapper
+
+    def work() -> int:
+        given = arguments.parse_wrapper(own)
+        console = wrapper.Console(given.verbose, given.colour)
+        return wrapper.compile_line(given.request, line, marked, stdin, console)
+
+    return guarded(work)
 
 
 def _cache(words: Sequence[str]) -> int:
@@ -195,7 +214,7 @@ def _cache_is_off() -> bool:
 
 def _doctor(words: Sequence[str]) -> int:
     from polybuild.cli import arguments, doctor
-    from polybuild.report import terminal
+    from polybuild.report.explain import terminal
 
     parser = arguments.command_parser("doctor", "Check that this machine has what a build needs.")
     values = parser.parse(words)
@@ -246,7 +265,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
 }
 
 
-def _detects(request: Arguments) -> bool:
+def _detects(request: Request) -> bool:
     """Whether more may be wanted than the regions marked in the file itself."""
     wanted = [request.settings.get(name, "off").lower() for name in ("autodetect", "headers")]
     return not {"1", "on", "true", "yes", ""}.isdisjoint(wanted)
@@ -274,7 +293,7 @@ def _failure(code: str, message: str, path: str) -> SourceError:
 
 
 def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str) -> None:
-    from polybuild.report import terminal
+    from polybuild.report.explain import terminal
 
     style = terminal.style_for(sys.stderr, colour)
     for diagnostic in diagnostics:
@@ -282,6 +301,6 @@ def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str) -> None:
 
 
 def _say(text: str) -> None:
-    from polybuild.report import terminal
+    from polybuild.report.explain import terminal
 
     terminal.write(sys.stderr, f"polybuild: {text}\n")

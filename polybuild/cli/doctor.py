@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Severity
-from polybuild.report.terminal import Style
+from polybuild.report.explain.terminal import Style
 from polybuild.targets.gpu.nvcc import find_nvcc
 
 _HELLO = """\

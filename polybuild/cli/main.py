@@ -12,6 +12,10 @@ import sys
 
 from polybuild.driver import output
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from polybuild.integrations.compiler_line import CommandLine, Input
+
 _FILES = {"-o": 0, "--output": 0, "--depfile": 1, "--report": 2}
 
 _ON_OFF = ("on", "off")
@@ -64,8 +68,10 @@ def run(words: list[str]) -> int:
         if words[:1] == ["cc"]:
             from polybuild.integrations import cc  # noqa: PLC0415 -- only when it is needed: see above
 
-            return cc.run(words[1:], plain_setting)
-        if _copied(words):
+            own, compiler = cc.split(words[1:])
+            if compiler and _plain_options(own):
+                return cc.carry_out(own, compiler, _transform_line)
+        elif _copied(words):
             return 0
         from polybuild.cli import commands  # noqa: PLC0415 -- only when it is needed: see above
 
@@ -76,6 +82,12 @@ def run(words: list[str]) -> int:
         # The reader has seen enough. Nothing more may be flushed into the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
+
+
+def _transform_line(own: "list[str]", line: "CommandLine", marked: "list[Input]", stdin: bytes) -> int:
+    from polybuild.cli import commands  # noqa: PLC0415 -- only when it is needed: see above
+
+    return commands.transform_line(own, line, marked, stdin)
 
 
 def _copied(words: list[str]) -> bool:
@@ -120,6 +132,20 @@ def plain_compile(words: list[str]) -> tuple[str, output.Files] | None:
     if len(sources) != 1 or not sources[0] or not files[0]:
         return None
     return sources[0], (files[0], files[1], files[2])
+
+
+def _plain_options(words: "list[str]") -> bool:
+    """Whether the options of ``cc`` in ``words`` are all right beyond doubt."""
+    rest = iter(words)
+    for word in rest:
+        if word in {"-v", "--verbose"}:
+            continue
+        name, equals, value = word.partition("=")
+        if not equals:
+            value = next(rest, "")
+        if not name.startswith("--") or not value or not plain_setting(name, value):
+            return False
+    return True
 
 
 def plain_setting(name: str, value: str) -> bool:

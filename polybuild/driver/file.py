@@ -11,10 +11,10 @@ from polybuild.codegen.file.module import RUNTIME_HEADER, Place, host_head, kern
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.splice import Replacement, splice
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.driver.details import Details
 from polybuild.driver.isolation import ALONE, Watch
 from polybuild.driver.region import MOST_LOST, compile_region, not_worthwhile
 from polybuild.options import Options
-from polybuild.report.explain.details import Details
 from polybuild.report.record.model import RegionReport
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
@@ -25,7 +25,7 @@ from polybuild.targets.machine import with_machine
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FileResult:
     """What one file became.
 
     ``text`` is the transformed file (equal to the input where nothing was
@@ -44,7 +44,7 @@ class Result:
 
 def compile_source(
     path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], watch: Watch = ALONE
-) -> Result:
+) -> FileResult:
     """Transform the regions of the C file at ``path``.
 
     ``compiler`` is the command of the build's C compiler (``["gcc"]``), ``flags``
@@ -99,7 +99,7 @@ def compile_source(
     if residents and not head:
         head = RUNTIME_HEADER
     text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
-    return Result(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
+    return FileResult(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
 def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:

@@ -20,10 +20,10 @@ from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.region import Plan, RegionText, write_region
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.driver.details import Details
 from polybuild.options import Options
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.relations import maps_of
-from polybuild.report.explain.details import Details
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.model import RegionReport
 from polybuild.schedule.legality import IllegalSchedule, check_schedule

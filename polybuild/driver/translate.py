@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polybuild.cli.arguments import Arguments
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
 from polybuild.driver.isolation import Watch, WorkLostError, apart
+from polybuild.driver.request import Request
 from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
@@ -41,13 +41,13 @@ class Outcome:
     """The file of the cache that holds ``data``."""
 
 
-def options_for(request: Arguments) -> tuple[Options, str]:
+def options_for(request: Request) -> tuple[Options, str]:
     """The options of ``request`` over those of the project, and the file of the latter (or "")."""
     options, settings_file = with_project_settings(Options(), request.source)
     return options.with_settings(request.settings), settings_file
 
 
-def translate(request: Arguments, data: bytes, cache: store.Cache | None = None) -> Outcome:
+def translate(request: Request, data: bytes, cache: store.Cache | None = None) -> Outcome:
     """Transform the regions of the file with the text ``data``, or find in ``cache`` what they became.
 
     Raises UsageError.
@@ -69,7 +69,7 @@ def translate(request: Arguments, data: bytes, cache: store.Cache | None = None)
     return outcome
 
 
-def _translate(request: Arguments, data: bytes, options: Options, flags: list[str]) -> Outcome:
+def _translate(request: Request, data: bytes, options: Options, flags: list[str]) -> Outcome:
     """The outcome for one file, found in a process of its own."""
     try:
         return apart(lambda watch: _outcome(request, data, options, flags, watch))
@@ -77,7 +77,7 @@ def _translate(request: Arguments, data: bytes, options: Options, flags: list[st
         return _failed(request, data, options, f"the process at work on the file {error}")
 
 
-def _outcome(request: Arguments, data: bytes, options: Options, flags: list[str], watch: Watch) -> Outcome:
+def _outcome(request: Request, data: bytes, options: Options, flags: list[str], watch: Watch) -> Outcome:
     strict = options.on_unsupported == "error"
     try:
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
@@ -107,7 +107,7 @@ def _outcome(request: Arguments, data: bytes, options: Options, flags: list[str]
     )
 
 
-def _failed(request: Arguments, data: bytes, options: Options, what: str) -> Outcome:
+def _failed(request: Request, data: bytes, options: Options, what: str) -> Outcome:
     """The outcome of a failure of ours: the file as it is, or an error where that was asked for."""
     strict = options.on_unsupported == "error"
     diagnostic = Diagnostic(
@@ -138,7 +138,7 @@ class _Found:
 
 
 def _look_up(
-    cache: store.Cache, request: Arguments, options: Options, flags: list[str], data: bytes
+    cache: store.Cache, request: Request, options: Options, flags: list[str], data: bytes
 ) -> _Found | None:
     """Look for the result of ``request``; None if it has no key, as the file cannot be preprocessed.
 
@@ -177,7 +177,7 @@ def _device_compiler_identity(options: Options) -> str:
     return store.compiler_identity([nvcc]) if nvcc else "none"
 
 
-def _name(request: Arguments) -> str:
+def _name(request: Request) -> str:
     return os.path.basename(request.source)  # noqa: PTH119 -- keeps what pathlib would make of "."
 
 

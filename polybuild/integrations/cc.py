@@ -2,7 +2,8 @@
 
 This is the door, through which every compilation of a build goes. Most have
 nothing for us, so it imports next to nothing, decides, and becomes the
-compiler. What is to be done is done in ``polybuild.integrations.wrapper``.
+compiler. What is to be done, ``polybuild.integrations.wrapper`` does; it costs
+start-up time, so who calls says how to get there.
 """
 
 import _signal  # type: ignore[import-not-found] # the module behind signal, without its enumerations
@@ -17,27 +18,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    Transform = Callable[[list[str], CommandLine, list[Input], bytes], int]
+    """``wrapper.compile_line`` with our own options as words, which are known to be right."""
+
 _WITHOUT_VALUE = ("-v", "--verbose", "-h", "--help")
 STANDARD_INPUT = "-"
 IGNORED_SIGNALS = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Python ignores these, and what it starts would inherit that."""
 
 
-def run(words: "list[str]", plain_setting: "Callable[[str, str], bool]") -> int:
-    """Carry out ``polybuild cc`` with ``words``; returns the exit code, or never.
+def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -> int:
+    """Run the command line ``compiler`` with the options ``own``, known to be right.
 
-    ``plain_setting`` says whether an option with its value is right beyond doubt.
+    Returns the exit code, or never. ``transform`` is called where there is more to do than to compile.
     """
-    own, compiler = split(words)
-    if not compiler or not _plain(own, plain_setting):
-        from polybuild.cli import commands  # noqa: PLC0415 -- only when needed: start-up time
-
-        return commands.run(["cc", *words])
-    return carry_out(own, compiler)
-
-
-def carry_out(own: "list[str]", compiler: "list[str]") -> int:
-    """Run the command line ``compiler`` with the options ``own``, known to be right; as :func:`run`."""
     line = None if output.disabled() else CommandLine(compiler)
     if line is None or not line.phase:
         return _become(compiler)
@@ -46,16 +40,10 @@ def carry_out(own: "list[str]", compiler: "list[str]") -> int:
     all_of_them = _detects(own)
     marked = [each for each in line.sources() if all_of_them or _may_hold_regions(each, text)]
     if marked:
-        from polybuild.cli import commands  # noqa: PLC0415 -- as above
-        from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
-
-        return commands.guarded(lambda: wrapper.compile_line(own, line, marked, text))
+        return transform(own, line, marked, text)
     needed = needed_runtimes(line)
     if objects.DEVICE in needed:
-        from polybuild.cli import commands  # noqa: PLC0415 -- as above
-        from polybuild.integrations import wrapper  # noqa: PLC0415 -- as above
-
-        return commands.guarded(lambda: wrapper.compile_line(own, line, [], text))
+        return transform(own, line, [], text)
     if objects.OPENMP in needed:
         return _become([*line.command, "-fopenmp", *compiler[len(line.command) :]])
     return _become(compiler)
@@ -90,19 +78,6 @@ def _linked(line: CommandLine) -> "Iterator[str]":
         path = objects.static_library(name, line.library_folders)
         if path:
             yield path
-
-
-def _plain(own: "list[str]", plain_setting: "Callable[[str, str], bool]") -> bool:
-    rest = iter(own)
-    for word in rest:
-        if word in {"-v", "--verbose"}:
-            continue
-        name, equals, value = word.partition("=")
-        if not equals:
-            value = next(rest, "")
-        if not name.startswith("--") or not value or not plain_setting(name, value):
-            return False
-    return True
 
 
 def _detects(own: "list[str]") -> bool:

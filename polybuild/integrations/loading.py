@@ -39,7 +39,7 @@ class BuildError(PolybuildError):
 class Module:
     """The functions of one file, each an attribute; ``functions`` has their names."""
 
-    def __init__(self, path: str, functions: Mapping[str, Function]) -> None:
+    def __init__(self, path: str, functions: Mapping[str, LoadedFunction]) -> None:
         self.path = path
         self.functions = tuple(functions)
         self.__dict__.update(functions)
@@ -74,7 +74,7 @@ def load(
     library = _compile(
         name, [f"--{key.replace('_', '-')}={text}" for key, text in settings.items()], command, flags
     )
-    return Module(name, {key: Function(library, region) for key, region in visible.items()})
+    return Module(name, {key: LoadedFunction(library, region) for key, region in visible.items()})
 
 
 def _as_text(value: object) -> str:
@@ -114,7 +114,7 @@ class _Parameter:
         return f"argument '{self.name}'"
 
 
-class Function:
+class LoadedFunction:
     """One C function; call it with as many arguments as it has parameters."""
 
     def __init__(self, library: ctypes.CDLL, region: Region) -> None:

@@ -18,17 +18,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.cli import arguments
 from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity, UsageError
 from polybuild.driver import output
 from polybuild.driver.cache import compiler_identity, key_of, open_cache
+from polybuild.driver.request import Request
 from polybuild.driver.translate import Outcome, options_for, translate
 from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
 from polybuild.integrations.device_runtime import LIBRARIES, runtime_object
 from polybuild.integrations.locations import include_dir
-from polybuild.report import terminal
-from polybuild.report.explain import explanation
+from polybuild.report.explain import explanation, terminal
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 
 _PROBE = b"int main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1; return n < 1; }\n"
@@ -51,16 +50,36 @@ class Transformed:
     prerequisites: tuple[str, ...]
 
 
-def compile_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input], stdin: bytes) -> int:
+@dataclass(frozen=True, slots=True)
+class Console:
+    """What is told on standard error: ``colour`` is ``auto``, ``always`` or ``never``."""
+
+    verbose: bool
+    colour: str
+
+    def say(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Print ``diagnostics``."""
+        style = terminal.style_for(sys.stderr, self.colour)
+        for diagnostic in diagnostics:
+            terminal.write(sys.stderr, terminal.render(diagnostic, style))
+
+    def say_command(self, command: Sequence[str]) -> None:
+        """Print a command that is run, for who wants to know."""
+        if self.verbose:
+            terminal.write(sys.stderr, f"polybuild: {' '.join(command)}\n")
+
+
+def compile_line(
+    request: Request, line: CommandLine, marked: Sequence[Input], stdin: bytes, console: Console
+) -> int:
     """Carry out ``line``, the files ``marked`` of it transformed; the exit code.
 
-    ``own`` are the options before the compiler, ``stdin`` is the text of the
-    source ``-``. Raises UsageError, and OSError if the compiler cannot be run.
-    A fault of polybuild is a warning, and the line is carried out as it is.
+    ``request`` has the options alone. ``stdin`` is the text of the source ``-``. Raises UsageError,
+    and OSError if the compiler cannot be run. A fault of polybuild is a warning, and the line is
+    carried out as it is.
     """
-    request = arguments.parse_wrapper(own)
     with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
-        job = _Job(request, line, Path(folder), stdin)
+        job = _Job(request, line, Path(folder), stdin, console)
         try:
             files = [file for source in marked for file in job.transform(source)]
         except PolybuildError:
@@ -68,7 +87,9 @@ def compile_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input],
         except Exception as error:  # noqa: BLE001 -- whatever it is, the build goes on
             message = f"internal error: {describe(error)}; the file is compiled as it is"
             hint = f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints"
-            job.say([Diagnostic(Severity.WARNING, "internal", message, Location(marked[0].name, 0), hint)])
+            console.say(
+                [Diagnostic(Severity.WARNING, "internal", message, Location(marked[0].name, 0), hint)]
+            )
             files = []
         if job.failed:
             return 1
@@ -80,7 +101,9 @@ def compile_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input],
 class _Job:
     """One command line with files to transform."""
 
-    def __init__(self, request: arguments.Arguments, line: CommandLine, folder: Path, stdin: bytes) -> None:
+    def __init__(
+        self, request: Request, line: CommandLine, folder: Path, stdin: bytes, console: Console
+    ) -> None:
         self.line = line
         self.folder = folder
         self.stdin = stdin
@@ -88,7 +111,7 @@ class _Job:
         self._late: list[Diagnostic] = []
         self.strict = False
         self._on_device = False  # whether a transformed file has regions that run on a device
-        self._verbose = request.verbose
+        self._console = console
         self._cache = open_cache(default=True)
         self._openmp = self._choose_openmp()
         self._request = dataclasses.replace(
@@ -132,12 +155,6 @@ class _Job:
         prerequisites = dict.fromkeys(filter(None, [settings_file, *others_read]))
         yield Transformed(source, Path(path), tuple(prerequisites))
 
-    def say(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Print ``diagnostics`` on standard error."""
-        style = terminal.style_for(sys.stderr, self._request.colour)
-        for diagnostic in diagnostics:
-            terminal.write(sys.stderr, terminal.render(diagnostic, style))
-
     def run(self, files: Sequence[Transformed]) -> int:
         """Compile the transformed files; if the compiler does not take one of them, the originals."""
         command = self._command(files)
@@ -163,7 +180,7 @@ class _Job:
         device = self._device_runtime() if objects.DEVICE in needed else []
         status, _ = self._execute([*line.command, *openmp, *line.words, *device], capture=False)
         if not status:
-            self.say(self._late)
+            self._console.say(self._late)
         return _exit_code(status)
 
     def _fall_back(self, file: Transformed) -> int:
@@ -171,7 +188,7 @@ class _Job:
         if not code:
             message = "the compiler does not take the transformed file; the file is compiled as it is"
             hint = "please report it, with the messages that --on-unsupported error shows"
-            self.say(
+            self._console.say(
                 [
                     Diagnostic(
                         Severity.WARNING, "compiler-rejected", message, Location(file.source.name, 0), hint
@@ -181,7 +198,7 @@ class _Job:
         return code
 
     def _transform_unity(
-        self, source: Input, request: arguments.Arguments, text: bytes, settings_file: str
+        self, source: Input, request: Request, text: bytes, settings_file: str
     ) -> Iterator[Transformed]:
         """A file that includes C files, with those that have regions transformed and in their place."""
         pieces: dict[str, bytes] = {}
@@ -204,11 +221,11 @@ class _Job:
         # The compiler will say the same as its preprocessor, and should be alone in that.
         late = [each for each in outcome.diagnostics if each.code == "preprocess-failed" and not outcome.code]
         self._late += late
-        self.say([each for each in outcome.diagnostics if each not in late])
+        self._console.say([each for each in outcome.diagnostics if each not in late])
         self.failed = self.failed or outcome.code != 0
-        if self._verbose:
+        if self._console.verbose:
             regions = [region for region in outcome.regions if region.status == "transformed"]
-            self.say([explanation.remark(region) for region in regions])
+            self._console.say([explanation.remark(region) for region in regions])
 
     def _write(self, folder: str, name: str, data: bytes) -> Path:
         path = self.folder / folder / name
@@ -265,8 +282,8 @@ class _Job:
 
     def _execute(self, command: list[str], *, capture: bool, quiet: bool = False) -> tuple[int, bytes]:
         """Run ``command``: the wait status, and what it wrote on standard error if that was captured."""
-        if self._verbose and not quiet:
-            terminal.write(sys.stderr, f"polybuild: {' '.join(command)}\n")
+        if not quiet:
+            self._console.say_command(command)
         sys.stdout.flush()
         sys.stderr.flush()
         with tempfile.TemporaryFile() if capture else contextlib.nullcontext() as errors:

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from polybuild.driver.file import Result, compile_source
+from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
 from tests.emulator import stand_ins
 
@@ -23,7 +23,7 @@ def build_runtime(folder: Path) -> Path:
     return made
 
 
-def transform(text: str, backend: str, folder: Path, **options: object) -> Result:
+def transform(text: str, backend: str, folder: Path, **options: object) -> FileResult:
     """What ``text`` becomes for a backend."""
     source = folder / "program.c"
     source.write_text(text, encoding="utf-8")
@@ -31,7 +31,7 @@ def transform(text: str, backend: str, folder: Path, **options: object) -> Resul
     return compile_source(str(source), wanted, ["gcc"], FLAGS)
 
 
-def build(result: Result, name: str, runtime: Path, folder: Path) -> Path:
+def build(result: FileResult, name: str, runtime: Path, folder: Path) -> Path:
     """The program; a warning of the compiler fails the test."""
     file, made = folder / f"{name}.c", folder / name
     file.write_text(result.text, encoding="utf-8")

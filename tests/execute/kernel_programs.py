@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.driver.file import Result, compile_source
+from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
 
 DIRECTORY = Path(__file__).parents[1] / "kernels"
@@ -45,7 +45,7 @@ def source(kernel: str) -> Path:
 
 
 @functools.cache
-def transform(kernel: str, options: Options, toolchain: Toolchain = GCC) -> Result:
+def transform(kernel: str, options: Options, toolchain: Toolchain = GCC) -> FileResult:
     """The kernel's file, transformed for ``toolchain``."""
     return compile_source(str(source(kernel)), options, [toolchain.compiler], toolchain.command_line)
 

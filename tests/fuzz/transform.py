@@ -57,7 +57,7 @@ def main() -> None:
         Path(answer).write_text(json.dumps(done), encoding="utf-8")
 
 
-def _compile(source: str, options: Options, watch: Watch) -> pipeline.Result:
+def _compile(source: str, options: Options, watch: Watch) -> pipeline.FileResult:
     flags = [f"-I{Path(__file__).resolve().parent}"]
     result = pipeline.compile_source(source, options, ["gcc"], flags, watch)
     return replace(result, details=())  # which does not pass between processes

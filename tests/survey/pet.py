@@ -30,7 +30,7 @@ from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType,
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.report.progress import Progress
+from polybuild.report.explain.progress import ProgressLine
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, Source, Storage, Symbol
 from polybuild.source.reader import read_source
@@ -204,7 +204,7 @@ def main() -> int:
         return 2
     files = sorted(Path(arguments[0]).rglob("*.c"))
     outcomes = {}
-    with Progress(len(files)) as progress:
+    with ProgressLine(len(files)) as progress:
         for path in files:
             progress.at(path.name)
             with tempfile.TemporaryDirectory() as folder:

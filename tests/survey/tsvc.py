@@ -20,7 +20,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from polybuild.driver.file import Result, compile_source
+from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-w")
@@ -92,7 +92,7 @@ def hashes(main: Path, folder: Path, *flags: str) -> dict[str, str]:
     return dict(re.findall(r"(\w+) ([0-9a-f]{16})$", done.stdout, re.MULTILINE))
 
 
-def by_function(result: Result, text: str) -> dict[str, list[str]]:
+def by_function(result: FileResult, text: str) -> dict[str, list[str]]:
     """What became of the regions of each function: a code, or how many loops are parallel."""
     starts = [(text.count("\n", 0, match.start()) + 1, match[1]) for match in _FUNCTION.finditer(text)]
     outcomes: dict[str, list[str]] = {}

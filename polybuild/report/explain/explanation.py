@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.report.explain import sentences
+from polybuild.report.explain.terminal import Style, render
 from polybuild.report.record.model import RegionReport
-from polybuild.report.terminal import Style, render
 
 if TYPE_CHECKING:
-    from polybuild.report.explain.details import Details
+    from polybuild.driver.details import Details
     from polybuild.report.explain.gather import Explained
     from polybuild.report.explain.obstacles import SourceLoop
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polybuild.diagnostics import Diagnostic
+from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
-from polybuild.report.explain.details import Details
 from polybuild.report.explain.obstacles import SourceLoop, source_loops
 from polybuild.report.record.model import RegionReport
 
 if TYPE_CHECKING:
-    from polybuild.driver.file import Result
+    from polybuild.driver.file import FileResult
 
 # about a second's work: an explanation may be silent about a region that is too large
 _MOST_OPERATIONS = 1_000_000
@@ -33,7 +33,7 @@ class Explained:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def gather(result: Result) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:
+def gather(result: FileResult) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:
     """The regions of ``result`` in order, and the diagnostics that concern none of them."""
     found = []
     rest = [*result.diagnostics, *result.refused]

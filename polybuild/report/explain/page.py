@@ -10,9 +10,9 @@ from html import escape
 import islpy as isl
 
 from polybuild.diagnostics import Diagnostic
+from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
 from polybuild.report.explain import sentences
-from polybuild.report.explain.details import Details
 from polybuild.report.explain.explanation import TRANSFORMED, summary
 from polybuild.report.explain.gather import Explained
 from polybuild.report.explain.obstacles import SourceLoop

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from polybuild.report.explain.details import Details
+    from polybuild.driver.details import Details
     from polybuild.report.explain.obstacles import Obstacle, SourceLoop
 
 FEW = 3  # dependences named for one loop on the terminal

@@ -25,7 +25,6 @@ struct spare {
 
 enum { MOST_SPARE = 64 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pb_device devices[PB_DEVICES] = {
     {.driver = &pb_cuda_driver, .position = 0},
     {.driver = &pb_opencl_driver, .position = 1},
@@ -34,10 +33,6 @@ static struct loaded *all_loaded;
 static struct spare spares[MOST_SPARE]; /* the one that was given longest ago first */
 static int spare_count;
 static bool forked; /* a device does not survive a fork */
-
-void pb_lock(void) { pthread_mutex_lock(&lock); }
-
-void pb_unlock(void) { pthread_mutex_unlock(&lock); }
 
 static void free_spares(struct pb_device *device) {
     int kept = 0;
@@ -61,7 +56,8 @@ static void at_exit(void) {
             continue;
         if (device->driver->enter() == 0) {
             free_spares(device);
-            pb_residents_forget(device);
+            if (device->before_stop)
+                device->before_stop(device);
             for (struct loaded *each = all_loaded; each; each = each->next)
                 if (each->on[i].code)
                     device->driver->unload(each->on[i].code);

@@ -79,6 +79,12 @@ struct pb_driver {
 
 extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_opencl_driver;
 
+/* ---- lock.c: the one lock of the runtime ----------------------------------------------------------- */
+
+/* Held for every call below and every call of a driver but `wait`. */
+PB_PRIVATE void pb_lock(void);
+PB_PRIVATE void pb_unlock(void);
+
 /* ---- device.c: the devices of this process, and their memory ------------------------------------- */
 
 enum { PB_DEVICES = 2 };
@@ -91,11 +97,8 @@ struct pb_device {
     int failed;   /* what the driver said when kernels did not end well: values on the device mean nothing */
     char name[128];
     const char *why; /* why it is unusable */
+    void (*before_stop)(struct pb_device *device); /* gives back its memory as the process ends; NULL: nothing to do */
 };
-
-/* One lock for all that the runtime keeps. Held for every call below and every call of a driver but `wait`. */
-PB_PRIVATE void pb_lock(void);
-PB_PRIVATE void pb_unlock(void);
 
 /* The device of CUDA, opened if it is not; NULL if there is none. */
 PB_PRIVATE struct pb_device *pb_cuda_device(void);
@@ -148,7 +151,6 @@ PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_device 
 /* Brings all resident arrays home, for host code that reads and writes them. */
 PB_PRIVATE void pb_residents_home(void);
 PB_PRIVATE bool pb_any_resident(void);
-PB_PRIVATE void pb_residents_forget(struct pb_device *device);
 /* Ends the program: values that existed on the device alone are gone. */
 PB_PRIVATE void pb_resident_lost(struct pb_resident *resident, const char *why);
 

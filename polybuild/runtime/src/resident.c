@@ -25,6 +25,13 @@ static void drop_memory(struct pb_resident *resident) {
     resident->on_device = false;
 }
 
+/* Gives up what all arrays have on a device that is about to stop. */
+static void forget(struct pb_device *device) {
+    for (struct pb_resident *each = residents; each; each = each->next)
+        if (each->device == device)
+            drop_memory(each);
+}
+
 void pb_resident_lost(struct pb_resident *resident, const char *why) {
     if (resident->adopted) {
         resident->lost = true;
@@ -93,6 +100,7 @@ int pb_resident_fetch(struct pb_resident *resident, struct pb_device *device, bo
         if (code)
             return code;
         resident->device = device;
+        device->before_stop = forget;
     }
     if (needed && !resident->on_device) {
         unsigned long long begin = pb_now();
@@ -113,12 +121,6 @@ void pb_residents_home(void) {
         bring_home(each, pb_no_region());
         each->on_device = false;
     }
-}
-
-void pb_residents_forget(struct pb_device *device) {
-    for (struct pb_resident *each = residents; each; each = each->next)
-        if (each->device == device)
-            drop_memory(each);
 }
 
 /* The resident array that begins at `array`. */
@@ -201,6 +203,7 @@ int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_poin
         struct pb_resident *resident = pb_cuda_settle() == 0 ? add(stand_in, bytes) : NULL;
         if (resident) {
             resident->device = device;
+            device->before_stop = forget;
             resident->memory = resident->adopted = (pb_memory)device_pointer;
             resident->on_device = true;
             resident->on_host = false;

@@ -21,21 +21,21 @@ def parse(*words):
 
 
 def test_everything_at_once():
-    request = parse(
+    given = parse(
         *("in.c", "-o", "out.c", "--depfile=out.d", "--report", "r.json", "-v", "--color", "never"),
         *("--tile-sizes", "4,8", "--fusion=max", "--cc", "gcc -m64", "--", "-O3", "-DX=1"),
     )
-    assert (request.source, request.files) == ("in.c", ("out.c", "out.d", "r.json"))
-    assert request.settings == {"tile_sizes": "4,8", "fusion": "max"}
-    assert (request.compiler, request.flags) == (("gcc", "-m64"), ("-O3", "-DX=1"))
-    assert (request.verbose, request.colour) == (True, "never")
+    assert (given.request.source, given.files) == ("in.c", ("out.c", "out.d", "r.json"))
+    assert given.request.settings == {"tile_sizes": "4,8", "fusion": "max"}
+    assert (given.request.compiler, given.request.flags) == (("gcc", "-m64"), ("-O3", "-DX=1"))
+    assert (given.verbose, given.colour) == (True, "never")
 
 
 def test_what_is_not_given_is_empty():
-    request = parse("in.c")
-    assert request.files == ("-", "", "")
-    assert request.settings == {}
-    assert (request.compiler, request.flags) == (("cc",), ())
+    given = parse("in.c")
+    assert given.files == ("-", "", "")
+    assert given.request.settings == {}
+    assert (given.request.compiler, given.request.flags) == (("cc",), ())
 
 
 def test_every_option_has_its_argument():
@@ -45,7 +45,7 @@ def test_every_option_has_its_argument():
         if isinstance(knob.default, tuple) and knob.default:
             value = ",".join(map(str, knob.default))
         value = {"temporary": "a,b", "nvcc": "/usr/bin/nvcc"}.get(knob.name, value)
-        assert parse("in.c", "--" + knob.name.replace("_", "-"), value).settings == {knob.name: value}
+        assert parse("in.c", "--" + knob.name.replace("_", "-"), value).request.settings == {knob.name: value}
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_a_compiler_with_blanks_in_its_path(tmp_path):
 def test_response_files_are_read_and_known(tmp_path):
     (tmp_path / "flags").write_text("-I'a b' @more\n-DX=\\\"y\\\"")
     (tmp_path / "more").write_text("-O2")
-    request = parse("in.c", "--", "@flags", "-g")
-    assert request.expanded_flags() == ["-Ia b", "-O2", '-DX="y"', "-g"]
-    assert request.response_files() == ("flags",)
+    given = parse("in.c", "--", "@flags", "-g")
+    assert given.request.expanded_flags() == ["-Ia b", "-O2", '-DX="y"', "-g"]
+    assert given.request.response_files() == ("flags",)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ NOT_PLAIN = [
 
 @pytest.mark.parametrize("words", PLAIN)
 def test_the_short_way_reads_what_the_long_way_reads(words):
-    request = arguments.parse("compile", words)
-    assert cli.plain_compile(["compile", *words]) == (request.source, request.files)
+    given = arguments.parse("compile", words)
+    assert cli.plain_compile(["compile", *words]) == (given.request.source, given.files)
 
 
 @pytest.mark.parametrize("words", NOT_PLAIN)
@@ -159,4 +159,4 @@ def test_the_short_way_knows_every_option_and_only_right_values():
         for value in values:
             words = ["in.c", "-o", "out.c", name, value]
             assert cli.plain_compile(["compile", *words]) == ("in.c", ("out.c", "", ""))
-            assert arguments.parse("compile", words).settings == {name[2:].replace("-", "_"): value}
+            assert arguments.parse("compile", words).request.settings == {name[2:].replace("-", "_"): value}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from polybuild.cli import doctor
 from polybuild.cli import main as cli
-from polybuild.report.terminal import Style
+from polybuild.report.explain.terminal import Style
 
 
 def named(checks):

@@ -23,7 +23,7 @@ _MOST_STATEMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _TreeLine:
     """A node as drawn: ``depth`` nodes of the picture stand above it; a heading and lines of code."""
 
     depth: int
@@ -42,11 +42,11 @@ class _Node:
 
 def schedule_tree(scop: Scop, schedule: isl.Schedule) -> str:
     """An SVG picture of ``schedule``: bands with their members, sequences, and what marks say of a loop."""
-    nodes = list(_nodes(_Reader(scop), schedule.get_root()))
+    nodes = list(_nodes(_ScheduleReader(scop), schedule.get_root()))
     dropped = max(0, len(nodes) - _MOST_NODES)
     nodes = nodes[:_MOST_NODES]
     if dropped:
-        nodes.append(_Node(0, f"and {dropped} nodes more", ()))
+        nodes.append(_TreeLine(0, f"and {dropped} nodes more", ()))
     width = max(each.depth * _INDENT + each.width for each in nodes) + 2 * _GAP
     height = sum(each.height + _GAP for each in nodes) + _GAP
     picture = Drawing(width, height, "schedule tree")
@@ -70,7 +70,7 @@ def schedule_tree(scop: Scop, schedule: isl.Schedule) -> str:
 _COPIES = "copies into a packed buffer"
 
 
-class _Reader:
+class _ScheduleReader:
     """Puts nodes into words."""
 
     def __init__(self, scop: Scop) -> None:
@@ -109,21 +109,23 @@ class _Reader:
         return ";  ".join(parts[:_MOST_STATEMENTS])
 
 
-def _nodes(reader: _Reader, node: isl.ScheduleNode, depth: int = 0, said: str = "") -> list[_Node]:
+def _nodes(
+    reader: _ScheduleReader, node: isl.ScheduleNode, depth: int = 0, said: str = ""
+) -> list[_TreeLine]:
     """``node`` and everything below it; ``said`` is what the mark above it says."""
     kind = node_kind(node)
     below = children(node)
     if kind == _Kind.domain:
-        own = _Node(depth, f"instances of {reader.instances(node.domain_get_domain())}", ())
+        own = _TreeLine(depth, f"instances of {reader.instances(node.domain_get_domain())}", ())
     elif kind == _Kind.mark:
         word = _MARKS.get(node.mark_get_id().get_name().rstrip("0123456789"), "")
         return [each for child in below for each in _nodes(reader, child, depth, word or said)]
     elif kind == _Kind.band and node.band_n_member():
-        own = _Node(depth, _band(node, said), _members(reader, node))
+        own = _TreeLine(depth, _band(node, said), _members(reader, node))
     elif kind in {_Kind.sequence, _Kind.set}:
-        own = _Node(depth, "in this order" if kind == _Kind.sequence else "in any order", ())
+        own = _TreeLine(depth, "in this order" if kind == _Kind.sequence else "in any order", ())
     elif kind == _Kind.filter:
-        own = _Node(depth, reader.instances(node.filter_get_filter()), ())
+        own = _TreeLine(depth, reader.instances(node.filter_get_filter()), ())
     else:
         return [each for child in below for each in _nodes(reader, child, depth, said)]
     return [own, *(each for child in below for each in _nodes(reader, child, depth + 1))]
@@ -140,7 +142,7 @@ def _band(node: isl.ScheduleNode, said: str) -> str:
     return f"{what}; the first is {said}" if said and count > 1 else f"{what}, {said}" if said else what
 
 
-def _members(reader: _Reader, node: isl.ScheduleNode) -> tuple[str, ...]:
+def _members(reader: _ScheduleReader, node: isl.ScheduleNode) -> tuple[str, ...]:
     partial = node.band_get_partial_schedule()
     lines = []
     for position in range(node.band_n_member()):

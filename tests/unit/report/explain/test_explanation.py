@@ -4,13 +4,13 @@ import json
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.driver import output
-from polybuild.driver.file import Result
+from polybuild.driver.file import FileResult
 from polybuild.report.explain import explanation
 from polybuild.report.explain.explanation import remark
 from polybuild.report.explain.gather import gather
+from polybuild.report.explain.terminal import Style
 from polybuild.report.record.json import as_json
 from polybuild.report.record.model import RegionReport
-from polybuild.report.terminal import Style
 
 PLAIN = Style()
 DONE = RegionReport(
@@ -29,7 +29,7 @@ KEPT = RegionReport("in.c", 12, 15, "kept", code="loop-bound", message="not affi
 
 
 def explain(path, regions, diagnostics, style):
-    return explanation.explain(path, *gather(Result("", tuple(regions), tuple(diagnostics), ())), style)
+    return explanation.explain(path, *gather(FileResult("", tuple(regions), tuple(diagnostics), ())), style)
 
 
 def refusal(line, file="in.c"):

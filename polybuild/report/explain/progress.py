@@ -11,7 +11,7 @@ from typing import Self, TextIO
 _CLEAR_LINE = "\r\x1b[K"
 
 
-class Progress:
+class ProgressLine:
     """``with Progress(n) as progress``: ``progress.at(name)`` as each of ``n`` parts begins."""
 
     def __init__(self, parts: int, stream: TextIO | None = None) -> None:

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.report.terminal import Style, render, style_for, write
+from polybuild.report.explain.terminal import Style, render, style_for, write
 
 PLAIN = Style()
 

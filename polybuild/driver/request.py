@@ -1,0 +1,31 @@
+"""What is asked for one C file: its name, the options given, and how the build compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybuild.driver import flags_file
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One file to transform.
+
+    ``settings`` maps names of Options to text. ``compiler`` is the command of the build's C
+    compiler, ``flags`` are those of the file, with response files still unread.
+    """
+
+    source: str
+    settings: Mapping[str, str]
+    compiler: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def expanded_flags(self) -> list[str]:
+        """The compiler's flags with response files replaced by what they hold."""
+        return flags_file.expand(self.flags)
+
+    def response_files(self) -> tuple[str, ...]:
+        """The response files among the flags."""
+        return tuple(flag[1:] for flag in self.flags if flag.startswith("@") and Path(flag[1:]).is_file())
