@@ -221,12 +221,12 @@ def _transform(
     ordered, mapping = chosen.scop, chosen.mapping
     _prove(chosen)
     if options.paranoid:
-        parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
+        parallel = [mark for mark in mapping.directives if mark.startswith("parallel")]
         check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
     overlaps = partial(find_overlaps, scop, region, strict=strict_aliasing)
     plan = Plan(
         mapping.schedule,
-        mapping.loop_lines,
+        mapping.directives,
         overlaps(untouched=_names_of(mapping.buffers)),
         trip_counts(scop),
         options.min_work,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,27 +16,30 @@ LANES_MARK = "lanes"
 
 
 @dataclass(frozen=True, slots=True)
-class LoopLine:
-    """A line of C to put before one loop: the loop of schedule dimension ``depth`` under a mark.
+class LoopDirective:
+    """What is told of one loop: the loop of schedule dimension ``depth`` under a mark.
 
-    Where that loop has a single iteration, isl leaves it out, and the line goes with it.
-    Where ``work`` is given (trip counts, per statement), the directive in ``text`` gets an
-    ``if`` clause: the sum of their products must reach ``least_work``. ``private`` are the
-    arrays of which each iteration has a copy; they get a clause, too, and so do the
-    ``accumulators`` that the iterations share.
+    Where that loop has a single iteration, isl leaves it out, and the directive goes with it.
+
+    The iterations are shared among threads if ``parallel`` (handed out one by one where ``schedule``
+    is ``dynamic``), and run in the lanes of vectors if ``simd``. ``private`` are the arrays
+    of which each iteration has a copy, ``accumulators`` what the iterations add up together, and
+    ``reductions`` the same for variables of the generated code: an operator and its variables.
+    Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
+    Where ``work`` is given (trip counts, per statement), threads start only if the sum of
+    their products reaches ``minimum_work``.
     """
 
-    text: str
     depth: int
-    work: tuple[tuple[isl.PwAff, ...], ...] = ()
-    least_work: int = 0
+    parallel: bool = False
+    simd: bool = False
+    schedule: str = ""
+    independent: bool = False
     private: tuple[Array, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
-
-    def with_clauses(self, clauses: Sequence[str]) -> LoopLine:
-        """The line with more clauses; its text ends with a parenthesis where it takes any."""
-        text = " ".join([self.text.removesuffix(")"), *clauses]) + ")"
-        return replace(self, text=text) if clauses else self
+    reductions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    work: tuple[tuple[isl.PwAff, ...], ...] = ()
+    minimum_work: int = 0
 
 
 @dataclass(frozen=True, slots=True)

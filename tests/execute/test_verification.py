@@ -98,7 +98,7 @@ def reversed_order(monkeypatch):
         dates = "{ S0[i] -> [(0)]; S1[i] -> [(1)] }, { S0[i] -> [(i)]; S1[i] -> [(-i)] }"
         partial = isl.MultiUnionPwAff(f"[{parameters}] -> [{dates}]")
         schedule = isl.Schedule.from_domain(scop.domain).insert_partial_schedule(partial)
-        return dataclasses.replace(choose(scop, *rest), schedule=schedule, loop_lines={}, tile_sizes=())
+        return dataclasses.replace(choose(scop, *rest), schedule=schedule, directives={}, tile_sizes=())
 
     monkeypatch.setattr(relaxing, "choose_mapping", wrong)
     monkeypatch.setattr(regions, "check_schedule", lambda *_: None)

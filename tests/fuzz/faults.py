@@ -8,7 +8,7 @@ from collections.abc import Callable
 import islpy as isl
 
 from polybuild.analysis import dependences
-from polybuild.codegen.c.conditions import ConditionPrinter
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.file import prologue, region
 from polybuild.driver import region as regions
 from polybuild.scop import expressions, order
@@ -87,11 +87,11 @@ def all_members_coincident() -> None:
 @_fault
 def missing_private() -> None:
     """Threads share the scalars that each should have."""
-    loop_line = ConditionPrinter.loop_line
+    line = DirectivePrinter.line
     _replace(
-        ConditionPrinter,
-        "loop_line",
-        lambda self, line, *rest: loop_line(self, dataclasses.replace(line, private=()), *rest),
+        DirectivePrinter,
+        "line",
+        lambda self, directive, active: line(self, dataclasses.replace(directive, private=()), active),
     )
 
 

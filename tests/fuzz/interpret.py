@@ -72,7 +72,7 @@ def differences(
         if place in watch.lost:
             continue
         watch.begins(place)
-        backwards = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
+        backwards = [mark for mark in mapping.directives if mark.startswith("parallel")]
         for run in program.runs:
             values = dict(zip((each.name for each in program.sizes), run, strict=True))
             parameters = _parameters(scop, values)

@@ -32,7 +32,7 @@ def region(name, tmp_path):
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_polybuild_makes_is_right(name, tmp_path):
     scop, dependences, mapping = region(name, tmp_path)
-    parallel = [mark for mark in mapping.loop_lines if mark.startswith("parallel")]
+    parallel = [mark for mark in mapping.directives if mark.startswith("parallel")]
     for marks in ((), parallel):
         assert first_difference(scop, mapping.schedule, dependences, {"n": 6}, marks) is None
 

@@ -110,12 +110,6 @@ def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str
     return names
 
 
-def reduction_clause(accumulator: Accumulator, variable: str) -> str:
-    """The clause that gives each iteration's thread or lane a ``variable`` of its own."""
-    operator = combination(accumulator) or accumulator.operator
-    return f"reduction({operator}: {variable})"
-
-
 def combination(accumulator: Accumulator) -> str | None:
-    """What the clause of ``accumulator`` needs from the prologue."""
+    """Our own reduction for ``accumulator``, of the prologue; None where OpenMP's suits."""
     return _COMBINATIONS[accumulator.operator] if accumulator.selects else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -13,9 +13,8 @@ from polybuild.analysis.footprints import Footprint
 from polybuild.codegen.c.bodies import c_text, element
 from polybuild.codegen.c.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
 from polybuild.codegen.c.inspectors import Extrema
-from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Assumption, ProductLimit, Scop
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LoopDirective
 
 Sizes = Mapping[str, tuple[str, ...]]
 
@@ -150,20 +149,11 @@ class ConditionPrinter:
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
 
-    def loop_line(self, line: LoopLine) -> LoopLine | None:
-        """``line`` with the clauses of its directive: its private variables, its ``work`` as a condition.
-
-        Where the work is known, there is no condition, or no directive at all: then None.
-        """
-        names = sorted((each.spelling for each in line.private), key=natural_key)
-        clauses = [f"private({', '.join(names)})"] if names else []
-        if line.work:
-            known = _known_instances(line.work)
-            if known is None:
-                clauses.append(f"if({self._instances(line.work, self._printers[0])} >= {line.least_work})")
-            elif known < line.least_work:
-                return None
-        return replace(line.with_clauses(clauses), work=())
+    def enough_work(self, directive: LoopDirective) -> str | None:
+        """Whether the loop of ``directive`` has work for several threads; None where it certainly has."""
+        if not directive.work or _known_instances(directive.work) is not None:
+            return None
+        return f"{self.instances(directive.work)} >= {directive.minimum_work}"
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""
@@ -202,6 +192,12 @@ class ConditionPrinter:
 def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Conditions, each text once, the first time it comes."""
     return tuple({each.text: each for each in reversed(conditions)}.values())[::-1]
+
+
+def has_too_little_work(directive: LoopDirective) -> bool:
+    """Whether the work of a loop is a constant, and not worth starting threads for."""
+    known = _known_instances(directive.work) if directive.work else None
+    return known is not None and known < directive.minimum_work
 
 
 def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:

@@ -18,10 +18,11 @@ from polybuild.c.nodes import walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.scop.model import Scop, Statement
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LoopDirective
 
 _MARK = "inspector"
 _LARGEST = (1 << 63) - 1
@@ -80,15 +81,21 @@ def write_inspectors(inspections: Sequence[Inspection], text: InspectorText, *, 
 def _loops(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
     statement = _statement(inspections, text.extrema)
     schedule = _in_order(statement)
-    lines: dict[str, LoopLine] = {}
+    directives: dict[str, LoopDirective] = {}
     if parallel and statement.iterators:
-        minima, maxima = (", ".join(text.extrema[each][end] for each in inspections) for end in (0, 1))
-        reductions = f"reduction(min : {minima}) reduction(max : {maxima})"
-        lines[_MARK] = LoopLine(f"POLYBUILD_OMP(parallel for {reductions})", 0)
+        minima, maxima = (tuple(text.extrema[each][end] for each in inspections) for end in (0, 1))
+        directives[_MARK] = LoopDirective(0, parallel=True, reductions=(("min", minima), ("max", maxima)))
     own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
     taken = text.taken.union(name for pair in text.extrema.values() for name in pair)
     ast = build_ast(own, schedule)
-    printer = LoopPrinter(ast, text.names, taken, lines, text.helpers, sizes=text.sizes)
+    printer = LoopPrinter(
+        ast,
+        text.names,
+        taken,
+        DirectivePrinter(directives, text.helpers),
+        text.helpers,
+        sizes=text.sizes,
+    )
     return printer.lines(text.file)
 
 

@@ -12,10 +12,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces, reduction_clause
+from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.buffers import Scopes
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance
 from polybuild.codegen.c.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
 from polybuild.codegen.c.held import held_elements, statements_in_a_row
@@ -23,7 +24,7 @@ from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.codegen.file.names import PREFIX, fresh, quoted
 from polybuild.scop.model import AccessKind
-from polybuild.targets.model import LANES_MARK, LoopLine
+from polybuild.targets.model import LANES_MARK, LoopDirective
 from polybuild.transform.full_unrolling import FULL_UNROLLING
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class LoopPrinter:
     """Prints the AST of one region.
 
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
-    generated counters must not hide, ``loop_lines`` the line to put before the
-    loops under each mark of the schedule tree, ``scopes`` the buffers that loops' bodies
+    generated counters must not hide, ``directives`` what is told of the
+    loops under the marks of the schedule tree, ``scopes`` the buffers that loops' bodies
     declare, ``variables`` the names of accumulators and ``places`` where they are, ``sizes``
     the C text of the inner extents of each array that is a view. ``helpers`` collects what
     the text needs from the prologue. For a compiler that is ``unoptimised`` counters ask for registers,
@@ -71,7 +72,7 @@ class LoopPrinter:
         ast: PrintedAst,
         names: Mapping[str, str],
         taken: frozenset[str],
-        loop_lines: Mapping[str, LoopLine],
+        directives: DirectivePrinter,
         helpers: set[str],
         *,
         sizes: Mapping[str, tuple[str, ...]],
@@ -91,7 +92,7 @@ class LoopPrinter:
         self._scopes = scopes
         self._ast = ast
         self._taken = taken
-        self._loop_lines = loop_lines
+        self._directives = directives
         self._sizes = sizes
         self._helpers = helpers
         self._names = dict(names)
@@ -145,9 +146,9 @@ class LoopPrinter:
             return self._accumulate(node, indent, before)
         if mark == FULL_UNROLLING:
             return self._unrolled(below, indent, before)
-        line = self._loop_lines.get(mark)
-        if line is None or not keeps_private(
-            below, line.depth, tuple(each.name for each in line.private), self._ast.everything
+        directive = self._directives.at(mark)
+        if directive is None or not keeps_private(
+            below, directive.depth, tuple(each.name for each in directive.private), self._ast.everything
         ):
             mark = before
         return self._node(below, indent, mark)
@@ -222,11 +223,9 @@ class LoopPrinter:
         head = f"{inner}{accumulator.type.name} {variable} = {value};"
         return [f"{indent}{block}", head, *lines, f"{inner}{back}", f"{indent}}}"]
 
-    def _directive(self, line: LoopLine) -> str:
-        """The text of ``line``, with those of its accumulators that something below accumulates in."""
-        active = [each for each in line.accumulators if each.name in self._active]
-        clauses = [reduction_clause(each, self._accumulators[each.name]) for each in active]
-        return line.with_clauses(clauses).text
+    def _directive(self, directive: LoopDirective | None, indent: str) -> list[str]:
+        """The line of ``directive``, with those of its accumulators that something below accumulates in."""
+        return [] if directive is None else [f"{indent}{self._directives.line(directive, self._active)}"]
 
     def _loop_of(self, node: isl.AstNode, names: set[str]) -> isl.AstNode | None:
         """The loop that ``node`` is, if each of its iterations runs a statement of ``names``."""
@@ -271,10 +270,10 @@ class LoopPrinter:
         start = self._expression().text(node.for_get_init())
         self._names[identifier] = counter
         once = node.for_is_degenerate()
-        line = self._loop_lines.get(before)
+        directive = self._directives.at(before)
         # isl names the counter of schedule dimension d "c<d>"
-        if line is not None and (once or identifier != f"c{line.depth}"):
-            line, before = None, ""
+        if directive is not None and (once or identifier != f"c{directive.depth}"):
+            directive, before = None, ""
         if not once:
             self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
             self._depth += 1
@@ -285,10 +284,10 @@ class LoopPrinter:
             head = [f"{indent}{{", f"{indent}{_INDENT}{kind} {counter} = {start};"]
             head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
         else:
-            start, condition = self._bounds(node, counter, start, before="" if line is None else line.text)
+            start, condition = self._bounds(node, counter, start, alone=directive is not None)
             step = self._expression().text(node.for_get_inc())
             advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-            head = [f"{indent}{self._directive(line)}"] if line is not None else []
+            head = self._directive(directive, indent)
             self._depth -= 1
             kind = register(self.counter_type, wanted=self._unoptimised)
             head.append(f"{indent}for ({kind} {counter} = {start}; {condition}; {advance}) {{")
@@ -298,14 +297,14 @@ class LoopPrinter:
             self._names[identifier] = outer
         return [*head, *body, f"{indent}}}"]
 
-    def _bounds(self, node: isl.AstNode, counter: str, start: str, *, before: str) -> tuple[str, str]:
+    def _bounds(self, node: isl.AstNode, counter: str, start: str, *, alone: bool) -> tuple[str, str]:
         """What stands after the counter in the head of a loop, and its condition.
 
-        A directive ``before`` it allows of one variable only.
+        The counter is the only variable declared there if it has to be ``alone``, as under a directive.
         """
         condition = node.for_get_cond()
         text = self._expression().text(condition)
-        if before or not self._unoptimised:
+        if alone or not self._unoptimised:
             return start, text
         end = self._expression().text(condition.op_get_arg(1))
         if re.fullmatch(r"\w+", end):
@@ -326,10 +325,10 @@ class LoopPrinter:
         if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
             counter = fresh(PREFIX + variable, self._taken.union(self._names.values(), {variable}))
         printer = self._printer(instance, {iterator.name: variable})
-        line = self._loop_lines.get(before)
-        if line is not None and identifier != f"c{line.depth}":
-            line, before = None, ""
-        head = [f"{indent}{self._directive(line)}"] if line is not None else []
+        directive = self._directives.at(before)
+        if directive is not None and identifier != f"c{directive.depth}":
+            directive, before = None, ""
+        head = self._directive(directive, indent)
         kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
         advance = _advance(variable, loop.step)
         if loop.stride is not None:

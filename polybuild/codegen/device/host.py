@@ -14,6 +14,7 @@ import islpy as isl
 
 from polybuild.codegen.c.buffers import NamedBuffer, named_buffers
 from polybuild.codegen.c.conditions import ConditionPrinter
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
@@ -184,7 +185,8 @@ class HostPrinter(LoopPrinter):
     """Prints the host's loops around the kernels, with a launch for each kernel."""
 
     def __init__(self, ast: KernelAst, names: HostNames, kernels: _Kernels) -> None:
-        super().__init__(ast, names.parameters, names.taken, {}, names.helpers, sizes={})
+        directives = DirectivePrinter({}, names.helpers)
+        super().__init__(ast, names.parameters, names.taken, directives, names.helpers, sizes={})
         self._launches = ast.launches
         self._kernels = kernels
 

@@ -13,6 +13,7 @@ from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.buffers import NamedBuffer
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import MULTIPLICATIVE, UNARY
 from polybuild.codegen.c.guards import Known
 from polybuild.codegen.c.loops import LoopPrinter
@@ -111,7 +112,8 @@ class KernelPrinter(LoopPrinter):
     def __init__(
         self, source: KernelSource, dialect: Dialect, names: Mapping[str, str], *, counter_type: str
     ) -> None:
-        super().__init__(source.ast, names, frozenset(), {}, set(), sizes={})
+        helpers: set[str] = set()
+        super().__init__(source.ast, names, frozenset(), DirectivePrinter({}, helpers), helpers, sizes={})
         self.counter_type = counter_type
         self._scop = source.scop
         self._region = source.region

@@ -14,12 +14,13 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspection
 from polybuild.c.nodes import walk
 from polybuild.c.types import IntegerType
-from polybuild.codegen.c.accumulators import accumulator_names, combination
+from polybuild.codegen.c.accumulators import accumulator_names
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes, named_buffers, with_constants
-from polybuild.codegen.c.conditions import Condition, ConditionPrinter
+from polybuild.codegen.c.conditions import Condition, ConditionPrinter, has_too_little_work
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.inspectors import (
     InspectorText,
@@ -36,14 +37,14 @@ from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verif
 from polybuild.scop.model import FinalValue, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
+from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to write for a region: the new order and what it needs.
 
-    ``loop_lines`` maps the mark names of ``schedule`` to the line printed before
+    ``directives`` maps the mark names of ``schedule`` to what is told of
     the loop under the mark; ``buffers`` stand for temporary arrays; ``work`` lists, per
     statement, upper bounds on the trip counts of its loops; the region runs its original
     loops when the sum of their products is below ``min_work``. ``device`` says what a device
@@ -53,7 +54,7 @@ class Plan:
     """
 
     schedule: isl.Schedule
-    loop_lines: Mapping[str, LoopLine]
+    directives: Mapping[str, LoopDirective]
     overlaps: tuple[Overlap, ...]
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int
@@ -118,15 +119,14 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
     scopes = Scopes({each.buffer.name: each for each in buffers})
     _check(ast, scop, plan, scopes)
-    told = {mark: printed.loop_line(line) for mark, line in plan.loop_lines.items()}
-    loop_lines = {mark: line for mark, line in told.items() if line is not None}
+    worth = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
+    directives = DirectivePrinter(worth, helpers, printed.enough_work, variables)
     taken |= {*_names_of(buffers), *variables.values()}
-    helpers.update(filter(None, map(combination, plan.accumulators)))
     writer = LoopPrinter(
         ast,
         names,
         taken,
-        loop_lines,
+        directives,
         helpers,
         scopes=scopes,
         sizes=printed.sizes,
@@ -144,11 +144,6 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     conditions = printed.all(plain, plan.work, plan.min_work)
     stages = tuple(_stage(plan, each, printed, text) for each in steps)
     looking = [line for stage in stages for line in (*stage.declarations, *stage.lines)]
-    helpers.update(
-        each
-        for each in ("POLYBUILD_OMP", "POLYBUILD_OMP_SELECT", "POLYBUILD_SIMD")
-        if any(each in line for line in (*loops, *looking))
-    )
     lines = (*locals_, *loops, *finals)
     device = None
     if plan.device is not None:
@@ -195,7 +190,7 @@ def _stage(
 ) -> Stage:
     """Inspections, and the comparisons that they allow."""
     inspections, overlaps = step
-    parallel = any("parallel for" in line.text for line in plan.loop_lines.values())
+    parallel = any(each.parallel for each in plan.directives.values())
     return Stage(
         tuple(extrema_declarations(inspections, text.extrema)),
         tuple(write_inspectors(inspections, text, parallel=parallel)),

@@ -19,6 +19,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import c_text
+from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.file.names import PREFIX, quoted
@@ -165,7 +166,9 @@ def _walk(
             partial = isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(isl.Map.from_multi_aff(order)))
             schedule = schedule.insert_partial_schedule(partial)
         taken = frozenset({CHECK, *names.values()})
-        printed = LoopPrinter(build_ast(model, schedule), names, taken, {}, helpers, sizes=sizes).lines("")
+        directives = DirectivePrinter({}, helpers)
+        ast = build_ast(model, schedule)
+        printed = LoopPrinter(ast, names, taken, directives, helpers, sizes=sizes).lines("")
         lines += [line for line in printed if not line.startswith("#")]
     return lines
 

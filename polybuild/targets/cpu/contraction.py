@@ -15,7 +15,7 @@ from polybuild.storage.buffers import Buffer
 from polybuild.storage.description import describe
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.strides import references
-from polybuild.targets.model import LoopLine
+from polybuild.targets.model import LoopDirective
 
 
 def contract_arrays(
@@ -47,18 +47,20 @@ def with_buffers(mapping: CpuMapping, root: isl.ScheduleNode, buffers: Sequence[
     return replace(
         mapping,
         schedule=root.get_schedule(),
-        loop_lines=_without_private(mapping.loop_lines, buffers),
+        directives=_without_private(mapping.directives, buffers),
         buffers=tuple(buffers),
         remarks=(*mapping.remarks, *map(describe, buffers)),
     )
 
 
-def _without_private(lines: Mapping[str, LoopLine], buffers: Sequence[Buffer]) -> dict[str, LoopLine]:
-    """``lines`` for loops in which ``buffers`` stand for arrays that were private."""
+def _without_private(
+    directives: Mapping[str, LoopDirective], buffers: Sequence[Buffer]
+) -> dict[str, LoopDirective]:
+    """``directives`` of loops in which ``buffers`` stand for arrays that were private."""
     held = {each.array.name for each in buffers}
     return {
-        mark: replace(line, private=tuple(each for each in line.private if each.name not in held))
-        for mark, line in lines.items()
+        mark: replace(directive, private=tuple(each for each in directive.private if each.name not in held))
+        for mark, directive in directives.items()
     }
 
 

@@ -3,7 +3,7 @@
 Each outermost permutable band is tiled; its first coincident member becomes the
 parallel loop (a wavefront is made where there is none); below, the loop that
 suits the vector unit is run innermost. Marks in the tree say which loop is
-which; ``CpuMapping.loop_lines`` says what to print before it.
+which; ``CpuMapping.directives`` says what to tell of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
-from polybuild.targets.model import Accumulator, LoopLine, RegisterTile
+from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
 from polybuild.transform.bands import coincident_members, put_first, split_last, tile, with_single
 from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribution import dependence_groups, distribute
@@ -46,10 +46,10 @@ _UNROLLED = "loops of a few iterations are unrolled"
 
 @dataclass(frozen=True, slots=True)
 class CpuMapping:
-    """A tree whose marks name the loops that ``loop_lines`` annotates."""
+    """A tree whose marks name the loops that ``directives`` speak of."""
 
     schedule: isl.Schedule
-    loop_lines: dict[str, LoopLine]
+    directives: dict[str, LoopDirective]
     parallel_loops: int
     tile_sizes: tuple[tuple[int, ...], ...]
     simd_loops: int
@@ -60,7 +60,7 @@ class CpuMapping:
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
-        simd = {name for name, line in self.loop_lines.items() if "simd" in line.text.lower()}
+        simd = {name for name, each in self.directives.items() if each.simd}
         return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_name(each) in simd]
 
 
@@ -86,7 +86,7 @@ def map_to_cpu(
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(
         root.get_schedule(),
-        mapper.loop_lines,
+        mapper.directives,
         mapper.parallel_loops,
         tuple(mapper.tile_sizes),
         mapper.simd_loops,
@@ -111,7 +111,7 @@ class _Mapper:
         self.registers = RegisterTiler(
             scop, dependences, options, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
-        self.loop_lines: dict[str, LoopLine] = {}
+        self.directives: dict[str, LoopDirective] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
@@ -253,9 +253,9 @@ class _Mapper:
 
     def _mark_tiles(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the first member of a band, which counts large tiles, as the loop of the threads."""
-        return self._mark_parallel(node, " schedule(dynamic)")
+        return self._mark_parallel(node, schedule="dynamic")
 
-    def _mark_parallel(self, node: isl.ScheduleNode, clauses: str = "") -> isl.ScheduleNode:
+    def _mark_parallel(self, node: isl.ScheduleNode, schedule: str = "") -> isl.ScheduleNode:
         """Mark the first member of a band as the loop of the threads; returns the mark."""
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
@@ -263,15 +263,14 @@ class _Mapper:
         node, accumulators = self.accumulators.above(node)
         name = f"parallel{self.parallel_loops}"
         self.parallel_loops += 1
-        work = self._launches.run_time_work(node)
-        least = int(MIN_LAUNCH_WORK)
-        self.loop_lines[name] = LoopLine(
-            f"POLYBUILD_OMP(parallel for{clauses})",
+        self.directives[name] = LoopDirective(
             node.get_schedule_depth(),
-            work,
-            least,
-            _with((), private),
-            accumulators,
+            parallel=True,
+            schedule=schedule,
+            private=_with((), private),
+            accumulators=accumulators,
+            work=self._launches.run_time_work(node),
+            minimum_work=int(MIN_LAUNCH_WORK),
         )
         return node.insert_mark(isl.Id(name))
 
@@ -330,21 +329,22 @@ class _Mapper:
         above = node.parent()
         if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
             outer = mark_name(above)
-            line = self.loop_lines[outer]
-            self.loop_lines[outer] = replace(
-                line,
-                text="POLYBUILD_OMP(parallel for simd)",
-                least_work=int(line.least_work * VECTOR_GAIN),
-                private=_with(line.private, private),
+            directive = self.directives[outer]
+            self.directives[outer] = replace(
+                directive,
+                simd=True,
+                minimum_work=int(directive.minimum_work * VECTOR_GAIN),
+                private=_with(directive.private, private),
             )
             return node
         node, accumulators = self.accumulators.above(node)
         name = f"simd{self.simd_loops}"
-        text = "POLYBUILD_OMP(simd)" if private or accumulators else "POLYBUILD_SIMD"
-        if any(each.selects for each in accumulators):
-            text = "POLYBUILD_OMP_SELECT(simd)"
-        self.loop_lines[name] = LoopLine(
-            text, node.get_schedule_depth(), private=_with((), private), accumulators=accumulators
+        self.directives[name] = LoopDirective(
+            node.get_schedule_depth(),
+            simd=True,
+            independent=not private and not accumulators,
+            private=_with((), private),
+            accumulators=accumulators,
         )
         return node.insert_mark(isl.Id(name))
 

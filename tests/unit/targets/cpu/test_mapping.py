@@ -100,7 +100,7 @@ def mapped(model):
         mapping = choose_mapping(found.scop, found.dependences, Options(**options))
         check_schedule(mapping.schedule, found.dependences, found.scop.domain)
         plan = Plan(
-            mapping.schedule, mapping.loop_lines, (), trip_counts(found.scop), 0, registers=mapping.registers
+            mapping.schedule, mapping.directives, (), trip_counts(found.scop), 0, registers=mapping.registers
         )
         return Mapped(mapping, nests(write_region(found.scop, found.region, plan, "one.c").loops))
 
@@ -259,7 +259,7 @@ def test_every_fusion_is_legal_and_complete(kernel, fusion, mapped):
 def test_marks_are_announced_and_announcements_marked(mapped):
     mapping = mapped(JACOBI, MATRICES).mapping
     marks = set(re.findall(r'mark: "(\w+)"', str(mapping.schedule)))
-    assert set(mapping.loop_lines) == marks
+    assert set(mapping.directives) == marks
 
 
 SWEEP = """

@@ -1,0 +1,69 @@
+"""Directives of loops as lines of C: OpenMP's, or what other compilers take instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from polybuild.codegen.c.accumulators import combination
+from polybuild.poly.relations import natural_key
+from polybuild.targets.model import Accumulator, LoopDirective
+
+
+class DirectivePrinter:
+    """Prints the ``directives`` of loops, which are found by the marks above these loops.
+
+    ``condition`` writes what must hold for a loop's threads to start, None if nothing must, and
+    ``variables`` are the names of the accumulators. ``helpers`` collects what the text needs
+    from the prologue.
+    """
+
+    def __init__(
+        self,
+        directives: Mapping[str, LoopDirective],
+        helpers: set[str],
+        condition: Callable[[LoopDirective], str | None] = lambda _: None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self._directives = directives
+        self._helpers = helpers
+        self._condition = condition
+        self._variables = variables or {}
+
+    def at(self, mark: str) -> LoopDirective | None:
+        """The directive for the loop under ``mark``, None if there is none."""
+        return self._directives.get(mark)
+
+    def line(self, directive: LoopDirective, active: Collection[str]) -> str:
+        """``directive`` as C; of its accumulators, those of the marks ``active`` get a clause."""
+        if directive.independent and not directive.parallel:
+            self._helpers.add("POLYBUILD_SIMD")
+            return "POLYBUILD_SIMD"
+        # a thread's loop may select by OpenMP alone, a vector's only where the compiler can
+        selects = not directive.parallel and any(each.selects for each in directive.accumulators)
+        macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
+        self._helpers |= {macro, "POLYBUILD_OMP"}
+        words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
+        return f"{macro}({' '.join([*words, *self._clauses(directive, active)])})"
+
+    def _clauses(self, directive: LoopDirective, active: Collection[str]) -> list[str]:
+        clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
+        names = sorted((each.spelling for each in directive.private), key=natural_key)
+        if names:
+            clauses.append(f"private({', '.join(names)})")
+        condition = self._condition(directive)
+        if condition is not None:
+            clauses.append(f"if({condition})")
+        clauses += [
+            f"reduction({self._operator(each)}: {self._variables[each.name]})"
+            for each in directive.accumulators
+            if each.name in active
+        ]
+        return clauses + [f"reduction({op} : {', '.join(names)})" for op, names in directive.reductions]
+
+    def _operator(self, accumulator: Accumulator) -> str:
+        """The operator of the clause of ``accumulator``, one of our own where OpenMP's does not suit."""
+        own = combination(accumulator)
+        if own is None:
+            return accumulator.operator
+        self._helpers.add(own)
+        return own
