@@ -24,9 +24,10 @@ from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
 from polybuild.analysis.inspectors import Inspection, Inspector
 from polybuild.c import types
 from polybuild.c.nodes import location
+from polybuild.c.symbols import StorageClass
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 
 _set = isl.dim_type.set
 
@@ -156,8 +157,10 @@ def _fixed_parameters(region: Region) -> frozenset[str]:
     changed = set(_assigned(region.function.body))
     return frozenset(
         symbol.name
-        for symbol in region.symbols.values()
-        if symbol.storage is Storage.PARAMETER and not symbol.address_taken and symbol.name not in changed
+        for symbol in region.visible.symbols.values()
+        if symbol.storage is StorageClass.PARAMETER
+        and not symbol.address_taken
+        and symbol.name not in changed
     )
 
 
@@ -189,16 +192,16 @@ def _same_type(first: types.Type, second: types.Type) -> bool:
 
 def _reachable(array: Array) -> bool:
     """Whether a pointer from elsewhere can point into this object."""
-    return array.address_taken or array.storage in {Storage.GLOBAL, Storage.STATIC}
+    return array.address_taken or array.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     """Whether a pointer can lead to the object that ``parameter`` is the value of."""
     expression = _outermost(parameter.expression)
     if isinstance(expression, c_ast.ID):
-        symbol = region.symbols.get(expression.name)
+        symbol = region.visible.symbols.get(expression.name)
         return symbol is not None and (
-            symbol.address_taken or symbol.storage in {Storage.GLOBAL, Storage.STATIC}
+            symbol.address_taken or symbol.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
         )
     if isinstance(expression, c_ast.UnaryOp):  # or it is a negative number
         return bool(expression.op == "*")
@@ -221,7 +224,7 @@ def _read_object(parameter: Parameter, scop: Scop) -> Array:
         expression=parameter.expression,
         element=parameter.type,
         extents=(),
-        storage=Storage.GLOBAL,
+        storage=StorageClass.GLOBAL,
         location=scop.location,
         by_pointer=not isinstance(root, c_ast.ID),
         target=pointer if isinstance(pointer, str) else "",

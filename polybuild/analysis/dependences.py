@@ -17,9 +17,9 @@ import islpy as isl
 from polybuild.analysis.covered_reads import covered_reads, hidden_writers
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
+from polybuild.c.symbols import StorageClass
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
-from polybuild.source.model import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,9 @@ def may_be_private(array: Array, live_out: frozenset[str]) -> bool:
     name = getattr(array.expression, "name", None)
     if not isinstance(name, str) or name in live_out:
         return False
-    return array.storage is Storage.LOCAL or (array.storage is Storage.PARAMETER and array.is_scalar)
+    return array.storage is StorageClass.LOCAL or (
+        array.storage is StorageClass.PARAMETER and array.is_scalar
+    )
 
 
 def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArray | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from polybuild.c.symbols import StorageClass
 from polybuild.normalise.upward_exposed import read_after
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 
 
 def live_after(region: Region) -> frozenset[str]:
@@ -15,9 +16,9 @@ def live_after(region: Region) -> frozenset[str]:
     used = read_after(region.function, region.index)
     return frozenset(
         name
-        for name, symbol in region.symbols.items()
+        for name, symbol in region.visible.symbols.items()
         if name in used
         or symbol.address_taken
         or symbol.volatile
-        or symbol.storage in {Storage.GLOBAL, Storage.STATIC}
+        or symbol.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
     )

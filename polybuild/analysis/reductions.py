@@ -21,11 +21,13 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.conversions import common_type, promoted
 from polybuild.c.nodes import walk
+from polybuild.c.symbols import Symbol
 from polybuild.c.types import FloatingType, IntegerType, Type
-from polybuild.c.typing import common_type, promoted, type_of
+from polybuild.c.typing import type_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.source.model import Region, Symbol
+from polybuild.source.model import Region
 
 # An operator of C, and what a chain of it may consist of.
 _CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}
@@ -86,7 +88,7 @@ class _ReductionMatcher:
     def __init__(self, statement: Statement, region: Region) -> None:
         self._statement = statement
         self._region = region
-        symbols: dict[str, Type | Symbol] = dict(region.symbols)
+        symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
         symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
         symbols |= {each.name: each.type for each in statement.iterators}
         self._symbols: Mapping[str, Type | Symbol] = symbols
@@ -145,7 +147,7 @@ class _ReductionMatcher:
             operator = next((op for op in "+*&|^" if self._is_chain(body.rvalue, op)), "")
             if not operator or id(body.rvalue) in self._own:
                 return None
-        kind = common_type(element, self._type(body.rvalue), self._region.scope)
+        kind = common_type(element, self._type(body.rvalue), self._region.visible.scope.data_model)
         operator = "+" if operator == "-" else operator
         if (
             isinstance(element, IntegerType)
@@ -240,7 +242,7 @@ class _ReductionMatcher:
         return any(id(each) in self._own for each in walk(node))
 
     def _type(self, node: c_ast.Node) -> Type:
-        return type_of(node, self._symbols, self._region)
+        return type_of(node, self._symbols, self._region.visible)
 
 
 def _single(node: c_ast.Node) -> c_ast.Node:

@@ -1,16 +1,17 @@
-"""From declarators to types: typedefs, tags and enumerators of one scope and those around it."""
+"""From declarators to types: typedefs, tags and enumerators of one scope, and the constants in them."""
 
 from __future__ import annotations
 
-import platform
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from polybuild.c.constants import evaluate
+from polybuild.c.basic_types import INT, UNSIGNED_INT, DataModel, basic_type, integer
+from polybuild.c.conversions import decayed
 from polybuild.c.dialects import UNKNOWN_TAG
+from polybuild.c.literals import character_value, integer_value
 from polybuild.c.types import (
     ArrayType,
     Field,
@@ -26,91 +27,6 @@ from polybuild.c.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class DataModel:
-    """What the compiler's target decides about types: widths in bits, sizes in bytes."""
-
-    long_width: int = 64
-    pointer_size: int = 8
-    char_signed: bool = True
-    long_double_size: int = 16
-
-    @classmethod
-    def from_flags(cls, flags: Sequence[str]) -> DataModel:
-        """The target of this machine's compiler under ``flags``."""
-        arm = platform.machine().lower() in {"aarch64", "arm64", "armv7l", "ppc64le", "riscv64", "s390x"}
-        target = cls(char_signed=sys.platform == "darwin" or not arm)
-        if sys.platform == "win32":
-            target = replace(target, long_width=32)
-        for flag in flags:
-            if flag in {"-funsigned-char", "-fno-signed-char"}:
-                target = replace(target, char_signed=False)
-            elif flag in {"-fsigned-char", "-fno-unsigned-char"}:
-                target = replace(target, char_signed=True)
-            elif flag in {"-m32", "-mx32"}:
-                target = replace(target, long_width=32, pointer_size=4, long_double_size=12)
-        return target
-
-
-BOOL = IntegerType("_Bool", 1, signed=False)
-INT = IntegerType("int", 32, signed=True)
-UNSIGNED_INT = IntegerType("unsigned int", 32, signed=False)
-
-_INTEGERS = {
-    "_Bool": BOOL,
-    "signed char": IntegerType("signed char", 8, signed=True),
-    "unsigned char": IntegerType("unsigned char", 8, signed=False),
-    "short": IntegerType("short", 16, signed=True),
-    "unsigned short": IntegerType("unsigned short", 16, signed=False),
-    "int": INT,
-    "unsigned int": UNSIGNED_INT,
-    "long long": IntegerType("long long", 64, signed=True),
-    "unsigned long long": IntegerType("unsigned long long", 64, signed=False),
-}
-
-
-def integer(name: str, target: DataModel) -> IntegerType:
-    """The integer type that C spells ``name`` (canonically: ``unsigned long``, ``short``)."""
-    if name == "char":
-        return IntegerType("char", 8, signed=target.char_signed)
-    if name in {"long", "unsigned long"}:
-        return IntegerType(name, target.long_width, signed=name == "long")
-    return _INTEGERS[name]
-
-
-def floating(name: str, target: DataModel, *, complex_: bool = False) -> FloatingType:
-    """The type ``float``, ``double`` or ``long double``, or its complex counterpart."""
-    size = {"float": 4, "double": 8, "long double": target.long_double_size}[name]
-    return FloatingType(f"{name} _Complex", 2 * size, complex=True) if complex_ else FloatingType(name, size)
-
-
-def basic_type(words: Sequence[str], target: DataModel) -> Type | None:
-    """The type of specifiers such as ``long unsigned int`` in any order; None if they name none."""
-    rest = sorted(words)
-    if rest == ["void"]:
-        return VoidType()
-    complex_ = "_Complex" in rest
-    if complex_:
-        rest.remove("_Complex")
-    if rest in (["float"], ["double"], ["double", "long"]) or (complex_ and not rest):
-        return floating("long double" if len(rest) == 2 else [*rest, "double"][0], target, complex_=complex_)
-    if "__int128" in rest:
-        return UnknownType("__int128")
-    if complex_:
-        return UnknownType(" ".join(words))
-    unsigned, signed = "unsigned" in rest, "signed" in rest
-    core = [word for word in rest if word not in {"unsigned", "signed"}]
-    if len(core) > 1 and "int" in core:
-        core.remove("int")
-    name = " ".join(core) or "int"
-    if name == "char":
-        name = "unsigned char" if unsigned else "signed char" if signed else "char"
-    elif unsigned:
-        name = f"unsigned {name}"
-    known = name in _INTEGERS or name in {"char", "long", "unsigned long"}
-    return integer(name, target) if known else None
-
-
-@dataclass(frozen=True, slots=True)
 class Qualified:
     """A type and whether an object of it is volatile."""
 
@@ -118,21 +34,12 @@ class Qualified:
     volatile: bool = False
 
 
-def decayed(kind: Type) -> Type:
-    """What a value of type ``kind`` is used as: arrays and functions become pointers."""
-    if isinstance(kind, ArrayType):
-        return PointerType(kind.element)
-    if isinstance(kind, FunctionType):
-        return PointerType(kind)
-    return kind
-
-
 class Scope:
     """Typedef names, tags and enumerators visible at some point; ``inner()`` opens a nested scope."""
 
-    def __init__(self, target: DataModel | None = None, outer: Scope | None = None) -> None:
+    def __init__(self, data_model: DataModel | None = None, outer: Scope | None = None) -> None:
         """An empty scope, or a copy of ``outer``."""
-        self.target: DataModel = target or (outer.target if outer else DataModel())
+        self.data_model: DataModel = data_model or (outer.data_model if outer else DataModel())
         self.typedefs: dict[str, Qualified] = dict(outer.typedefs) if outer else {}
         self.tags: dict[tuple[str, str], Type] = dict(outer.tags) if outer else {}
         self.enumerators: dict[str, int] = dict(outer.enumerators) if outer else {}
@@ -213,7 +120,7 @@ class Scope:
     def _named(self, names: Sequence[str]) -> Type:
         if len(names) == 1 and (known := self.typedefs.get(names[0])) is not None:
             return known.type
-        return basic_type(names, self.target) or UnknownType(" ".join(names))
+        return basic_type(names, self.data_model) or UnknownType(" ".join(names))
 
     def _record(self, node: c_ast.Struct | c_ast.Union) -> Type:
         kind = "struct" if isinstance(node, c_ast.Struct) else "union"
@@ -254,8 +161,101 @@ class Scope:
             self.typedefs.pop(enumerator.name, None)
         signed = any(number < 0 for number in values)
         wide = any(not -(2**31) <= number < 2**32 for number in values)
-        name = "int" if signed else "unsigned int"
-        kind = integer("long" if signed else "unsigned long", self.target) if wide else _INTEGERS[name]
+        kind = (
+            integer("long" if signed else "unsigned long", self.data_model)
+            if wide
+            else (INT if signed else UNSIGNED_INT)
+        )
         if node.name:
             self.tags[key] = kind
         return kind
+
+
+def size_of(kind: Type, scope: Scope) -> int | None:
+    """``sizeof`` in bytes of scalars and arrays of constant extent; None for everything else."""
+    match kind:
+        case IntegerType():
+            return max(kind.width // 8, 1)
+        case FloatingType():
+            return kind.size
+        case PointerType():
+            return scope.data_model.pointer_size
+        case ArrayType():
+            element = size_of(kind.element, scope)
+            extent = None if kind.extent is None else evaluate(kind.extent, scope)
+            return None if element is None or extent is None else element * extent
+    return None
+
+
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "<<": lambda left, right: left << right if 0 <= right < 64 else 0,
+    ">>": lambda left, right: left >> right if 0 <= right < 64 else 0,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "&&": lambda left, right: bool(left and right),
+    "||": lambda left, right: bool(left or right),
+}
+
+
+def evaluate(node: c_ast.Node, scope: Scope) -> int | None:
+    """The value of an integer constant expression, None if it is not one we compute."""
+    match node:
+        case c_ast.Constant():
+            if node.type == "char":
+                return character_value(node.value, scope.data_model)
+            return integer_value(node.value) if "int" in node.type else None
+        case c_ast.ID():
+            return scope.enumerators.get(node.name)
+        case c_ast.UnaryOp(op="sizeof"):
+            operand = node.expr
+            return size_of(scope.resolve(operand), scope) if isinstance(operand, c_ast.Typename) else None
+        case c_ast.UnaryOp():
+            value = evaluate(node.expr, scope)
+            signs: dict[str, Callable[[int], int]] = {
+                "-": operator.neg,
+                "+": operator.pos,
+                "~": operator.inv,
+                "!": operator.not_,
+            }
+            return int(signs[node.op](value)) if value is not None and node.op in signs else None
+        case c_ast.BinaryOp():
+            return _evaluate_binary(node, scope)
+        case c_ast.TernaryOp():
+            condition = evaluate(node.cond, scope)
+            return None if condition is None else evaluate(node.iftrue if condition else node.iffalse, scope)
+        case c_ast.Cast():
+            value, kind = evaluate(node.expr, scope), scope.resolve(node.to_type)
+            if value is None or not isinstance(kind, IntegerType):
+                return None
+            return _converted(value, kind)
+    return None
+
+
+def _evaluate_binary(node: c_ast.BinaryOp, scope: Scope) -> int | None:
+    left, right = evaluate(node.left, scope), evaluate(node.right, scope)
+    if left is None or right is None:
+        return None
+    if node.op in {"/", "%"}:
+        if right == 0:
+            return None
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return quotient if node.op == "/" else left - quotient * right
+    return int(_BINARY[node.op](left, right)) if node.op in _BINARY else None
+
+
+def _converted(value: int, kind: IntegerType) -> int:
+    """``value`` converted to an integer type."""
+    if kind.width == 1:
+        return int(value != 0)
+    value &= (1 << kind.width) - 1
+    return value - (1 << kind.width) if kind.signed and value >> (kind.width - 1) else value

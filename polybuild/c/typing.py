@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
-from polybuild.c.constants import integer_value
-from polybuild.c.declarations import INT, UNSIGNED_INT, Scope, decayed, floating, integer
+from polybuild.c.basic_types import INT, UNSIGNED_INT, floating, integer
+from polybuild.c.conversions import common_type, decayed, promoted
+from polybuild.c.literals import integer_value, literal_type
+from polybuild.c.symbols import Symbol, VisibleNames
 from polybuild.c.types import (
     ArrayType,
     Field,
@@ -24,10 +26,7 @@ from polybuild.c.types import (
     UnknownType,
     VoidType,
 )
-from polybuild.source.model import Region, Symbol
 
-_RANKS = {"_Bool": 0, "char": 1, "short": 2, "int": 3, "long": 4, "long long": 5}
-_FLOATING_RANKS = {"float": 0, "double": 1, "long double": 2}
 _MATHEMATICS = frozenset(
     # A table of words reads best as words.
     """
@@ -37,56 +36,13 @@ _MATHEMATICS = frozenset(
 )
 
 
-def type_of(expression: c_ast.Node, symbols: Mapping[str, Type | Symbol], region: Region) -> Type:
-    """The C type of ``expression`` where ``symbols`` are the visible variables.
+def type_of(expression: c_ast.Node, symbols: Mapping[str, Type | Symbol], visible: VisibleNames) -> Type:
+    """The C type of ``expression`` where ``symbols`` are the variables in scope.
 
-    Functions, enumerators, typedef names and tags are the region's. An
+    Functions, enumerators, typedef names and tags are those of ``visible``. An
     undeclared name, and all that depends on it, is Unknown.
     """
-    return _Typing(symbols, region.functions, region.enumerators, region.scope).visit(expression)
-
-
-def type_of_name(name: c_ast.Typename, region: Region) -> Type:
-    """The type a type name stands for, as in a cast."""
-    return region.scope.resolve(name)
-
-
-def declared_type(
-    declaration: c_ast.Decl,
-    region: Region,
-    symbols: Mapping[str, Type | Symbol] | None = None,  # noqa: ARG001 - extents stay expressions
-) -> Type:
-    """The type of the variable that ``declaration``, a declaration inside the region, declares."""
-    return region.scope.resolve(declaration.type)
-
-
-def promoted(kind: Type) -> Type:
-    """The integer promotions: what is narrower than ``int`` becomes ``int``."""
-    if isinstance(kind, IntegerType) and _rank(kind) < _RANKS["int"]:
-        return INT
-    return kind
-
-
-def common_type(left: Type, right: Type, scope: Scope) -> Type:
-    """The usual arithmetic conversions; Unknown unless both are arithmetic."""
-    for kind in (left, right):
-        if not isinstance(kind, IntegerType | FloatingType):
-            return kind if isinstance(kind, UnknownType) else UnknownType("not arithmetic")
-    if isinstance(left, FloatingType) or isinstance(right, FloatingType):
-        floats = [kind for kind in (left, right) if isinstance(kind, FloatingType)]
-        name = max((kind.name.removesuffix(" _Complex") for kind in floats), key=_FLOATING_RANKS.__getitem__)
-        return floating(name, scope.target, complex_=any(kind.complex for kind in floats))
-    left, right = promoted(left), promoted(right)
-    if not isinstance(left, IntegerType) or not isinstance(right, IntegerType):
-        return UnknownType("not arithmetic")
-    if left.signed == right.signed:
-        return left if _rank(left) >= _rank(right) else right
-    unsigned, signed = (right, left) if left.signed else (left, right)
-    if _rank(unsigned) >= _rank(signed):
-        return unsigned
-    if signed.width > unsigned.width:
-        return signed
-    return integer(f"unsigned {signed.name}", scope.target)
+    return _Typing(symbols, visible).visit(expression)
 
 
 def field_of(record: RecordType, name: str) -> Field | None:
@@ -99,43 +55,18 @@ def field_of(record: RecordType, name: str) -> Field | None:
     return None
 
 
-def literal_type(text: str, scope: Scope) -> Type:
-    """The type of an integer literal, from its value, base and suffix."""
-    value = integer_value(text)
-    if value is None:
-        return UnknownType(text)
-    suffix = text.lower()[len(text.lower().rstrip("ul")) :]
-    decimal = text[0] != "0"
-    for name in ("int", "long", "long long")[suffix.count("l") :]:
-        signed = integer(name, scope.target)
-        if "u" not in suffix and value < 1 << (signed.width - 1):
-            return signed
-        if ("u" in suffix or not decimal) and value < 1 << signed.width:
-            return integer(f"unsigned {name}", scope.target)
-    return UnknownType(text)
-
-
-def _rank(kind: IntegerType) -> int:
-    return _RANKS[kind.name.removeprefix("unsigned ").removeprefix("signed ")]
-
-
 class _Typing:
     """One typing: the names an expression is read against."""
 
-    def __init__(
-        self,
-        symbols: Mapping[str, Type | Symbol],
-        functions: Mapping[str, Type],
-        enumerators: Mapping[str, int],
-        scope: Scope,
-    ) -> None:
+    def __init__(self, symbols: Mapping[str, Type | Symbol], visible: VisibleNames) -> None:
         self._symbols = symbols
-        self._functions = functions
-        self._enumerators = enumerators
-        self._scope = scope
-        self._size = integer("unsigned long", scope.target)
-        if scope.target.pointer_size * 8 != self._size.width:
-            self._size = integer("unsigned long long", scope.target)
+        self._functions = visible.functions
+        self._enumerators = visible.enumerators
+        self._scope = visible.scope
+        self._model = visible.scope.data_model
+        self._size = integer("unsigned long", self._model)
+        if self._model.pointer_size * 8 != self._size.width:
+            self._size = integer("unsigned long long", self._model)
 
     def visit(self, node: c_ast.Node) -> Type:
         """The type of ``node``, not decayed."""
@@ -190,29 +121,28 @@ class _Typing:
             return known.type if isinstance(known, Symbol) else known
         if name in self._enumerators:
             value = self._enumerators[name]
-            return INT if -(2**31) <= value < 2**31 else literal_type(str(abs(value)), self._scope)
+            return INT if -(2**31) <= value < 2**31 else literal_type(str(abs(value)), self._model)
         if name in self._functions:
             return self._functions[name]
         if name in {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}:
-            return ArrayType(integer("char", self._scope.target), None)
+            return ArrayType(integer("char", self._model), None)
         return UnknownType(name)
 
     def _constant(self, node: c_ast.Constant) -> Type:
-        target = self._scope.target
         prefix = node.value.partition('"' if node.type == "string" else "'")[0]
         if node.type == "string":
-            wide = {"L": INT, "u": integer("unsigned short", target), "U": UNSIGNED_INT}
-            return ArrayType(wide.get(prefix, integer("char", target)), None)
+            wide = {"L": INT, "u": integer("unsigned short", self._model), "U": UNSIGNED_INT}
+            return ArrayType(wide.get(prefix, integer("char", self._model)), None)
         if node.type in {"float", "double", "long double"}:
-            return floating(node.type, target)
+            return floating(node.type, self._model)
         if "'" in node.value:
             kinds = {
-                "u": integer("unsigned short", target),
+                "u": integer("unsigned short", self._model),
                 "U": UNSIGNED_INT,
-                "u8": integer("unsigned char", target),
+                "u8": integer("unsigned char", self._model),
             }
             return kinds.get(prefix, INT)
-        return literal_type(node.value, self._scope)
+        return literal_type(node.value, self._model)
 
     def _member(self, node: c_ast.StructRef) -> Field | None:
         kind = self._value(node.name)
@@ -238,10 +168,10 @@ class _Typing:
         if base == name:
             return UnknownType(name)
         if base == "expect" and node.args is not None:
-            return integer("long", self._scope.target)
+            return integer("long", self._model)
         for kind, suffix in (("double", ""), ("float", "f"), ("long double", "l")):
             if base.endswith(suffix) and base.removesuffix(suffix) in _MATHEMATICS:
-                return floating(kind, self._scope.target)
+                return floating(kind, self._model)
         return INT if base.startswith("is") else UnknownType(name)
 
     def _unary(self, node: c_ast.UnaryOp) -> Type:
@@ -274,12 +204,12 @@ class _Typing:
             if node.op == "-" and isinstance(left, PointerType) and isinstance(right, PointerType):
                 return IntegerType("long", 64, signed=True) if self._size.width == 64 else INT
             return left if isinstance(left, PointerType) else right
-        return common_type(left, right, self._scope)
+        return common_type(left, right, self._model)
 
     def _conditional(self, node: c_ast.TernaryOp) -> Type:
         left, right = self._arithmetic(node.iftrue), self._arithmetic(node.iffalse)
         if isinstance(left, IntegerType | FloatingType) and isinstance(right, IntegerType | FloatingType):
-            return common_type(left, right, self._scope)
+            return common_type(left, right, self._model)
         for kind in (left, right):
             if isinstance(kind, UnknownType | VoidType):
                 return kind

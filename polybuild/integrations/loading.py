@@ -23,10 +23,11 @@ from typing import Any
 
 from pycparser import c_ast
 
+from polybuild.c.symbols import StorageClass
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type, VoidType
 from polybuild.diagnostics import PolybuildError
 from polybuild.options import Options
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 from polybuild.source.reader import read_source
 
 _LONGEST_BUILD = 1800
@@ -211,14 +212,14 @@ class LoadedFunction:
 
 
 def _result(region: Region) -> Any:
-    made = region.functions.get(region.function.decl.name)
+    made = region.visible.functions.get(region.function.decl.name)
     result = getattr(made, "result", VoidType())
     return _ctype(result) if isinstance(result, (IntegerType, FloatingType)) else None
 
 
 def _parameter(region: Region, name: str) -> _Parameter:
-    symbol = region.symbols.get(name)
-    if symbol is None or symbol.storage is not Storage.PARAMETER:
+    symbol = region.visible.symbols.get(name)
+    if symbol is None or symbol.storage is not StorageClass.PARAMETER:
         raise TypeError(f"what its parameter '{name}' is cannot be told from inside the region")
     extents: list[c_ast.Node | None] = []
     found: Type = symbol.type

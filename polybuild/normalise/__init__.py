@@ -16,13 +16,14 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.nodes import walk
+from polybuild.c.symbols import StorageClass
 from polybuild.c.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.state import Dropped, NormalisationContext
 from polybuild.normalise.statements import StatementNormaliser
 from polybuild.normalise.upward_exposed import read_after
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 
 __all__ = ["Counted", "EntryValue", "Exact", "LastValue", "PointerDifference", "normalise"]
 
@@ -80,7 +81,7 @@ def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> 
 def _is_followable(variable: Variable) -> bool:
     if variable.address_taken or variable.volatile or variable.thread_local:
         return False
-    if variable.storage not in {Storage.LOCAL, Storage.PARAMETER}:
+    if variable.storage not in {StorageClass.LOCAL, StorageClass.PARAMETER}:
         return False
     kind = variable.type
     if isinstance(kind, types.PointerType):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.declarations import decayed
+from polybuild.c.conversions import decayed
 from polybuild.c.synthetic import PointerDifference, duplicate, key, mapped, number, size, type_name
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.integers import promoted
+from polybuild.c.conversions import promoted_integer
 from polybuild.c.synthetic import key, names_in, number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
@@ -142,7 +142,7 @@ def _end(
 def _compares_values(cond: c_ast.BinaryOp, progress: BasicInductionVariable, state: SymbolicState) -> bool:
     """Whether no operand of the comparison is negative where C converts it to an unsigned type."""
     found = [state.typing(each) for each in (cond.left, cond.right)]
-    kinds = [promoted(each) for each in found if isinstance(each, types.IntegerType)]
+    kinds = [promoted_integer(each) for each in found if isinstance(each, types.IntegerType)]
     if len(kinds) < 2:
         return False
     if kinds[0].signed == kinds[1].signed:

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.declarations import decayed
+from polybuild.c.conversions import decayed
 from polybuild.c.nodes import walk
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.synthetic import duplicate, mapped, names_in
-from polybuild.c.typing import declared_type, type_of
+from polybuild.c.typing import type_of
 from polybuild.normalise.structure import has_side_effect
-from polybuild.source.model import Callee, Region, Storage, Symbol
+from polybuild.source.model import Callee, Region
 
 _MOST_NESTED = 8
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
@@ -54,13 +55,13 @@ class _Inliner:
     def __init__(self, region: Region, bodies: Mapping[str, Callee]) -> None:
         self._region = region
         self._bodies = bodies
-        self._symbols: dict[str, types.Type | Symbol] = dict(region.symbols)
+        self._symbols: dict[str, types.Type | Symbol] = dict(region.visible.symbols)
         self._declared: set[str] = set()
         for statement in region.statements:
             for each in walk(statement):
                 if isinstance(each, c_ast.Decl) and each.name:
-                    again = each.name in self._declared or each.name in region.symbols
-                    kind = declared_type(each, region)
+                    again = each.name in self._declared or each.name in region.visible.symbols
+                    kind = region.visible.scope.resolve(each)
                     self._symbols[each.name] = types.UnknownType(each.name) if again else kind
                     self._declared.add(each.name)
         self._open: list[str] = []
@@ -92,7 +93,7 @@ class _Inliner:
         arguments = list(call.args.exprs) if call.args is not None else []
         if body is None or expression is None or len(arguments) != len(callee.parameters):
             return None
-        result = body.scope.resolve(body.function.decl.type.type)
+        result = body.visible.scope.resolve(body.function.decl.type.type)
         if not isinstance(result, types.IntegerType | types.FloatingType) or len(self._open) >= _MOST_NESTED:
             return None
         names = [str(each.name) for each in callee.parameters]
@@ -105,7 +106,7 @@ class _Inliner:
             calls = any(isinstance(each, c_ast.FuncCall) for each in walk(argument))
             if (has_side_effect(argument) and not calls) or (calls and repeated):
                 return None
-            value = self._argument(argument, body.symbols[name].type)
+            value = self._argument(argument, body.visible.symbols[name].type)
             if value is None:
                 return None
             values[name] = value
@@ -117,28 +118,27 @@ class _Inliner:
 
     def _means_the_same(self, expression: c_ast.Node, body: Region, parameters: set[str]) -> bool:
         """Whether the names in a function's expression are the same things in the region."""
-        region = self._region
+        here, there = self._region.visible, body.visible
         for name in set(names_in(expression)) - parameters:
-            symbol = body.symbols.get(name)
-            if symbol is not None:
-                there = region.symbols.get(name)
-                if there is None or there.storage is not Storage.GLOBAL or name in self._declared:
+            if name in there.symbols:
+                symbol = here.symbols.get(name)
+                if symbol is None or symbol.storage is not StorageClass.GLOBAL or name in self._declared:
                     return False
-            elif name in body.enumerators:
-                if region.enumerators.get(name) != body.enumerators[name] or name in self._symbols:
+            elif name in there.enumerators:
+                if here.enumerators.get(name) != there.enumerators[name] or name in self._symbols:
                     return False
-            elif name in self._symbols or (name in body.functions and name not in region.functions):
+            elif name in self._symbols or (name in there.functions and name not in here.functions):
                 return False
         named = {
             word
             for each in walk(expression)
             if isinstance(each, c_ast.IdentifierType)
             for word in each.names
-            if word in body.scope.typedefs
+            if word in there.scope.typedefs
         }
         tags = any(isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum) for each in walk(expression))
         return not tags and all(
-            region.scope.typedefs.get(word) == body.scope.typedefs[word] and word not in self._symbols
+            here.scope.typedefs.get(word) == there.scope.typedefs[word] and word not in self._symbols
             for word in named
         )
 
@@ -146,7 +146,7 @@ class _Inliner:
         """``argument`` as the value of a parameter of type ``kind``."""
         if isinstance(kind, types.IntegerType | types.FloatingType):
             return self._converted(argument, kind)
-        own = decayed(type_of(argument, self._symbols, self._region))
+        own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
         if not isinstance(argument, c_ast.ID) or not isinstance(own, types.PointerType):
             return None
@@ -154,7 +154,7 @@ class _Inliner:
         return argument if same else None
 
     def _converted(self, value: c_ast.Node, kind: types.IntegerType | types.FloatingType) -> c_ast.Node:
-        if type_of(value, self._symbols, self._region) == kind:
+        if type_of(value, self._symbols, self._region.visible) == kind:
             return value
         words = c_ast.IdentifierType(kind.name.split())
         name = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, words))

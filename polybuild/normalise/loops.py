@@ -14,8 +14,8 @@ mark in place of each variable's value at its start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from pycparser import c_ast
 
@@ -33,12 +33,10 @@ from polybuild.c.synthetic import (
 )
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.induction import BasicInductionVariable, after_loop, at_iteration, trip_count
+from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of
-
-if TYPE_CHECKING:
-    from polybuild.normalise.statements import StatementNormaliser
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 
@@ -49,16 +47,22 @@ class IterationEntryValue(EntryValue):
     __slots__ = ()
 
 
-class Loops:
-    """Normalises the loops that a walk meets."""
+class LoopNormaliser:
+    """Normalises the loops of a region.
 
-    def __init__(self, walk: StatementNormaliser) -> None:
-        self._walk = walk
-        self._context = walk.context
+    ``statement`` and ``block`` normalise a statement, and the body of a structured one, in ``state``.
+    """
 
-    @property
-    def _state(self) -> SymbolicState:
-        return self._walk.state
+    def __init__(
+        self,
+        state: SymbolicState,
+        statement: Callable[[c_ast.Node], list[c_ast.Node]],
+        block: Callable[[c_ast.Node | None], list[c_ast.Node]],
+    ) -> None:
+        self._state = state
+        self._context = state.context
+        self._statement = statement
+        self._block = block
 
     def loop(self, node: Loop) -> list[c_ast.Node]:
         """What becomes of the loop ``node``."""
@@ -67,9 +71,9 @@ class Loops:
             return self._for(node)
         body = _once(node)
         if body is not None:
-            return self._walk.statement(body)
+            return self._statement(body)
         self._state.scopes.append({})
-        statements = self._walk.statement(node.init) if isinstance(node, c_ast.For) and node.init else []
+        statements = self._statement(node.init) if isinstance(node, c_ast.For) and node.init else []
         changed = self._context.changed_in(node.cond, node.stmt, getattr(node, "next", None))
         statements += self._counted(node, changed) if changed else [self._plain(node)]
         self._state.leave()
@@ -80,7 +84,7 @@ class Loops:
         """A loop without a counter that changes nothing that is followed; its start stands before it."""
         cond = self._evaluated(node.cond)
         following = self._evaluated(getattr(node, "next", None))
-        body = c_ast.Compound(self._walk.block(node.stmt), node.stmt.coord)
+        body = c_ast.Compound(self._block(node.stmt), node.stmt.coord)
         if isinstance(node, c_ast.For):
             return c_ast.For(None, cond, following, body, node.coord)
         return type(node)(cond, body, node.coord)
@@ -110,7 +114,7 @@ class Loops:
         trips = None if progress is None else trip_count(cond, progress, state)
         if isinstance(trips, c_ast.TernaryOp):  # while the body runs, the loop has iterations
             state.replace(key(trips), trips.iftrue)
-        body = c_ast.Compound(self._walk.block(node.stmt), node.stmt.coord)
+        body = c_ast.Compound(self._block(node.stmt), node.stmt.coord)
         state.counters.pop()
         state.values = dict(before)
         loop = c_ast.For(init, cond, following, body, node.coord)
@@ -131,13 +135,13 @@ class Loops:
             value = after_loop(before[each], increments.get(each), trips, self._state)
             self._state.values[each] = value
             if value is not None and self._context.is_live(each):
-                statements = self._walk.settled(statements, each)
+                statements = with_last_value(statements, each, self._state)
         return statements
 
     def _start(self, node: c_ast.For) -> tuple[c_ast.ID, c_ast.Node | None, c_ast.Node]:
         """The counter, its start, and the rewritten first part of a header that has both."""
         if isinstance(node.init, c_ast.DeclList):
-            (declaration,) = self._walk.statement(node.init.decls[0])
+            (declaration,) = self._statement(node.init.decls[0])
             init: c_ast.Node = c_ast.DeclList([declaration], node.init.coord)
             return c_ast.ID(declaration.name, node.coord), declaration.init, init
         init = Evaluator(self._state).evaluate(node.init)
@@ -180,9 +184,9 @@ class Loops:
     def _iteration(self, node: Loop) -> tuple[c_ast.Node | None, list[c_ast.Node]]:
         """Walk through condition, body and increment of a loop once, in order of execution."""
         first = self._evaluated(node.cond) if not isinstance(node, c_ast.DoWhile) else None
-        body = self._walk.block(node.stmt)
+        body = self._block(node.stmt)
         if isinstance(node, c_ast.For) and node.next is not None:
-            body += self._walk.statement(node.next)
+            body += self._statement(node.next)
         return (self._evaluated(node.cond) if isinstance(node, c_ast.DoWhile) else first), body
 
     def _change(self, variable: Variable, value: SymbolicValue, mark: IterationEntryValue) -> Sum | None:
@@ -232,7 +236,7 @@ class Loops:
         stepped = self._context.changed_in(node.cond)
         if stepped and all(state.values[each] is not None for each in changed):
             for each in self._tested(node):  # the test that ends the loop
-                statements = [*self._walk.settled(statements, self._named(each, stepped))]
+                statements = with_last_value(statements, self._named(each, stepped), self._state)
         return statements
 
     @staticmethod
@@ -248,7 +252,7 @@ class Loops:
 
     def _last_values(self, node: Loop) -> list[c_ast.Node]:
         stepped = sorted(self._context.changed_in(node.cond), key=lambda each: each.name)
-        return [new for each in stepped for new in self._walk.last_value(each, node.coord)]
+        return [new for each in stepped for new in last_value(each, node.coord, self._state)]
 
     def _counter(
         self, variable: Variable, step: int, node: Loop

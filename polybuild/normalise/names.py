@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from polybuild.c.nodes import location, walk
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference, key
 from polybuild.c.types import IntegerType, Type
-from polybuild.c.typing import declared_type
 from polybuild.diagnostics import Location, Unsupported
-from polybuild.source.model import Region, Storage, Symbol
+from polybuild.source.model import Region
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
 
@@ -30,7 +30,7 @@ class Variable:
 
     name: str
     type: Type
-    storage: Storage
+    storage: StorageClass
     declaration: c_ast.Node
     location: Location
     local: bool = False
@@ -142,7 +142,7 @@ class _Resolver:
     _active: list[Variable] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.outer = {name: _from_symbol(symbol) for name, symbol in self.region.symbols.items()}
+        self.outer = {name: _from_symbol(symbol) for name, symbol in self.region.visible.symbols.items()}
 
     def visit(self, node: c_ast.Node) -> None:
         """Resolve ``node`` and what is below it."""
@@ -181,12 +181,14 @@ class _Resolver:
         """The difference of two pointers, one variable for all places that compute it."""
         for pointer in (node.left, node.right):
             self.visit(pointer)
-        width = 8 * self.region.scope.target.pointer_size
+        width = 8 * self.region.visible.scope.data_model.pointer_size
         name = "_".join(each.name for each in walk(node) if isinstance(each, c_ast.ID)) or "difference"
         kind = IntegerType(
-            "long" if width == self.region.scope.target.long_width else "long long", width, signed=True
+            "long" if width == self.region.visible.scope.data_model.long_width else "long long",
+            width,
+            signed=True,
         )
-        variable = Variable(name, kind, Storage.LOCAL, node, location(node))
+        variable = Variable(name, kind, StorageClass.LOCAL, node, location(node))
         return self.differences.setdefault(key(node), variable)
 
     def _scoped(self, nodes: Iterable[c_ast.Node]) -> None:
@@ -218,12 +220,12 @@ class _Resolver:
                 "move the declaration before the region",
             )
         self.visit(node.type)
-        kind = declared_type(node, self.region)
+        kind = self.region.visible.scope.resolve(node)
         qualifiers = _qualifiers(node)
         variable = Variable(
             name=node.name,
             type=kind,
-            storage=Storage.LOCAL,
+            storage=StorageClass.LOCAL,
             declaration=node,
             location=location(node),
             local=True,

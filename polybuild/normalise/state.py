@@ -9,12 +9,13 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.symbols import StorageClass
 from polybuild.c.synthetic import EntryValue, PointerDifference, key, names_in, replaced
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
 from polybuild.normalise.names import Names, Variable
 from polybuild.normalise.sums import Sum, Term
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 
 
 class Dropped(Exception):
@@ -111,7 +112,7 @@ class SymbolicState:
         }
         for scope in self.scopes:
             visible |= scope
-        return type_of(node, visible, self.context.region)
+        return type_of(node, visible, self.context.region.visible)
 
     def declare(self, name: str, kind: Type) -> None:
         """``name`` means something new from here on; values that mention the old one are lost."""
@@ -157,7 +158,7 @@ class SymbolicState:
                 return True
             variable = self._visible(node.name)
             if variable is None:
-                return node.name in self.context.region.enumerators
+                return node.name in self.context.region.visible.enumerators
             return isinstance(variable.type, types.IntegerType) and self._is_constant(variable)
         if isinstance(node, PointerDifference):
             return self.is_fixed_base(node.left) and self.is_fixed_base(node.right)
@@ -180,7 +181,7 @@ class SymbolicState:
             if variable is None or variable.volatile:
                 return False
             is_array = (
-                isinstance(variable.type, types.ArrayType) and variable.storage is not Storage.PARAMETER
+                isinstance(variable.type, types.ArrayType) and variable.storage is not StorageClass.PARAMETER
             )
             return is_array or self._is_constant(variable)
         if isinstance(node, c_ast.ArrayRef):

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.synthetic import EntryValue, LastValue, duplicate, mapped, size
-from polybuild.c.typing import declared_type
+from polybuild.c.synthetic import EntryValue, duplicate, size
 from polybuild.normalise.expressions import Evaluator
-from polybuild.normalise.loops import Loops
+from polybuild.normalise.last_values import last_value, with_last_value, without_last_values
+from polybuild.normalise.loops import LoopNormaliser
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import (
     Dropped,
@@ -26,7 +26,6 @@ from polybuild.normalise.state import (
     SymbolicValue,
     same,
 )
-from polybuild.normalise.sums import LONG_LONG, wide_tree
 
 _STEPS = ("++", "p++", "--", "p--")
 _LARGEST = 200
@@ -38,7 +37,7 @@ class StatementNormaliser:
     def __init__(self, context: NormalisationContext) -> None:
         self.context = context
         self.state = SymbolicState(context, {each: _on_entry(each) for each in context.followed})
-        self.loops = Loops(self)
+        self._loops = LoopNormaliser(self.state, self.statement, self.block)
 
     def region(self) -> tuple[c_ast.Node, ...]:
         """The region's statements without the followed variables. Raises Dropped."""
@@ -48,29 +47,12 @@ class StatementNormaliser:
                 continue
             value = self.state.values[variable]
             if same(value, _on_entry(variable)):
-                statements = [each for each in (without(node, variable) for node in statements) if each]
+                statements = [
+                    each for each in (without_last_values(node, variable) for node in statements) if each
+                ]
             elif value is not None:
-                statements = self.settled(statements, variable)
+                statements = with_last_value(statements, variable, self.state)
         return tuple(statements)
-
-    def settled(self, statements: Sequence[c_ast.Node], variable: Variable) -> list[c_ast.Node]:
-        """``statements`` with one assignment of the known value after them instead of those inside."""
-        kept = [each for each in (without(node, variable) for node in statements) if each is not None]
-        return [*kept, *self.last_value(variable, statements[-1].coord if statements else None)]
-
-    def last_value(self, variable: Variable, coord: object) -> list[c_ast.Node]:
-        """The assignment that keeps the value that ``variable`` has now, if it is needed."""
-        if not self.context.is_live(variable):
-            return []
-        value = self.state.values[variable]
-        if value is None:
-            raise Dropped(variable)
-        if isinstance(value, PointerValue):
-            offset = wide_tree(value.offset, LONG_LONG, self.state.typing)
-            tree: c_ast.Node = c_ast.BinaryOp("+", duplicate(value.base, coord), offset, coord)
-        else:
-            tree = duplicate(value, coord)
-        return [LastValue("=", c_ast.ID(variable.name, coord), tree, coord)]
 
     # Statements
 
@@ -100,7 +82,7 @@ class StatementNormaliser:
             case c_ast.If():
                 return self._if(node)
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
-                return self.loops.loop(node)
+                return self._loops.loop(node)
             case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef():
                 return [node]
             case c_ast.ExprList():
@@ -128,7 +110,7 @@ class StatementNormaliser:
         if variable is None:
             new = Evaluator(self.state).evaluate(node)
             if node.name is not None:
-                self.state.declare(node.name, declared_type(node, self.context.region))
+                self.state.declare(node.name, self.context.region.visible.scope.resolve(node))
             return [new]
         self.state.declare(node.name, variable.type)
         self.state.values[variable] = None
@@ -150,10 +132,10 @@ class StatementNormaliser:
                 ]
         elif node.op in _STEPS and (variable := self.context.variable(node.expr)) is not None:
             Evaluator(self.state).step(node, variable)
-            return self.last_value(variable, node.coord)
+            return last_value(variable, node.coord, self.state)
         stepped = self.context.changed_in(node)
         new = Evaluator(self.state).evaluate(node)
-        return [new, *(each for variable in stepped for each in self.last_value(variable, node.coord))]
+        return [new, *(each for variable in stepped for each in last_value(variable, node.coord, self.state))]
 
     def _assignment(self, node: c_ast.Assignment, variable: Variable) -> list[c_ast.Node]:
         value = node.rvalue
@@ -164,12 +146,12 @@ class StatementNormaliser:
         stepped = self.context.changed_in(value)
         Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
         changed = [variable, *stepped]
-        return [*before, *(each for one in changed for each in self.last_value(one, node.coord))]
+        return [*before, *(each for one in changed for each in last_value(one, node.coord, self.state))]
 
     def _if(self, node: c_ast.If) -> list[c_ast.Node]:
         stepped = self.context.changed_in(node.cond)
         cond = Evaluator(self.state).evaluate(node.cond)
-        lasting = [each for variable in stepped for each in self.last_value(variable, node.coord)]
+        lasting = [each for variable in stepped for each in last_value(variable, node.coord, self.state)]
         before = dict(self.state.values)
         yes = self.block(node.iftrue)
         after_yes, self.state.values = self.state.values, dict(before)
@@ -203,16 +185,3 @@ def _on_entry(variable: Variable) -> SymbolicValue:
         return None
     value = EntryValue(variable.name)
     return PointerValue(value) if isinstance(variable.type, types.PointerType) else value
-
-
-def without(node: c_ast.Node, variable: Variable) -> c_ast.Node | None:
-    """``node`` without the assignments of last values to ``variable``; None if nothing is left."""
-    if isinstance(node, LastValue):
-        return None if node.lvalue.name == variable.name else node
-    if isinstance(node, c_ast.Compound):
-        items = [each for each in (without(one, variable) for one in node.block_items or ()) if each]
-        return c_ast.Compound(items, node.coord)
-    if isinstance(node, c_ast.For | c_ast.If | c_ast.While | c_ast.DoWhile):
-        empty = c_ast.EmptyStatement(node.coord)
-        return mapped(node, lambda each: without(each, variable) or empty)
-    return node

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from polybuild.c.constants import integer_value
-from polybuild.c.integers import holds
+from polybuild.c.conversions import holds
+from polybuild.c.literals import integer_value
 from polybuild.c.synthetic import Exact, PointerDifference, duplicate, key, number, type_name
 from polybuild.c.types import IntegerType, Type
 

@@ -12,7 +12,6 @@ from polybuild.c import types
 from polybuild.c.dialects import OPAQUE
 from polybuild.c.nodes import location
 from polybuild.c.synthetic import Anything
-from polybuild.c.typing import type_of_name
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -131,7 +130,7 @@ class AccessReader:
     def _identifier(self, node: c_ast.ID, place: LoopContext) -> None:
         variable = self._facts.names.variables.get(node)
         if variable is None:
-            if node.name not in self._facts.region.enumerators:
+            if node.name not in self._facts.region.visible.enumerators:
                 raise Unsupported(
                     "unknown-name", f"'{node.name}' is not a known variable", location(node), ""
                 )
@@ -209,7 +208,7 @@ class AccessReader:
             self.read(each, place, certain=certain)
 
     def _cast(self, node: c_ast.Cast, place: LoopContext, certain: bool) -> None:
-        kind = type_of_name(node.to_type, self._facts.region)
+        kind = self._facts.region.visible.scope.resolve(node.to_type)
         if not isinstance(kind, types.IntegerType | types.FloatingType | types.VoidType):
             raise Unsupported(
                 "pointer-cast",

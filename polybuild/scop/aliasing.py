@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polybuild.c.nodes import location
+from polybuild.c.symbols import StorageClass
 from polybuild.c.types import IntegerType, PointerType, Type
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.references import LvalueReference
-from polybuild.source.model import Storage
 
 
 def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDraft]) -> None:
@@ -57,7 +57,7 @@ def _may_write_elsewhere(access: AccessDraft) -> bool:
 
 def _is_reachable(root: Variable) -> bool:
     """Whether a pointer of the program can point at ``root``."""
-    return root.storage in {Storage.GLOBAL, Storage.STATIC} or root.address_taken
+    return root.storage in {StorageClass.GLOBAL, StorageClass.STATIC} or root.address_taken
 
 
 def _is_in_memory(base: LvalueReference) -> bool:

@@ -16,10 +16,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.declarations import decayed
+from polybuild.c.conversions import decayed
 from polybuild.c.nodes import location
+from polybuild.c.symbols import StorageClass
 from polybuild.c.synthetic import Anything, EntryValue
-from polybuild.c.typing import declared_type
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.names import Names, Variable, resolve
@@ -32,7 +32,7 @@ from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import AccessKind
 from polybuild.scop.opaque import OpaqueReader
 from polybuild.scop.references import pointer_reference
-from polybuild.source.model import Callee, Effects, Region, Storage
+from polybuild.source.model import Callee, Effects, Region
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
 _BY_NAME = "call functions by their names"
@@ -138,7 +138,7 @@ class CallReader:
         if 0 <= position < len(site.arguments):
             return Anything.below(site.arguments[position])
         variable = site.facts.names.outer.get(name)
-        if variable is None or variable.storage is not Storage.GLOBAL:
+        if variable is None or variable.storage is not StorageClass.GLOBAL:
             raise _refusal(
                 callee.name, f"'{name}' is neither one of its parameters nor a global variable", site.node
             )
@@ -175,7 +175,7 @@ class CallReader:
                 raise _refusal(callee.name, "a structure is passed by value", site.node)
         # only the values that arguments give them are known of the parameters
         own = dataclasses.replace(own, written=own.written.union(parameters.difference(bound)))
-        region = dataclasses.replace(body, enumerators={**facts.region.enumerators, **body.enumerators})
+        region = _with_constants(body, facts.region)
         within = dataclasses.replace(facts, region=region, names=_joined(facts.names, own, bound))
         inner = site.inner.union(parameters)
         opaque = OpaqueReader(within, self._arrays, self._assumptions, inner=inner, in_function=True)
@@ -234,14 +234,14 @@ def _shared(own: Names, outer: Mapping[str, Variable], callee: Callee) -> Names:
     """``own`` with the region's variables for the globals of the function."""
     same: dict[Variable, Variable] = {}
     for name, variable in own.outer.items():
-        if variable.storage is Storage.GLOBAL:
+        if variable.storage is StorageClass.GLOBAL:
             there = outer.get(name)
-            if there is not None and there.storage is Storage.GLOBAL:
+            if there is not None and there.storage is StorageClass.GLOBAL:
                 same[variable] = there
     hidden = {
         each.name
         for each in own.variables.values()
-        if each.storage is Storage.GLOBAL and not each.local and each not in same
+        if each.storage is StorageClass.GLOBAL and not each.local and each not in same
     }
     if hidden:
         raise _refusal(
@@ -278,15 +278,18 @@ def _joined(caller: Names, own: Names, bound: dict[Variable, c_ast.Node]) -> Nam
 
 
 def _type(parameter: c_ast.Node, region: Region) -> types.Type:
-    return decayed(
-        declared_type(parameter, region)
-        if isinstance(parameter, c_ast.Decl)
-        else region.scope.resolve(parameter)
-    )
+    return decayed(region.visible.scope.resolve(parameter))
+
+
+def _with_constants(body: Region, caller: Region) -> Region:
+    """``body`` where the caller's enumeration constants are visible, too: arguments may mention them."""
+    scope = body.visible.scope.inner()
+    scope.enumerators = {**caller.visible.enumerators, **scope.enumerators}
+    return dataclasses.replace(body, visible=dataclasses.replace(body.visible, scope=scope))
 
 
 def _is_reachable(variable: Variable) -> bool:
-    return variable.address_taken or variable.storage in {Storage.GLOBAL, Storage.STATIC}
+    return variable.address_taken or variable.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def _is_single(variable: Variable) -> bool:

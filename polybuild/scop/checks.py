@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Collection
 
 from polybuild.c.nodes import location, walk
+from polybuild.c.symbols import StorageClass
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
 from polybuild.scop.accesses import any_element
 from polybuild.scop.draft import StatementDraft
 from polybuild.scop.model import AccessKind
 from polybuild.scop.parameters import Parameters
-from polybuild.source.model import Storage
 
-_SHARED = {Storage.GLOBAL, Storage.STATIC}
+_SHARED = {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def check_parameters(drafts: Collection[StatementDraft], names: Names, parameters: Parameters) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.integers import holds
+from polybuild.c.conversions import holds
 from polybuild.c.nodes import location, walk
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType, Type
@@ -145,7 +145,7 @@ def _is_unstable(bound: c_ast.Node, counter: str) -> bool:
 
 def _type(node: c_ast.Node, facts: Facts) -> IntegerType | None:
     symbols: dict[str, Type] = {each.name: each.type for each in facts.names.variables_in(node)}
-    kind = type_of(node, symbols, facts.region)
+    kind = type_of(node, symbols, facts.region.visible)
     return kind if isinstance(kind, IntegerType) else None
 
 

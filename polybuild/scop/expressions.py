@@ -16,13 +16,14 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.constants import integer_value, size_of
-from polybuild.c.declarations import INT
-from polybuild.c.integers import WIDE, common, holds, limits, literal, promoted
+from polybuild.c.basic_types import INT
+from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
+from polybuild.c.declarations import size_of
+from polybuild.c.literals import integer_value, literal
 from polybuild.c.nodes import location, walk
 from polybuild.c.synthetic import Exact, PointerDifference
 from polybuild.c.types import IntegerType
-from polybuild.c.typing import type_of, type_of_name
+from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
@@ -151,7 +152,7 @@ class Expressions:
     ) -> tuple[isl.PwAff, isl.PwAff, IntegerType]:
         """Both operands in their common type; ``exact`` settles them, as signed arithmetic always does."""
         left, right = self.affine(node.left, place), self.affine(node.right, place)
-        kind = common(left.type, right.type, self._facts.region.scope)
+        kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         operands = []
         for operand, source in ((left, node.left), (right, node.right)):
             converted = self.convert(operand, kind, source, place)
@@ -168,7 +169,7 @@ class Expressions:
         Raises Unsupported if it is not affine or not known before the region.
         """
         if isinstance(node, c_ast.Constant):
-            number = literal(node, self._facts.region.scope)
+            number = literal(node, self._facts.region.visible.scope.data_model)
             if number is None:
                 raise self._refusal("non-affine", f"'{node.value}' is not an integer", node)
             return Affine(spaces.constant(place.depth, number[0]), number[1])
@@ -183,7 +184,7 @@ class Expressions:
         if isinstance(node, c_ast.TernaryOp):
             return self._ternary(node, place)
         if isinstance(node, c_ast.Cast):
-            to = type_of_name(node.to_type, self._facts.region)
+            to = self._facts.region.visible.scope.resolve(node.to_type)
             if not isinstance(to, IntegerType):
                 raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
             if isinstance(node, Exact):
@@ -219,7 +220,7 @@ class Expressions:
     def _identifier(self, node: c_ast.ID, place: LoopContext) -> Affine:
         variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
         if variable is None:
-            number = self._facts.region.enumerators.get(node.name)
+            number = self._facts.region.visible.enumerators.get(node.name)
             if number is None:
                 raise self._refusal("non-affine", f"'{node.name}' is not a variable", node)
             return Affine(spaces.constant(place.depth, number), INT)
@@ -282,7 +283,7 @@ class Expressions:
         if node.op not in {"-", "+", "~"}:
             raise self._refusal_of(node)
         operand = self.affine(node.expr, place)
-        operand = self.convert(operand, promoted(operand.type), node, place)
+        operand = self.convert(operand, promoted_integer(operand.type), node, place)
         if node.op == "+":
             return operand
         if operand.type.signed:
@@ -295,8 +296,8 @@ class Expressions:
     def _sizeof(self, node: c_ast.UnaryOp, place: LoopContext) -> Affine:
         region = self._facts.region
         symbols = {each.name: each.type for each in self._facts.names.variables_in(node.expr)}
-        size = size_of(type_of(node.expr, symbols, region), region.scope)
-        kind = type_of(node, symbols, region)
+        size = size_of(type_of(node.expr, symbols, region.visible), region.visible.scope)
+        kind = type_of(node, symbols, region.visible)
         if size is None or not isinstance(kind, IntegerType):
             raise self._refusal("non-affine", "the size of this type is not known here", node)
         return Affine(spaces.constant(place.depth, size), kind)
@@ -305,7 +306,7 @@ class Expressions:
         chosen = self.condition(node.cond, place)
         yes_place, no_place = place.within(chosen), place.without(chosen)
         yes, no = self.affine(node.iftrue, yes_place), self.affine(node.iffalse, no_place)
-        kind = common(yes.type, no.type, self._facts.region.scope)
+        kind = common_integer(yes.type, no.type, self._facts.region.visible.scope.data_model)
         yes = self.convert(yes, kind, node.iftrue, yes_place)
         no = self.convert(no, kind, node.iffalse, no_place)
         value = yes.value.intersect_domain(chosen).union_add(no.value.subtract_domain(chosen))
@@ -395,11 +396,11 @@ class Expressions:
             mask = spaces.constant_value(right.value)
             if mask is None or mask < 0 or mask & (mask + 1):
                 raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
-            kind = common(left.type, right.type, self._facts.region.scope)
+            kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
             if mask.bit_length() >= left.type.width:
                 left = self.settled(left, node, place)
             return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
-        kind = promoted(left.type)
+        kind = promoted_integer(left.type)
         count = spaces.constant_value(right.value)
         if count is None or not 0 <= count < kind.width:
             raise self._refusal("non-affine", "it shifts by a value that is not constant", node)

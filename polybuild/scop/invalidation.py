@@ -5,8 +5,8 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polybuild.c.nodes import walk
+from polybuild.c.symbols import StorageClass
 from polybuild.normalise.names import Variable
-from polybuild.source.model import Storage
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
 
@@ -40,6 +40,6 @@ class ExtentInvalidation:
         declared = self._declared.get(array.declaration, -1)
         if self._declared.get(extent.declaration, -1) > declared:
             return True
-        shared = extent.storage in {Storage.GLOBAL, Storage.STATIC} or extent.address_taken
+        shared = extent.storage in {StorageClass.GLOBAL, StorageClass.STATIC} or extent.address_taken
         last = max(self._writes.get(extent.name, -1), self._calls if shared else -1)
         return last > declared

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.integers import WIDE, limits
+from polybuild.c.conversions import WIDE, limits
 from polybuild.c.nodes import location
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Location, Unsupported

@@ -15,9 +15,9 @@ from enum import Enum
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.symbols import StorageClass
 from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
-from polybuild.source.model import Storage
 
 
 class AccessKind(Enum):
@@ -70,7 +70,7 @@ class Array:
     expression: c_ast.Node
     element: Type
     extents: tuple[isl.PwAff | None, ...]
-    storage: Storage
+    storage: StorageClass
     location: Location
     local: bool = False
     declared: c_ast.Decl | None = None

@@ -20,6 +20,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.nodes import location, walk
+from polybuild.c.symbols import StorageClass
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft, AccessReader
@@ -31,11 +32,10 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.loops import read_loop
 from polybuild.scop.model import AccessKind
-from polybuild.source.model import Storage
 
 _dim = isl.dim_type
 
-_SHARED = {Storage.GLOBAL, Storage.STATIC}
+_SHARED = {StorageClass.GLOBAL, StorageClass.STATIC}
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 _CURED = {

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.nodes import location, walk
+from polybuild.c.symbols import Symbol
 from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Unsupported
-from polybuild.source.model import Region, Symbol
+from polybuild.source.model import Region
 
 
 def check_swaps(region: Region) -> None:
@@ -17,7 +18,7 @@ def check_swaps(region: Region) -> None:
     for statement in region.statements:
         for node in walk(statement):
             if isinstance(node, c_ast.Compound):
-                _check_block(node.block_items or (), region.symbols)
+                _check_block(node.block_items or (), region.visible.symbols)
 
 
 def _check_block(items: Sequence[c_ast.Node], symbols: Mapping[str, Symbol]) -> None:

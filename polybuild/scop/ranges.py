@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.integers import limits
+from polybuild.c.conversions import limits
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -140,5 +140,5 @@ class Ranges:
 
     def _type(self, node: c_ast.Node) -> IntegerType | None:
         symbols: dict[str, Type] = {each.name: each.type for each in self._facts.names.variables_in(node)}
-        kind = type_of(node, symbols, self._facts.region)
+        kind = type_of(node, symbols, self._facts.region.visible)
         return kind if isinstance(kind, IntegerType) else None

@@ -9,10 +9,10 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.nodes import location
+from polybuild.c.symbols import StorageClass
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
-from polybuild.source.model import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _subscripted(
         by_pointer, restrict, target = True, kind.restrict and _promises(base), base.path
     elif isinstance(kind, types.ArrayType):
         element, extent = kind.element, kind.extent
-        is_parameter = base.variable.storage is Storage.PARAMETER and not base.members
+        is_parameter = base.variable.storage is StorageClass.PARAMETER and not base.members
         if is_parameter and not base.subscripts:
             _check_pointer(base, node, names)
             by_pointer, restrict, target = True, base.variable.restrict, base.path
@@ -246,7 +246,7 @@ def _subscripted(
 
 def _promises(base: LvalueReference) -> bool:
     """Whether ``restrict`` on a pointer is believed: one of file scope promises more than programs keep."""
-    return bool(base.members) or base.variable.storage not in {Storage.GLOBAL, Storage.STATIC}
+    return bool(base.members) or base.variable.storage not in {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:

@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.nodes import location, used_after, walk
+from polybuild.c.symbols import StorageClass
 from polybuild.c.synthetic import LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
@@ -35,7 +36,7 @@ from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
 from polybuild.scop.parameters import Parameters
-from polybuild.source.model import Region, Storage
+from polybuild.source.model import Region
 
 _dim = isl.dim_type
 
@@ -149,7 +150,10 @@ class ModelBuilder:
         return variable in self._names.escaping or self._is_live(variable)
 
     def _is_live(self, variable: Variable) -> bool:
-        outlives = variable.storage in {Storage.GLOBAL, Storage.STATIC} or variable.name in self._read_after
+        outlives = (
+            variable.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
+            or variable.name in self._read_after
+        )
         return not variable.local and outlives
 
     def _require(self, violations: Iterable[Violation]) -> None:

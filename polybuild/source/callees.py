@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Callee, Effects, Region
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
-from polybuild.source.symbols import Visible, visible_at
+from polybuild.source.symbols import visible_at
 
 _CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
 _ATTRIBUTE_WORD = re.compile(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")
@@ -60,7 +61,7 @@ class CallerFile:
 
     chunks: ChunkIndex
     lines: LineTable
-    visible: Visible
+    visible: VisibleNames
     caller: ParsedFunction
 
 
@@ -97,16 +98,12 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
     items = declarator.args.params if declarator.args is not None else ()
     if any(isinstance(each, c_ast.EllipsisParam) for each in items):
         return Callee(name, (), problem="it takes a variable number of arguments")
-    visible = visible_at(file.visible, parsed, (), -1)
     body = dataclasses.replace(
         around,
         index=-1,
         statements=tuple(parsed.function.body.block_items or ()),
         function=parsed.function,
-        symbols=visible.symbols,
-        functions=visible.functions,
-        enumerators=visible.scope.enumerators,
-        scope=visible.scope,
+        visible=visible_at(file.visible, parsed, (), -1),
         callees={},
     )
     return Callee(name, _named_parameters(items), body=body)

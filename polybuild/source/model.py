@@ -8,47 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 from pycparser import c_ast
 
-from polybuild.c.declarations import Scope
-from polybuild.c.types import Type
+from polybuild.c.symbols import VisibleNames
 from polybuild.diagnostics import Diagnostic, Location
-
-
-class Storage(Enum):
-    """Where a name lives, seen from the region that uses it."""
-
-    PARAMETER = "parameter"  # of the enclosing function
-    LOCAL = "local"  # automatic, in the enclosing function, outside the region
-    STATIC = "static"  # static inside the enclosing function
-    GLOBAL = "global"  # file scope, static or extern
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A name visible where a region starts.
-
-    ``declaration`` is the pycparser node; ``address_taken`` is true if ``&name``
-    (or the decay of an array into a pointer, as a call's argument too) occurs in
-    the function; ``volatile`` if that qualifier is anywhere in its type.
-
-    A parameter declared ``double A[n][m]`` keeps its ``Array`` type, outermost
-    extent included, although C adjusts it to a pointer; it may overlap other
-    arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
-    expressions of the declaration; a variable in one may have changed since.
-    ``thread_local`` objects differ from thread to thread.
-    """
-
-    name: str
-    type: Type
-    storage: Storage
-    declaration: c_ast.Node
-    address_taken: bool = False
-    volatile: bool = False
-    restrict: bool = False
-    thread_local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +40,7 @@ class Effects:
 class Callee:
     """A function that a region calls.
 
-    Either ``body`` is its definition in the shape of a region (``symbols`` are the
+    Either ``body`` is its definition in the shape of a region (``visible`` are the
     names visible in its outermost block), or ``effects`` are declared, or
     ``problem`` says why nothing is known.
     """
@@ -96,16 +60,13 @@ class Region:
     ``body`` is what lies strictly between them. ``clauses`` is the text after
     ``scop``. ``function`` is the parsed enclosing function; in it, the region
     is the block items between the ``Pragma`` nodes whose strings are
-    ``polybuild begin <index>`` and ``polybuild end <index>``. ``symbols`` holds
-    the names visible at the start of the region (innermost scope wins);
-    ``functions`` maps the names of the functions whose declaration was seen to
-    their types; ``enumerators`` gives the values of enumeration constants, and
-    ``scope`` knows the typedef names and tags visible at the start. ``callees``
-    has the functions it calls, also through each other, of which something is known.
+    ``polybuild begin <index>`` and ``polybuild end <index>``. ``visible`` are the
+    names visible at the start of the region. ``callees`` has the functions it
+    calls, also through each other, of which something is known.
 
     ``span`` starts and ends inside a line where a marker (``_Pragma``) shares its
     line with code. Code that cannot be represented (statement expressions,
-    inline assembly) appears as a call of ``neutral.OPAQUE``. ``detected`` is true
+    inline assembly) appears as a call of ``c.dialects.OPAQUE``. ``detected`` is true
     for a region that nobody marked; ``span`` and ``body`` are then the same. ``temporaries`` are
     arrays of which nothing is needed before or after the region, as the user says.
     """
@@ -118,10 +79,7 @@ class Region:
     clauses: str
     statements: tuple[c_ast.Node, ...]
     function: c_ast.FuncDef
-    symbols: Mapping[str, Symbol]
-    functions: Mapping[str, Type] = field(default_factory=dict)
-    enumerators: Mapping[str, int] = field(default_factory=dict)
-    scope: Scope = field(default_factory=Scope)
+    visible: VisibleNames
     callees: Mapping[str, Callee] = field(default_factory=dict)
     detected: bool = False
     temporaries: tuple[str, ...] = ()

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polybuild.c.declarations import DataModel
+from polybuild.c.basic_types import DataModel
+from polybuild.c.symbols import VisibleNames
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.source import blocks
 from polybuild.source.callees import CallerFile, calls_in, read_callees
@@ -22,7 +23,7 @@ from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_fu
 from polybuild.source.preprocess import preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, Finder
 from polybuild.source.resident import ResidentReader
-from polybuild.source.symbols import Visible, file_scope, threadprivate_names, visible_at
+from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
 
 _MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\bresident\b", re.IGNORECASE)
@@ -71,8 +72,8 @@ def regions_in(file: FileText, layout: SourceText) -> Regions:
     chunks = ChunkIndex(file.preprocessed)
     finder = Finder(layout, lines, chunks)
     finder.find()
-    target = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
-    functions = _FunctionParser(file.text, file.path, target, lines, chunks)
+    model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
+    functions = _FunctionParser(file.text, file.path, model, lines, chunks)
     regions, problems = with_temporaries(functions.read(finder.candidates), finder.candidates, lines, chunks)
     return regions, (*finder.diagnostics, *problems)
 
@@ -84,8 +85,8 @@ def residents_in(
     if "resident" not in file.preprocessed:
         return (), ()
     lines = LineTable(file.preprocessed, layout, file.path)
-    target = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
-    return ResidentReader(layout, lines, ChunkIndex(file.preprocessed), target, regions).read()
+    model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
+    return ResidentReader(layout, lines, ChunkIndex(file.preprocessed), model, regions).read()
 
 
 def text_of(path: str) -> str:
@@ -108,7 +109,7 @@ class _FunctionParser:
 
     text: str
     path: str
-    target: DataModel
+    model: DataModel
     lines: LineTable
     chunks: ChunkIndex
 
@@ -156,7 +157,7 @@ class _FunctionParser:
                 message = "regions in functions with old-style parameter declarations are not supported"
                 self._reject(each, "old-style-function", message, "declare the parameters in the parentheses")
             return {}
-        file = file_scope(parsed.declarations, self.target, threadprivate_names(self.lines.text))
+        file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
         regions = [self._region(each, parsed, file, places) for each in balanced]
         around = CallerFile(self.chunks, self.lines, file, parsed)
         return {
@@ -183,7 +184,11 @@ class _FunctionParser:
         return False
 
     def _region(
-        self, candidate: Candidate, parsed: ParsedFunction, file: Visible, places: dict[int, MarkerContext]
+        self,
+        candidate: Candidate,
+        parsed: ParsedFunction,
+        file: VisibleNames,
+        places: dict[int, MarkerContext],
     ) -> Region | None:
         placement = blocks.place_region(parsed.function, candidate.index)
         if placement is None:
@@ -199,7 +204,6 @@ class _FunctionParser:
         candidate.problem = blocks.check_block(placement, begin, end, candidate.location)
         if candidate.problem is not None:
             return None
-        visible = visible_at(file, parsed, placement.ancestors, candidate.index)
         return Region(
             index=candidate.index,
             span=candidate.span,
@@ -209,10 +213,7 @@ class _FunctionParser:
             clauses=candidate.begin.clauses,
             statements=placement.statements,
             function=parsed.function,
-            symbols=visible.symbols,
-            functions=visible.functions,
-            enumerators=visible.scope.enumerators,
-            scope=visible.scope,
+            visible=visible_at(file, parsed, placement.ancestors, candidate.index),
         )
 
     def _syntax_problem(self, error: FunctionSyntaxError) -> Diagnostic:

@@ -14,13 +14,14 @@ always right: its regions then copy their arrays each time.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import DataModel
 from polybuild.c.control_flow import jumps
-from polybuild.c.declarations import DataModel
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.tokens import Token, matching_bracket, tokens
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType, VoidType
 from polybuild.c.typing import field_of
@@ -29,15 +30,7 @@ from polybuild.source.blocks import begin_pragma, item_lists
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Marker, SourceText
-from polybuild.source.model import (
-    Region,
-    RejectedRegion,
-    ResidentArray,
-    ResidentBlock,
-    Span,
-    Storage,
-    Symbol,
-)
+from polybuild.source.model import Region, RejectedRegion, ResidentArray, ResidentBlock, Span
 from polybuild.source.parse import FunctionSyntaxError, parse_function
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 
@@ -69,7 +62,7 @@ class ResidentReader:
     layout: SourceText
     lines: LineTable
     chunks: ChunkIndex
-    target: DataModel
+    model: DataModel
     regions: Sequence[Region | RejectedRegion]
 
     def read(self) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
@@ -136,7 +129,7 @@ class ResidentReader:
             if not apart and not inside:
                 raise _Misuse("resident-block", "the block is not outside of all regions")
 
-    def _check_block(self, chunk: int, pragma: int) -> dict[str, Symbol]:
+    def _check_block(self, chunk: int, pragma: int) -> Mapping[str, Symbol]:
         """The variables visible at the block, which is left at its end alone."""
         try:
             parsed = parse_function(self.chunks, self.lines, chunk, {pragma: (f"#pragma {begin_pragma(0)}",)})
@@ -149,7 +142,7 @@ class ResidentReader:
                 for node, name in jumps(items[position + 1], parsed.function):
                     line = node.coord.line if node.coord else 0
                     raise _Misuse("resident-block", f"a '{name}' passes the ends of the block", line=line)
-                file = file_scope(parsed.declarations, self.target, threadprivate_names(self.lines.text))
+                file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
                 return visible_at(file, parsed, ancestors, 0).symbols
         raise _Misuse("resident-block", "the pragma does not stand before a statement of a block")
 
@@ -211,7 +204,7 @@ def _root(path: str) -> str:
     return re.split(r"\W", path, maxsplit=1)[0]
 
 
-def _array(path: str, first: str, count: str, symbols: dict[str, Symbol]) -> ResidentArray:
+def _array(path: str, first: str, count: str, symbols: Mapping[str, Symbol]) -> ResidentArray:
     symbol = symbols.get(_root(path))
     kind: Type = symbol.type if symbol else UnknownType(path)
     for step, member in _STEP.findall(path):
@@ -234,7 +227,7 @@ def _array(path: str, first: str, count: str, symbols: dict[str, Symbol]) -> Res
     if count:
         address = path if first == "0" else f"({path}) + ({first})"
         return ResidentArray(address, f"({count}) > 0 ? (size_t)({count}) * sizeof *({path}) : 0")
-    is_parameter = path == _root(path) and symbol is not None and symbol.storage is Storage.PARAMETER
+    is_parameter = path == _root(path) and symbol is not None and symbol.storage is StorageClass.PARAMETER
     if isinstance(kind, PointerType) or kind.extent is None or is_parameter:
         hint = f"write '{path}[0:n]' for n elements"
         raise _Misuse("resident-array", f"how many elements '{path}' has is not known", hint)

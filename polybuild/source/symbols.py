@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from polybuild.c.declarations import DataModel, Scope
+from polybuild.c.basic_types import DataModel
+from polybuild.c.declarations import Scope
+from polybuild.c.symbols import StorageClass, Symbol, VisibleNames
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType
 from polybuild.c.typing import field_of
 from polybuild.source.blocks import begin_pragma
-from polybuild.source.model import Storage, Symbol
 from polybuild.source.parse import Declared, ParsedFunction
 
 _THREADPRIVATE = re.compile(
@@ -21,12 +22,16 @@ _THREADPRIVATE = re.compile(
 
 
 @dataclass(slots=True)
-class Visible:
-    """What is visible at some point of a function."""
+class _Declarations:
+    """What has been declared up to some point of a function."""
 
     scope: Scope
     symbols: dict[str, Symbol] = field(default_factory=dict)
     functions: dict[str, Type] = field(default_factory=dict)
+
+    def names(self) -> VisibleNames:
+        """What is visible at that point."""
+        return VisibleNames(self.symbols, self.functions, self.scope)
 
 
 def threadprivate_names(text: str) -> frozenset[str]:
@@ -37,24 +42,26 @@ def threadprivate_names(text: str) -> frozenset[str]:
 
 
 def file_scope(
-    declarations: Iterable[Declared], target: DataModel, threadprivate: Collection[str]
-) -> Visible:
+    declarations: Iterable[Declared], model: DataModel, threadprivate: Collection[str]
+) -> VisibleNames:
     """What the file declares before the function."""
-    visible = Visible(Scope(target))
+    visible = _Declarations(Scope(model))
     for declared in declarations:
-        _declare(visible, declared.node, Storage.GLOBAL, threadprivate, unknown=declared.unknown)
-    return visible
+        _declare(visible, declared.node, StorageClass.GLOBAL, threadprivate, unknown=declared.unknown)
+    return visible.names()
 
 
-def visible_at(file: Visible, parsed: ParsedFunction, ancestors: Sequence[c_ast.Node], index: int) -> Visible:
+def visible_at(
+    file: VisibleNames, parsed: ParsedFunction, ancestors: Sequence[c_ast.Node], index: int
+) -> VisibleNames:
     """What is visible at the start of region ``index``, which lies inside ``ancestors``."""
     function = parsed.function
-    visible = Visible(file.scope.inner(), dict(file.symbols), dict(file.functions))
-    _declare(visible, function.decl, Storage.GLOBAL, ())
+    visible = _Declarations(file.scope.inner(), dict(file.symbols), dict(file.functions))
+    _declare(visible, function.decl, StorageClass.GLOBAL, ())
     declarator = function.decl.type
     for parameter in declarator.args.params if declarator.args is not None else ():
         if isinstance(parameter, c_ast.Decl):
-            _declare(visible, parameter, Storage.PARAMETER, ())
+            _declare(visible, parameter, StorageClass.PARAMETER, ())
     for ancestor in ancestors:
         if isinstance(ancestor, c_ast.For) and isinstance(ancestor.init, c_ast.DeclList):
             _declare_all(visible, ancestor.init.decls)
@@ -64,11 +71,11 @@ def visible_at(file: Visible, parsed: ParsedFunction, ancestors: Sequence[c_ast.
             _declare_until(visible, ancestor.stmts or (), ancestors, index)
     uses = _NameUses(function.body)
     symbols = {name: _with_uses(symbol, uses) for name, symbol in visible.symbols.items()}
-    return Visible(visible.scope, symbols, visible.functions)
+    return replace(visible.names(), symbols=symbols)
 
 
 def _declare_block(
-    visible: Visible, block: c_ast.Compound, ancestors: Sequence[c_ast.Node], index: int
+    visible: _Declarations, block: c_ast.Compound, ancestors: Sequence[c_ast.Node], index: int
 ) -> None:
     for item in block.block_items or ():
         if _is_target(item, ancestors, index):
@@ -80,7 +87,7 @@ def _declare_block(
 
 
 def _declare_until(
-    visible: Visible, items: Sequence[c_ast.Node], ancestors: Sequence[c_ast.Node], index: int
+    visible: _Declarations, items: Sequence[c_ast.Node], ancestors: Sequence[c_ast.Node], index: int
 ) -> None:
     for item in items:
         if _is_target(item, ancestors, index):
@@ -95,15 +102,15 @@ def _is_target(item: c_ast.Node, ancestors: Sequence[c_ast.Node], index: int) ->
     return any(item is ancestor for ancestor in ancestors)
 
 
-def _declare_all(visible: Visible, nodes: Iterable[c_ast.Node]) -> None:
+def _declare_all(visible: _Declarations, nodes: Iterable[c_ast.Node]) -> None:
     for node in nodes:
-        _declare(visible, node, Storage.LOCAL, ())
+        _declare(visible, node, StorageClass.LOCAL, ())
 
 
 def _declare(
-    visible: Visible,
+    visible: _Declarations,
     node: c_ast.Node,
-    storage: Storage,
+    storage: StorageClass,
     threadprivate: Collection[str],
     *,
     unknown: bool = False,
@@ -122,7 +129,7 @@ def _declare(
     if node.name is None:
         return
     scope.hide(node.name)
-    if isinstance(kind, FunctionType) and storage is not Storage.PARAMETER:
+    if isinstance(kind, FunctionType) and storage is not StorageClass.PARAMETER:
         visible.symbols.pop(node.name, None)
         visible.functions.setdefault(node.name, kind)
         return
@@ -130,12 +137,12 @@ def _declare(
         kind = UnknownType(node.name)
     elif isinstance(kind, FunctionType):
         kind = PointerType(kind)
-    if storage is Storage.LOCAL and "extern" in node.storage:
-        storage = Storage.GLOBAL
-    elif storage is Storage.LOCAL and "static" in node.storage:
-        storage = Storage.STATIC
+    if storage is StorageClass.LOCAL and "extern" in node.storage:
+        storage = StorageClass.GLOBAL
+    elif storage is StorageClass.LOCAL and "static" in node.storage:
+        storage = StorageClass.STATIC
     known = visible.symbols.get(node.name)
-    if storage is Storage.GLOBAL and known is not None and _says_more(known.type, kind):
+    if storage is StorageClass.GLOBAL and known is not None and _says_more(known.type, kind):
         return
     visible.symbols[node.name] = Symbol(
         name=node.name,

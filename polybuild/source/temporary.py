@@ -89,7 +89,7 @@ def _with_names(
     names: list[str] = []
     problems: list[Diagnostic] = []
     for name in named.names:
-        symbol = region.symbols.get(name)
+        symbol = region.visible.symbols.get(name)
         if symbol is None or not isinstance(symbol.type, ArrayType | PointerType):
             message = f"'{name}' is no array that the region in line {region.begin.line} can see"
             problems.append(_misuse("temporary-array", message, named.location))

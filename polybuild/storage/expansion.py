@@ -15,11 +15,11 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, accesses_of
 from polybuild.c.nodes import always_evaluates
+from polybuild.c.symbols import StorageClass
 from polybuild.c.synthetic import duplicate
 from polybuild.c.types import IntegerType
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
-from polybuild.source.model import Storage
 from polybuild.storage.temporaries import unsuited_to_buffers
 
 # References to the same elements from which on a copy saves more than it takes.
@@ -84,7 +84,7 @@ def _copy_of(array: Array, taken: set[str]) -> Array:
         c_ast.ID(name),
         array.element,
         array.extents,
-        Storage.LOCAL,
+        StorageClass.LOCAL,
         array.location,
         local=True,
         copied=array.spelling,

@@ -26,13 +26,14 @@ from pathlib import Path
 from pycparser import c_ast
 
 from polybuild.c.nodes import walk
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 from polybuild.report.explain.progress import ProgressLine
 from polybuild.source.autodetect import detect_regions
-from polybuild.source.model import Region, Source, Storage, Symbol
+from polybuild.source.model import Region, Source
 from polybuild.source.reader import read_source
 
 FLAGS = ("-std=gnu99", "-ffp-contract=off", "-w", "-Dmain=survey_main", "-ftrivial-auto-var-init=zero")
@@ -81,11 +82,11 @@ class Outcome:
 def hashed(region: Region) -> Iterator[str]:
     """Calls that hash the variables ``region`` mentions, as far as their extent is known."""
     mentioned = {each.name for node in region.statements for each in walk(node) if isinstance(each, c_ast.ID)}
-    for name in sorted(mentioned & set(region.symbols)):
-        symbol = region.symbols[name]
+    for name in sorted(mentioned & set(region.visible.symbols)):
+        symbol = region.visible.symbols[name]
         if isinstance(symbol.type, IntegerType | FloatingType) and not getattr(symbol.type, "complex", False):
             yield f"survey_number({name});"
-        elif symbol.storage is not Storage.PARAMETER and _is_flat_array(symbol.type):
+        elif symbol.storage is not StorageClass.PARAMETER and _is_flat_array(symbol.type):
             yield f"survey_bytes({name}, sizeof {name});"
 
 
@@ -126,10 +127,10 @@ def instrumented(source: Source) -> str | None:
         function = region.function.decl
         parameters = function.type.args.params if function.type.args is not None else ()
         names = [each.name for each in parameters if getattr(each, "name", None)]
-        if any(name not in region.symbols for name in names):
+        if any(name not in region.visible.symbols for name in names):
             return None
         calls[function.name] = (
-            f"{function.name}({', '.join(argument(region.symbols[each]) for each in names)});"
+            f"{function.name}({', '.join(argument(region.visible.symbols[each]) for each in names)});"
         )
     if not calls:
         return None

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pycparser import c_ast, c_parser
 
 from polybuild.c.declarations import Scope
+from polybuild.c.symbols import StorageClass, Symbol, VisibleNames
 from polybuild.diagnostics import Location
 from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import Scop
-from polybuild.source.model import Region, Span, Storage, Symbol
+from polybuild.source.model import Region, Span
 
 
 def region_of(text: str) -> Region:
@@ -21,7 +22,7 @@ def region_of(text: str) -> Region:
     scope = Scope()
     symbols: dict[str, Symbol] = {}
 
-    def add(node: c_ast.Decl, storage: Storage) -> None:
+    def add(node: c_ast.Decl, storage: StorageClass) -> None:
         kind = scope.resolve(node.type)
         if node.name:
             symbols[node.name] = Symbol(
@@ -38,12 +39,12 @@ def region_of(text: str) -> Region:
         if isinstance(item, c_ast.Typedef):
             scope.add_typedef(item)
         elif isinstance(item, c_ast.Decl):
-            add(item, Storage.GLOBAL)
+            add(item, StorageClass.GLOBAL)
     function = next(item for item in tree.ext if isinstance(item, c_ast.FuncDef))
     parameters = function.decl.type.args
     for node in parameters.params if parameters is not None else ():
         if isinstance(node, c_ast.Decl):
-            add(node, Storage.PARAMETER)
+            add(node, StorageClass.PARAMETER)
     statements: list[c_ast.Node] = []
     inside = False
     for item in _items(function.body):
@@ -52,7 +53,7 @@ def region_of(text: str) -> Region:
         elif inside:
             statements.append(item)
         elif isinstance(item, c_ast.Decl) and not statements:
-            add(item, Storage.LOCAL)
+            add(item, StorageClass.LOCAL)
     where = Location("test.c", 1)
     return Region(
         index=0,
@@ -63,9 +64,7 @@ def region_of(text: str) -> Region:
         clauses="",
         statements=tuple(statements),
         function=function,
-        symbols=symbols,
-        enumerators=scope.enumerators,
-        scope=scope,
+        visible=VisibleNames(symbols, scope=scope),
     )
 
 

@@ -15,7 +15,6 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.nodes import location
-from polybuild.c.typing import type_of_name
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.device.dialects import ARGUMENTS, Dialect
 from polybuild.diagnostics import Unsupported
@@ -100,8 +99,8 @@ class KernelBodyPrinter(BodyPrinter):
         text = super().visit_ID(node)
         if text != node.name or node.name in self._hidden:
             return text
-        if node.name in self._region.enumerators:
-            return str(self._region.enumerators[node.name])
+        if node.name in self._region.visible.enumerators:
+            return str(self._region.visible.enumerators[node.name])
         raise _refusal(node, f"'{node.name}'")
 
     def visit_EntryValue(self, node: c_ast.ID) -> str:  # noqa: N802
@@ -179,7 +178,7 @@ class KernelBodyPrinter(BodyPrinter):
         raise _refusal(node, "this access")
 
     def _type(self, node: c_ast.Node) -> str:
-        text = self._dialect.type_name(type_of_name(node, self._region))
+        text = self._dialect.type_name(self._region.visible.scope.resolve(node))
         if text is None:
             raise _refusal(node, "this type")
         return text

@@ -41,9 +41,9 @@ class DeviceFunctions:
         return name
 
     def _text(self, name: str, callee: Callee, body: Region, node: c_ast.Node) -> str:
-        result = self._type(body.scope.resolve(body.function.decl.type.type), callee, node)
+        result = self._type(body.visible.scope.resolve(body.function.decl.type.type), callee, node)
         parameters = [
-            f"{self._type(body.scope.resolve(each.type), callee, node)} {each.name}"
+            f"{self._type(body.visible.scope.resolve(each.type), callee, node)} {each.name}"
             for each in callee.parameters
         ]
         own = frozenset(str(each.name) for each in callee.parameters)

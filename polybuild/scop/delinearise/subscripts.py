@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.integers import common, holds, promoted
+from polybuild.c.conversions import common_integer, holds, promoted_integer
 from polybuild.c.synthetic import Exact
 from polybuild.c.types import IntegerType
-from polybuild.c.typing import type_of_name
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.delinearise.polynomials import Atoms, NotPolynomial, Polynomial, from_affine
@@ -94,12 +93,12 @@ class _PolynomialReader:
             return self._binary(node)
         if isinstance(node, c_ast.UnaryOp) and node.op in {"+", "-"}:
             value = self._value(node.expr)
-            value = self._convert(value, promoted(value.type), node)
+            value = self._convert(value, promoted_integer(value.type), node)
             if node.op == "+":
                 return value
             return _TypedPolynomial(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
         if isinstance(node, c_ast.Cast):
-            to = type_of_name(node.to_type, self._facts.region)
+            to = self._facts.region.visible.scope.resolve(node.to_type)
             if isinstance(node, Exact) and isinstance(to, IntegerType):
                 return dataclasses.replace(self._value(node.expr), type=to, pending=False)
             if isinstance(to, IntegerType):
@@ -108,7 +107,7 @@ class _PolynomialReader:
 
     def _binary(self, node: c_ast.BinaryOp) -> _TypedPolynomial:
         left, right = self._value(node.left), self._value(node.right)
-        kind = common(left.type, right.type, self._facts.region.scope)
+        kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         one = self._convert(left, kind, node.left).polynomial
         other = self._convert(right, kind, node.right).polynomial
         if node.op == "*":

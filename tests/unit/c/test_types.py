@@ -11,6 +11,7 @@ import pytest
 from pycparser import c_ast
 from reading import Reader, function, region
 
+from polybuild.c.symbols import StorageClass
 from polybuild.c.types import (
     ArrayType,
     FloatingType,
@@ -22,8 +23,8 @@ from polybuild.c.types import (
     UnknownType,
     VoidType,
 )
-from polybuild.c.typing import declared_type, type_of, type_of_name
-from polybuild.source.model import Region, Storage
+from polybuild.c.typing import type_of
+from polybuild.source.model import Region
 
 DECLARATIONS = """
 typedef unsigned char byte;
@@ -93,7 +94,7 @@ def test_types_agree_with_the_compiler(read: Reader, expressions: list[str], tmp
     assert len(found.statements) == len(expressions)
     checks = []
     for text, statement in zip(expressions, found.statements, strict=True):
-        kind = spelled(type_of(statement.expr, found.symbols, found))
+        kind = spelled(type_of(statement.expr, found.visible.symbols, found.visible))
         checks.append(
             f'if (!__builtin_types_compatible_p(__typeof__({text}), {kind})) puts("{"".join(text.split(chr(34)))}");'
         )
@@ -121,7 +122,7 @@ def typed(read: Reader, declarations: str, expression: str, *flags: str) -> tupl
         f"{declarations}\n" + function(f"#pragma scop\n(void) ({expression});\n#pragma endscop"), *flags
     )
     found = region(source)
-    return type_of(found.statements[0].expr, found.symbols, found), found
+    return type_of(found.statements[0].expr, found.visible.symbols, found.visible), found
 
 
 def test_what_is_not_known_is_unknown(read: Reader) -> None:
@@ -145,7 +146,7 @@ def test_what_is_not_known_is_unknown(read: Reader) -> None:
 def test_types_outside_the_model_are_unknown(read: Reader, declaration: str) -> None:
     kind, found = typed(read, declaration, "x")
     assert isinstance(kind, UnknownType)
-    assert "x" in found.symbols
+    assert "x" in found.visible.symbols
 
 
 def test_signedness_of_char_follows_the_flags(read: Reader) -> None:
@@ -171,11 +172,11 @@ def test_volatile_and_restrict_of_pointers(read: Reader) -> None:
 def test_declarations_inside_a_region(read: Reader) -> None:
     text = "typedef float real;\n" + function("#pragma scop\nreal t[4]; t[0] = (real) n;\n#pragma endscop")
     found = region(read(text))
-    kind = declared_type(found.statements[0], found)
+    kind = found.visible.scope.resolve(found.statements[0])
     assert isinstance(kind, ArrayType)
     assert kind.element == FloatingType("float", 4)
     cast = found.statements[1].rvalue
-    assert type_of_name(cast.to_type, found) == FloatingType("float", 4)
+    assert found.visible.scope.resolve(cast.to_type) == FloatingType("float", 4)
 
 
 def test_enumerators_have_values(read: Reader) -> None:
@@ -183,5 +184,13 @@ def test_enumerators_have_values(read: Reader) -> None:
         "enum { A, B = 1 << 4, C, D = sizeof(int) * 'a', E = -7 / 2, F = B > 3 ? ~0 : 1, G = (char) 300 };"
     )
     _, found = typed(read, declaration, "A + B + C + D + E + F + G")
-    assert dict(found.enumerators) == {"A": 0, "B": 16, "C": 17, "D": 4 * 97, "E": -3, "F": -1, "G": 44}
-    assert Storage.PARAMETER is found.symbols["a"].storage
+    assert dict(found.visible.enumerators) == {
+        "A": 0,
+        "B": 16,
+        "C": 17,
+        "D": 4 * 97,
+        "E": -3,
+        "F": -1,
+        "G": 44,
+    }
+    assert StorageClass.PARAMETER is found.visible.symbols["a"].storage

@@ -31,7 +31,7 @@ def test_globals_that_only_the_function_mentions_are_known_to_the_region(tmp_pat
         "void g(double *x)\n{\n#pragma scop\n  x[0] = at(1);\n#pragma endscop\n}\n"
     )
     (region,) = read_source(str(path), ["gcc"], []).regions
-    assert "t" in region.symbols
+    assert "t" in region.visible.symbols
 
 
 def test_a_definition_after_the_region_counts(tmp_path):

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pycparser import c_ast
 from reading import Reader, function, region
 
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.types import ArrayType, FloatingType, FunctionType, IntegerType, PointerType, RecordType
-from polybuild.source.model import Storage, Symbol
 
 EMPTY = "#pragma scop\n#pragma endscop"
 
@@ -18,7 +18,7 @@ EMPTY = "#pragma scop\n#pragma endscop"
 def symbols(
     read: Reader, body: str, parameters: str = "int n, double *a", before: str = ""
 ) -> Mapping[str, Symbol]:
-    return region(read(before + function(body, parameters))).symbols
+    return region(read(before + function(body, parameters))).visible.symbols
 
 
 def test_storage(read: Reader) -> None:
@@ -27,18 +27,18 @@ def test_storage(read: Reader) -> None:
     found = symbols(read, body, before=before)
     storages = {name: symbol.storage for name, symbol in found.items()}
     assert storages == {
-        "n": Storage.PARAMETER,
-        "a": Storage.PARAMETER,
-        "l": Storage.LOCAL,
-        "r": Storage.LOCAL,
-        "i": Storage.LOCAL,
-        "s": Storage.STATIC,
-        "x": Storage.GLOBAL,
-        "g": Storage.GLOBAL,
-        "sg": Storage.GLOBAL,
-        "eg": Storage.GLOBAL,
-        "tl": Storage.GLOBAL,
-        "tp": Storage.GLOBAL,
+        "n": StorageClass.PARAMETER,
+        "a": StorageClass.PARAMETER,
+        "l": StorageClass.LOCAL,
+        "r": StorageClass.LOCAL,
+        "i": StorageClass.LOCAL,
+        "s": StorageClass.STATIC,
+        "x": StorageClass.GLOBAL,
+        "g": StorageClass.GLOBAL,
+        "sg": StorageClass.GLOBAL,
+        "eg": StorageClass.GLOBAL,
+        "tl": StorageClass.GLOBAL,
+        "tp": StorageClass.GLOBAL,
     }
     assert {name for name, symbol in found.items() if symbol.thread_local} == {"tl", "tp"}
 
@@ -69,7 +69,7 @@ def test_array_parameters_keep_their_extents(read: Reader) -> None:
     assert isinstance(c, ArrayType)
     assert c.extent is None
     assert [found[name].restrict for name in "ABC"] == [False, True, False]
-    assert all(found[name].storage is Storage.PARAMETER for name in "ABC")
+    assert all(found[name].storage is StorageClass.PARAMETER for name in "ABC")
 
 
 def test_pointers_to_arrays(read: Reader) -> None:
@@ -130,13 +130,13 @@ def test_functions_enumerators_and_records(read: Reader) -> None:
     )
     body = f"{EMPTY}\nstruct node first; first.value = twice(N); choose(1);"
     found = region(read(before + function(body)))
-    assert {"twice", "choose", "f"} <= set(found.functions)
-    assert "unused" not in found.functions
-    twice = found.functions["twice"]
+    assert {"twice", "choose", "f"} <= set(found.visible.functions)
+    assert "unused" not in found.visible.functions
+    twice = found.visible.functions["twice"]
     assert isinstance(twice, FunctionType)
     assert (twice.result, twice.parameters) == (FloatingType("double", 8), (FloatingType("double", 8),))
-    assert found.enumerators["N"] == 4
-    assert found.scope.target.pointer_size == 8
+    assert found.visible.enumerators["N"] == 4
+    assert found.visible.scope.data_model.pointer_size == 8
 
 
 def test_records_may_point_to_themselves(read: Reader) -> None:

@@ -1,0 +1,63 @@
+"""The names that C code can use at one point of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pycparser import c_ast
+
+from polybuild.c.declarations import Scope
+from polybuild.c.types import Type
+
+
+class StorageClass(Enum):
+    """Where a variable lives, seen from the region that uses it."""
+
+    PARAMETER = "parameter"  # of the enclosing function
+    LOCAL = "local"  # automatic, in the enclosing function, outside the region
+    STATIC = "static"  # static inside the enclosing function
+    GLOBAL = "global"  # file scope, static or extern
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name visible where a region starts.
+
+    ``declaration`` is the pycparser node; ``address_taken`` is true if ``&name``
+    (or the decay of an array into a pointer, as a call's argument too) occurs in
+    the function; ``volatile`` if that qualifier is anywhere in its type.
+
+    A parameter declared ``double A[n][m]`` keeps its ``ArrayType``, outermost
+    extent included, although C adjusts it to a pointer; it may overlap other
+    arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
+    expressions of the declaration; a variable in one may have changed since.
+    ``thread_local`` objects differ from thread to thread.
+    """
+
+    name: str
+    type: Type
+    storage: StorageClass
+    declaration: c_ast.Node
+    address_taken: bool = False
+    volatile: bool = False
+    restrict: bool = False
+    thread_local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleNames:
+    """Variables, functions, and the types and constants of ``scope``; inner declarations hide outer ones.
+
+    ``functions`` maps the names of the functions whose declaration was seen to their types.
+    """
+
+    symbols: Mapping[str, Symbol] = field(default_factory=dict)
+    functions: Mapping[str, Type] = field(default_factory=dict)
+    scope: Scope = field(default_factory=Scope)
+
+    @property
+    def enumerators(self) -> Mapping[str, int]:
+        """The values of the enumeration constants."""
+        return self.scope.enumerators
