@@ -21,7 +21,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
-from polybuild.analysis.inspectors import Inspection, Inspector
+from polybuild.analysis.inspectors import Inspector, Inspectors
 from polybuild.c import types
 from polybuild.c.nodes import location
 from polybuild.c.symbols import StorageClass
@@ -41,9 +41,9 @@ class Overlap:
     location: Location
 
     @property
-    def inspections(self) -> frozenset[Inspection]:
+    def inspectors(self) -> frozenset[Inspector]:
         """What must be looked at before the two can be compared."""
-        both = (self.first.inspection, self.second.inspection)
+        both = (self.first.inspector, self.second.inspector)
         return frozenset(each for each in both if each is not None)
 
 
@@ -67,7 +67,7 @@ def find_overlaps(
         if _in_reachable_memory(parameter, region)
     ]
     pointers = _fixed_parameters(region)
-    inspector = Inspector(scop)
+    inspector = Inspectors(scop)
     overlaps: list[Overlap] = []
     for first, second in itertools.combinations(arrays + values, 2):
         if not (first.written or second.written) or not _may_alias(first.array, second.array, pointers):
@@ -91,34 +91,34 @@ def find_overlaps(
     return tuple(overlaps)
 
 
-def in_stages(overlaps: Sequence[Overlap]) -> Iterator[tuple[list[Inspection], list[Overlap]]]:
+def in_stages(overlaps: Sequence[Overlap]) -> Iterator[tuple[list[Inspector], list[Overlap]]]:
     """What to inspect, and what can be compared then, in turns; the first has nothing to inspect.
 
-    What an inspection needs is compared before it. What would wait for itself is left out.
+    What an inspector needs is compared before it. What would wait for itself is left out.
     """
-    known: set[Inspection] = set()
+    finished: set[Inspector] = set()
     waiting = list(overlaps)
     while True:
         wanted = dict.fromkeys(
-            each for overlap in waiting for each in (overlap.first.inspection, overlap.second.inspection)
+            each for overlap in waiting for each in (overlap.first.inspector, overlap.second.inspector)
         )
-        held = {each.array.name for overlap in waiting for each in (overlap.first, overlap.second)}
-        plain = [each for each in waiting if each.inspections <= known]
+        compared_later = {each.array.name for overlap in waiting for each in (overlap.first, overlap.second)}
+        plain = [each for each in waiting if each.inspectors <= finished]
         if plain:
             waiting = [each for each in waiting if each not in plain]
             yield [], plain
             continue
-        ready = [each for each in wanted if each is not None and not each.needs & held]
+        ready = [each for each in wanted if each is not None and not each.needs & compared_later]
         if not ready:
             return
-        known.update(ready)
-        now = [each for each in waiting if each.inspections <= known]
+        finished.update(ready)
+        now = [each for each in waiting if each.inspectors <= finished]
         waiting = [each for each in waiting if each not in now]
         yield ready, now
 
 
 def _check_order(overlaps: Sequence[Overlap]) -> None:
-    """Refuse if inspections need what can only be compared after them."""
+    """Refuse if inspectors need what can only be compared after them."""
     done = {id(each) for _, compared in in_stages(overlaps) for each in compared}
     for each in overlaps:
         if id(each) not in done:

@@ -1,10 +1,10 @@
-"""Dependences within a budget: exact ones where isl finds them in time, else supersets array by array.
+"""Dependences within a budget: exact ones where isl finds them in time, else over-approximated.
 
 Exact dependences (Feautrier 1991) take a parametric integer program for each pair of
-references, and those can explode. What stands in for them relates every write of an element
+references, and those can explode. The over-approximation relates every write of an element
 to every later access, and forgets strides and unions: one convex piece for each pair of
 references and level of the loops around them, as in the tests of dependences of vectorising
-compilers (Allen and Kennedy 1987, section 4). An order that respects a superset respects the rest.
+compilers (Allen and Kennedy 1987, section 4). An order that respects it is legal.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ _out = isl.dim_type.out
 
 
 def bounded_dependences(
-    scop: Scop, live_out: frozenset[str], most: int, *, exact: bool = True
+    scop: Scop, live_out: frozenset[str], maximum: int, *, exact: bool = True
 ) -> tuple[Dependences, tuple[Array, ...]]:
-    """Dependences of ``scop`` for about ``most`` operations, and the arrays whose are not exact.
+    """Dependences of ``scop`` for about ``maximum`` operations, and the arrays whose are over-approximated.
 
-    If not ``exact`` none are. Raises isl's error if even what stands in for them takes more.
+    If not ``exact`` all are. Raises isl's error if even what stands in for them takes more.
     """
     accessed = {each.array.name for statement in scop.statements for each in statement.accesses}
     arrays = [array for array in scop.arrays if array.name in accessed]
     if not exact:
-        with operation_budget(most):
+        with operation_budget(maximum):
             return overapproximate_dependences(scop), tuple(arrays)
-    with contextlib.suppress(isl.Error), operation_budget(most):
+    with contextlib.suppress(isl.Error), operation_budget(maximum):
         return compute_dependences(scop, live_out), ()
-    parts, coarse = [], []
+    parts, approximated = [], []
     for array in arrays:
         alone = _restricted(scop, array)
         try:
-            with operation_budget(most // len(arrays)):
+            with operation_budget(maximum // len(arrays)):
                 parts.append(compute_dependences(alone, live_out))
         except isl.Error:  # too many operations, or a case that isl's analysis does not master
-            coarse.append(array)
-            with operation_budget(most):
+            approximated.append(array)
+            with operation_budget(maximum):
                 parts.append(overapproximate_dependences(alone))
-    return _together(parts), tuple(coarse)
+    return _together(parts), tuple(approximated)
 
 
 def overapproximate_dependences(scop: Scop) -> Dependences:
-    """A superset of the dependences of ``scop``, none of them private: every read may see an older value."""
+    """An over-approximation of ``scop``'s dependences, none private: every read may see an older value."""
     reads = scop.accesses(AccessKind.READ)
     writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
     flow = _pairs(scop, writes, reads)
@@ -64,14 +64,15 @@ def overapproximate_dependences(scop: Scop) -> Dependences:
 
 def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionMap:
     """Each source related to, at least, the later sinks of the same element."""
-    dates = {each.get_tuple_name(_in): each for each in maps_of(scop.schedule.get_map())}
+    time_stamps = {each.get_tuple_name(_in): each for each in maps_of(scop.schedule.get_map())}
     found: list[isl.Map] = []
     for source in maps_of(sources):
         for sink in maps_of(sinks):
             if source.get_tuple_name(_out) != sink.get_tuple_name(_out):
                 continue
             same = source.apply_range(sink.reverse())
-            for before in _levels(dates[source.get_tuple_name(_in)], dates[sink.get_tuple_name(_in)]):
+            first, second = (time_stamps[each.get_tuple_name(_in)] for each in (source, sink))
+            for before in _levels(first, second):
                 pairs = same.intersect(before)
                 if not pairs.plain_is_empty():
                     found.append(_hull(pairs).intersect(before))
@@ -84,7 +85,7 @@ def _hull(relation: isl.Map) -> isl.Map:
 
 
 def _levels(first: isl.Map, second: isl.Map) -> Iterator[isl.Map]:
-    """Pairs of instances in order, by the first dimension of their dates that tells them apart."""
+    """Pairs of instances in order, by the first dimension in which their time stamps differ."""
     space = first.get_space().range().map_from_set()
     equal = isl.Map.universe(space)
     for level in range(first.dim(_out)):

@@ -1,4 +1,4 @@
-"""Values that do not outlive an iteration of a loop with dynamic bounds.
+"""Reads covered by a write of the same iteration of a loop with dynamic bounds.
 
 Whether such an iteration runs is not known, so its writes are may-writes, and
 hide no earlier ones. But what runs in one iteration runs together: a read finds

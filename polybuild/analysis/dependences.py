@@ -38,10 +38,10 @@ class PrivateArray:
 
 @dataclass(frozen=True, slots=True)
 class ReductionDependences:
-    """Reductions that may be combined in any order; ``order`` has their pairs on one element, as written."""
+    """Reductions that may be combined in any order; ``pairs`` of them share an element, in textual order."""
 
     reductions: tuple[Reduction, ...]
-    order: isl.UnionMap
+    pairs: isl.UnionMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Dependences:
 
     ``flow`` holds the flow dependences of all arrays; ``false`` the anti and
     output dependences of those that are not private; ``live_in`` relates
-    instances to the elements they read from before the region. ``relaxed`` are the pairs of
+    instances to the elements they read from before the region. ``reductions`` are the pairs of
     instances of each group of reductions that may run in any order, though not at the same time
     on one element; the others know nothing of them.
     """
@@ -59,7 +59,7 @@ class Dependences:
     false: isl.UnionMap
     private: tuple[PrivateArray, ...]
     live_in: isl.UnionMap
-    relaxed: tuple[ReductionDependences, ...] = ()
+    reductions: tuple[ReductionDependences, ...] = ()
 
     @property
     def validity(self) -> isl.UnionMap:
@@ -68,10 +68,10 @@ class Dependences:
 
     @property
     def carried(self) -> isl.UnionMap:
-        """What no loop may carry whose iterations run side by side: ``validity`` and what is relaxed."""
+        """What no loop may carry whose iterations run side by side: ``validity``, and pairs of reductions."""
         union = self.validity
-        for each in self.relaxed:
-            union = union.union(each.order)
+        for each in self.reductions:
+            union = union.union(each.pairs)
         return union
 
 
@@ -112,7 +112,7 @@ def flow_dependences(
 ) -> tuple[isl.UnionMap, isl.UnionMap]:
     """Value-based flow dependences, and the reads that may see a value from before the region.
 
-    ``hidden`` are sources that a read cannot see, as in ``iterations``.
+    ``hidden`` are writers whose values a read cannot see (``hidden_writers``).
     """
     if has_strides(reads, must_writes, may_writes):
         visible, old = last_writers(scop, reads, must_writes, must_writes.union(may_writes))
@@ -142,8 +142,8 @@ def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
     uses = without(scop.accesses(AccessKind.READ), private).union(writes)
     pairs = uses.apply_range(writes.reverse()).union(writes.apply_range(uses.reverse()))
     pairs = pairs.intersect(lexicographically_after(scop.schedule.get_map()))
-    for each in dependences.relaxed:
-        pairs = pairs.subtract(each.order)
+    for each in dependences.reductions:
+        pairs = pairs.subtract(each.pairs)
     return replace(dependences, flow=pairs, false=isl.UnionMap.empty(pairs.get_space()))
 
 

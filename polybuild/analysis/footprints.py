@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.analysis.inspectors import Inspection, Inspector, is_dynamic
+from polybuild.analysis.inspectors import Inspector, Inspectors, is_dynamic
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array, Scop
 
@@ -19,7 +19,7 @@ class Footprint:
     """The box of elements of ``array`` that a region touches.
 
     One piecewise expression of the parameters per dimension; meaningless where
-    the region touches nothing. Where ``inspection`` is given, its values are the
+    the region touches nothing. Where ``inspector`` is given, the values it finds are the
     outermost subscripts, and there are expressions for the other dimensions only.
     """
 
@@ -27,16 +27,16 @@ class Footprint:
     lowest: tuple[isl.PwAff, ...]
     highest: tuple[isl.PwAff, ...]
     written: bool
-    inspection: Inspection | None = None
+    inspector: Inspector | None = None
 
 
 def boxes_of(
-    scop: Scop, footprint: Footprint, other: Footprint, inspector: Inspector | None
+    scop: Scop, footprint: Footprint, other: Footprint, inspectors: Inspectors | None
 ) -> list[Footprint]:
     """Boxes with corners that hold ``footprint``, to be compared with ``other``.
 
     One for all accesses with elements that the parameters tell, one for each that
-    ``inspector`` must look at. Raises Unsupported if there are others.
+    needs one of ``inspectors``. Raises Unsupported if there are others.
     """
     array, written = footprint.array, footprint.written
     static: list[isl.Set] = []
@@ -49,7 +49,7 @@ def boxes_of(
             if not array.extents or not is_dynamic(access, scop):
                 static.append(elements)
                 continue
-            found = None if inspector is None else inspector.of(statement, access)
+            found = None if inspectors is None else inspectors.of(statement, access)
             if found is None or not _has_corners(elements, 1):
                 raise unknown_footprint(array, other.array)
             lowest, highest = _corners(elements, 1)
@@ -72,7 +72,7 @@ def _has_corners(elements: isl.Set, first: int) -> bool:
 
 
 def _corners(elements: isl.Set, first: int) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
-    """The least and the greatest subscript in each dimension from ``first`` on."""
+    """The minimum and the maximum subscript in each dimension from ``first`` on."""
     dims = range(first, elements.dim(_set))
     return (
         tuple(elements.dim_min(dim).coalesce() for dim in dims),

@@ -1,6 +1,6 @@
 """Subscripts to look at before a region runs, where data say which elements it touches.
 
-An inspector (CC 2018, "program analysis") finds the least and the greatest value of
+An inspector (CC 2018, "program analysis") finds the minimum and the maximum value of
 a subscript over all instances of its statement, by evaluating it as they would. It
 reads what the region reads, as long as the region changes nothing on which the
 subscript or the bounds of dynamic loops depend.
@@ -21,11 +21,11 @@ from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inspection:
-    """The values of ``expression`` in the instances of ``statement`` that run, over which its ``reads`` are.
+class Inspector:
+    """Evaluates ``expression`` in all instances of ``statement`` that run, over which its ``reads`` are.
 
     ``needs`` are the arrays that say which instances run, and where the expression
-    reads: the region must be known to leave them as they are before it is evaluated.
+    reads: that the region leaves these as they are must be certain before it is evaluated.
     """
 
     statement: Statement
@@ -34,8 +34,8 @@ class Inspection:
     needs: frozenset[str]
 
 
-class Inspector:
-    """Finds inspections, one for each statement and expression."""
+class Inspectors:
+    """Finds inspectors, one for each statement and expression."""
 
     def __init__(self, scop: Scop) -> None:
         self._written = {
@@ -45,10 +45,10 @@ class Inspector:
             if access.kind is not AccessKind.READ
         }
         self._definitions = PrivatisableDefinitions(scop)
-        self._known: dict[tuple[str, object], Inspection] = {}
+        self._found: dict[tuple[str, object], Inspector] = {}
 
-    def of(self, statement: Statement, access: Access) -> Inspection | None:
-        """The inspection of the outermost subscript of ``access``, None if it cannot be evaluated before."""
+    def of(self, statement: Statement, access: Access) -> Inspector | None:
+        """The inspector of the outermost subscript of ``access``, None if it cannot be evaluated before."""
         subscripts = list(_subscripts(access.node))
         if len(subscripts) != len(access.array.extents) or access.array.flat > 1:
             return None
@@ -72,15 +72,15 @@ class Inspector:
             if id(node) in reads
         ]
         needs = frozenset(each.array.name for each in (*around, *deeper))
-        found = Inspection(statement, value.expression, value.reads, needs)
-        return self._known.setdefault((statement.name, key(value.expression)), found)
+        found = Inspector(statement, value.expression, value.reads, needs)
+        return self._found.setdefault((statement.name, key(value.expression)), found)
 
 
 def is_dynamic(access: Access, scop: Scop) -> bool:
     """Whether the parameters do not tell the elements of ``access``."""
     elements = scop.without_limits(access.relation.intersect_params(scop.context).range())
-    has_least = elements.dim_has_lower_bound(isl.dim_type.set, 0)
-    return not (has_least and elements.dim_has_upper_bound(isl.dim_type.set, 0))
+    bounded_below = elements.dim_has_lower_bound(isl.dim_type.set, 0)
+    return not (bounded_below and elements.dim_has_upper_bound(isl.dim_type.set, 0))
 
 
 def _subscripts(node: c_ast.Node) -> Iterator[c_ast.Node]:

@@ -1,4 +1,4 @@
-"""Dependences by subtraction: all earlier accesses of an element, less those behind a certain write.
+"""Last writers by subtraction: all earlier accesses of an element, less those before a certain write.
 
 This is what isl's ``compute_flow`` finds by parametric integer programming. Where loops have strides it
 was seen to name a source that a later one overwrites (``i`` from 0 to 3 by 2, followed by a

@@ -1,4 +1,4 @@
-"""Variables that one statement defines anew in each iteration: ``int c = idx[i]; ... x[c] ...``.
+"""Privatisable definitions: variables that each iteration sets first: ``int c = idx[i]; ... x[c] ...``.
 
 Where such a variable is read, it stands for the right-hand side of its definition.
 """

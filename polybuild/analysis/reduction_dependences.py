@@ -30,7 +30,7 @@ from polybuild.scop.model import AccessKind, Scop
 def separate_reduction_dependences(
     scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]
 ) -> Dependences:
-    """``dependences`` where the pairs within a group of ``reductions`` are in ``relaxed`` only.
+    """``dependences`` where only ``reductions`` has the pairs within a group of the given ones.
 
     Groups without such pairs are not there; if none has any, ``dependences`` itself is returned.
     """
@@ -38,10 +38,10 @@ def separate_reduction_dependences(
     parts = [
         each
         for each in _accumulator_arrays(scop, reductions)
-        if each.may_relax(in_private=each.name in private)
+        if each.may_separate(in_private=each.name in private)
     ]
-    orders = [order for part in parts for order in part.orders()]
-    if not orders:
+    found = [each for part in parts for each in part.reduction_dependences()]
+    if not found:
         return dependences
     names = {each.name for each in parts}
     reads, must, may = (
@@ -62,7 +62,7 @@ def separate_reduction_dependences(
         flow=flow.coalesce(),
         false=false.coalesce(),
         private=tuple(private.values()),
-        relaxed=tuple(orders),
+        reductions=tuple(found),
     )
 
 
@@ -83,7 +83,7 @@ def _accumulator_arrays(scop: Scop, reductions: Sequence[Reduction]) -> list[_Ac
 
 
 class _AccumulatorArray:
-    """The accesses of one array ``name``, those of its reductions apart."""
+    """The accesses of one array ``name``, those of its reductions separately."""
 
     def __init__(self, scop: Scop, name: str, reductions: Sequence[Reduction]) -> None:
         self.name = name
@@ -108,11 +108,11 @@ class _AccumulatorArray:
         )
         self._may = self._united([may, *(each.accumulator for each in self._groups)])
 
-    def may_relax(self, *, in_private: bool) -> bool:
-        """Whether the accesses are of a kind that is told apart here."""
+    def may_separate(self, *, in_private: bool) -> bool:
+        """Whether the accesses are of a kind that is distinguished here."""
         return self._static and not (in_private and self._mixed)
 
-    def orders(self) -> list[ReductionDependences]:
+    def reduction_dependences(self) -> list[ReductionDependences]:
         """The pairs within each group that has some."""
         found = []
         for each in self._groups:
@@ -122,7 +122,7 @@ class _AccumulatorArray:
         return found
 
     def flow(self) -> isl.UnionMap:
-        """From each write to the reads that may see its value, apart from the relaxed ones."""
+        """From each write to the reads that may see its value, without those within a group."""
         found = self._flow_to(self._reads)
         for each in self._groups:
             to_own = self._flow_to(each.accumulator)
@@ -130,7 +130,7 @@ class _AccumulatorArray:
         return found
 
     def false(self) -> isl.UnionMap:
-        """Anti and output dependences, apart from the relaxed ones."""
+        """Anti and output dependences, without those within a group."""
         accumulators = [each.accumulator for each in self._groups]
         others = self._must.union(self._may_of_others())
         found = self._false_to(others, [self._reads, others, *accumulators])
@@ -140,7 +140,7 @@ class _AccumulatorArray:
         return found
 
     def private(self, before: PrivateArray) -> PrivateArray:
-        """The private array ``before``, without the relaxed pairs."""
+        """The private array ``before``, without the pairs within a group."""
         order = before.order
         for each in self._groups:
             order = order.subtract(self._within(each))

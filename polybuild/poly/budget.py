@@ -16,11 +16,11 @@ _SPENT = "maximal number of operations exceeded"
 
 
 @contextmanager
-def operation_budget(most: int) -> Iterator[None]:
-    """What takes more than ``most`` operations under this makes isl give up and raise."""
+def operation_budget(maximum: int) -> Iterator[None]:
+    """What takes more than ``maximum`` operations under this makes isl give up and raise."""
     context = isl.DEFAULT_CONTEXT
     context.reset_operations()
-    context.set_max_operations(most)
+    context.set_max_operations(maximum)
     try:
         yield
     except Unsupported:
@@ -35,7 +35,7 @@ def operation_budget(most: int) -> Iterator[None]:
 
 
 @contextmanager
-def budget_within(most: int) -> Iterator[None]:
+def budget_within(maximum: int) -> Iterator[None]:
     """A budget of its own for something that can be done without; the one around it starts afresh after it.
 
     Raises as ``operation_budget`` does, and leaves isl usable.
@@ -43,17 +43,17 @@ def budget_within(most: int) -> Iterator[None]:
     context = isl.DEFAULT_CONTEXT
     around = context.get_max_operations()
     try:
-        with operation_budget(min(most, around) if around else most):
+        with operation_budget(min(maximum, around) if around else maximum):
             yield
     finally:
         context.reset_operations()
         context.set_max_operations(around)
 
 
-def found_within(most: int, find: Callable[[], _T]) -> _T | None:
+def found_within(maximum: int, find: Callable[[], _T]) -> _T | None:
     """What ``find`` finds under a budget of its own, as of ``budget_within``; None if that is not enough."""
     try:
-        with budget_within(most):
+        with budget_within(maximum):
             return find()
     except isl.Error as error:
         if not was_spent(error):
@@ -65,13 +65,13 @@ def found_within(most: int, find: Callable[[], _T]) -> _T | None:
 def unlimited() -> Iterator[None]:
     """What is done under this does not count; for work that is bounded in another way."""
     context = isl.DEFAULT_CONTEXT
-    most = context.get_max_operations()
+    maximum = context.get_max_operations()
     context.set_max_operations(0)
     try:
         yield
     finally:
         context.reset_operations()
-        context.set_max_operations(most)
+        context.set_max_operations(maximum)
 
 
 def was_spent(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""Relations simple enough for Farkas' lemma: supersets with few constraints.
+"""Relations simple enough for Farkas' lemma: over-approximations with few constraints.
 
 For a convex piece of a relation, isl finds the affine functions that are not negative on it by
 eliminating one multiplier per constraint (isl_farkas.c, Fourier-Motzkin). That explodes with
@@ -17,15 +17,15 @@ import islpy as isl
 from polybuild.poly.relations import maps_of, union_of
 
 # inequalities of one piece; more than ten of them have been seen to take minutes
-_MOST = 10
+_MAXIMUM_INEQUALITIES = 10
 # but not those of a box, with two ends of each side
-_MOST_OF_SIDE = 8
+_MAXIMUM_PER_DIMENSION = 8
 _DIV = isl.dim_type.div
 _ENDS = (isl.dim_type.in_, isl.dim_type.out)
 
 
 def overapproximation_of(relation: isl.UnionMap) -> isl.UnionMap:
-    """A superset of ``relation`` whose pieces have no existential variables and few inequalities each."""
+    """``relation`` over-approximated by pieces without existential variables, with few inequalities each."""
     pieces = [piece for each in maps_of(relation) for piece in each.get_basic_maps()]
     return union_of(
         (isl.Map.from_basic_map(overapproximation_of_piece(each)) for each in pieces), relation.get_space()
@@ -33,18 +33,19 @@ def overapproximation_of(relation: isl.UnionMap) -> isl.UnionMap:
 
 
 def overapproximation_of_piece(piece: isl.BasicMap) -> isl.BasicMap:
-    """A superset of ``piece`` without existential variables, with few inequalities or those of a box."""
+    """``piece`` over-approximated without existential variables, by few inequalities or those of a box."""
     hidden = piece.dim(isl.dim_type.div)
-    if hidden and len(_inequalities(piece)) > _MOST:  # eliminating these variables explodes just the same
+    # eliminating these variables from many inequalities explodes just the same
+    if hidden and len(_inequalities(piece)) > _MAXIMUM_INEQUALITIES:
         piece = _of(
             piece, [each for each in piece.get_constraints() if not each.involves_dims(_DIV, 0, hidden)]
         )
     piece = piece.remove_divs()
-    if len(_inequalities(piece)) <= _MOST:
+    if len(_inequalities(piece)) <= _MAXIMUM_INEQUALITIES:
         return piece
     inequalities = sorted(filter(_sides, _inequalities(piece)), key=_importance)
     if not _is_box(inequalities):
-        inequalities = inequalities[:_MOST]
+        inequalities = inequalities[:_MAXIMUM_INEQUALITIES]
     return _of(piece, [each for each in piece.get_constraints() if each.is_equality()] + inequalities)
 
 
@@ -70,7 +71,7 @@ def _is_box(inequalities: list[isl.Constraint]) -> bool:
     """Whether each is about one dimension, of either end."""
     sides = [_sides(each) for each in inequalities]
     counts = Counter(position for each in sides for position in each)
-    return all(len(each) == 1 for each in sides) and max(counts.values(), default=0) <= _MOST_OF_SIDE
+    return all(len(each) == 1 for each in sides) and max(counts.values(), default=0) <= _MAXIMUM_PER_DIMENSION
 
 
 def _sides(constraint: isl.Constraint) -> frozenset[int]:

@@ -11,15 +11,15 @@ _set, _param = isl.dim_type.set, isl.dim_type.param
 Point = tuple[int, ...]
 
 
-def small_parameters(values: isl.Set, least: int) -> isl.Set:
-    """One point of the parameter values ``values``: each at ``least``, or as near above it as can be.
+def small_parameters(values: isl.Set, minimum: int) -> isl.Set:
+    """One point of the parameter values ``values``: each at ``minimum``, or as near above it as can be.
 
     A parameter that must be smaller gets its largest value. ``values`` must not be empty.
     """
     count = values.dim(_param)
     for dim in range(count):
         line = values.move_dims(_set, 0, _param, dim, 1).project_out_all_params()
-        above = line.lower_bound_val(_set, 0, isl.Val(least))
+        above = line.lower_bound_val(_set, 0, isl.Val(minimum))
         value = line.dim_max_val(0) if above.is_empty() else above.dim_min_val(0)
         if not value.is_int():
             value = line.sample_point().get_coordinate_val(_set, 0)
@@ -37,12 +37,12 @@ def first_point(domain: isl.Set) -> Point | None:
     return _coordinates(point, domain.dim(_set))
 
 
-def points(domain: isl.Set, most: int) -> list[Point]:
-    """The points of a bounded set without parameters, in lexicographic order; at most about ``most``."""
+def points(domain: isl.Set, maximum: int) -> list[Point]:
+    """The points of a bounded set without parameters, in lexicographic order; at most about ``maximum``."""
     found: list[isl.Point] = []
 
     def add(point: isl.Point) -> None:
-        if len(found) < most:
+        if len(found) < maximum:
             found.append(point)
 
     domain.foreach_point(add)

@@ -1,8 +1,8 @@
 """The proof that a schedule tree respects the dependences, run after every change of the tree.
 
 The tree is walked from the root with the dependences whose two ends still share
-their execution date. A band splits them into those it satisfies (source first),
-those it leaves for deeper levels (same date), and those it breaks; a sequence
+their time stamps. A band splits them into those it satisfies (source first),
+those it leaves for deeper levels (same time stamp), and those it breaks; a sequence
 does the same by position. Nothing may be broken, and nothing may be left at a
 leaf: then every dependent pair is executed in order, whatever the tree looks
 like.
@@ -39,11 +39,11 @@ class _LiveRanges:
         """What is left of them in one child of a sequence."""
         flow = self.flow.intersect_domain(chosen).intersect_range(chosen)
         order = self.order.intersect_domain(chosen).intersect_range(chosen)
-        parted = self.open.union(_ends(self.flow.subtract(flow))).intersect(chosen)
+        parted = self.open.union(_instances_of(self.flow.subtract(flow))).intersect(chosen)
         return _LiveRanges(self.name, flow, order, parted)
 
 
-def _ends(relation: isl.UnionMap) -> isl.UnionSet:
+def _instances_of(relation: isl.UnionMap) -> isl.UnionSet:
     """The instances that ``relation`` relates to others."""
     return relation.domain().union(relation.range())
 
@@ -60,11 +60,11 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
         for each in dependences.private
     )
     _check(schedule.get_root(), dependences.validity, ranges)
-    for each in dependences.relaxed:
-        _check_relaxed(schedule.get_root(), each.order)
+    for each in dependences.reductions:
+        _check_reductions(schedule.get_root(), each.pairs)
 
 
-def _check_relaxed(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
+def _check_reductions(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
     """No coincident member separates a pair of ``active``: reductions on one element, in any order.
 
     They may not run side by side. Loops that combine what each thread accumulates are not coincident.
@@ -80,7 +80,7 @@ def _check_relaxed(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
                 )
         active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
     for each in children(node):
-        _check_relaxed(each, within(active, each))
+        _check_reductions(each, within(active, each))
 
 
 def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
@@ -95,7 +95,7 @@ def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
     ranges = []
     for each in dependences.private:
         flow = left(each.flow)
-        parted = _ends(each.flow.subtract(flow)).intersect(here)
+        parted = _instances_of(each.flow.subtract(flow)).intersect(here)
         ranges.append(_LiveRanges(each.array.name, flow, left(each.order), parted))
     try:
         _check(node, left(dependences.validity), tuple(ranges))
@@ -129,9 +129,9 @@ def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRang
 
 
 def _expect_nothing_left(active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
-    _expect_empty(active, "two dependent instances have the same date")
+    _expect_empty(active, "two dependent instances have the same time stamp")
     for each in ranges:
-        _expect_empty(each.order, f"two live ranges of '{each.name}' have the same date")
+        _expect_empty(each.order, f"two live ranges of '{each.name}' have the same time stamp")
 
 
 def _expect_empty(broken: isl.UnionMap | isl.UnionSet, message: str) -> None:
@@ -153,13 +153,13 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
 def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRanges:
     """What is left of the order of live ranges below a band.
 
-    The band may change the order of two live ranges if both have one date in it:
+    The band may change the order of two live ranges if both have one time stamp in it:
     then one of them is over before the other begins.
     """
     local = ranges.flow.eq_at_multi_union_pw_aff(partial)
-    parted = ranges.open.union(_ends(ranges.flow.subtract(local))).coalesce()
+    parted = ranges.open.union(_instances_of(ranges.flow.subtract(local))).coalesce()
     broken = ranges.order.lex_gt_at_multi_union_pw_aff(partial)
-    _expect_empty(_ends(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
+    _expect_empty(_instances_of(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
     return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
 
 
@@ -170,13 +170,13 @@ def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
         coincident = bool(node.band_member_get_coincident(position))
         if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
             continue
-        date = member(node, position)
+        own = member(node, position)
         _expect_empty(
-            active.lex_gt_at_multi_union_pw_aff(date), f"member {position} of a band goes back in time"
+            active.lex_gt_at_multi_union_pw_aff(own), f"member {position} of a band goes back in time"
         )
         if coincident:
             _expect_empty(
-                active.lex_lt_at_multi_union_pw_aff(date),
+                active.lex_lt_at_multi_union_pw_aff(own),
                 f"member {position} of a band is marked coincident and carries a dependence",
             )
 
@@ -222,7 +222,9 @@ def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, u
             broken = outgoing.intersect_range(other)
             if not broken.is_empty():
                 parted = ranges.within(chosen).open.union(ranges.within(other).open)
-                _expect_empty(_ends(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
+                _expect_empty(
+                    _instances_of(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap"
+                )
 
 
 def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tuple[PrivateArray, ...]:

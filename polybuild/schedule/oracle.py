@@ -4,7 +4,7 @@ The instances of a region are enumerated for fixed parameters and run twice, in
 the order of the original schedule and in that of the transformed tree. What
 counts is who sees what: each read must see the same write (of the same
 instance) both times, and each element must end with the same last write.
-Dates are computed by walking the schedule tree, one instance at a time. Where sizes are
+Time stamps are computed by walking the schedule tree, one instance at a time. Where sizes are
 large only some instances are run: orders that agree for all agree for them, too, but for
 arrays whose live ranges may change places.
 """
@@ -49,7 +49,7 @@ def first_difference(
 ) -> Difference | None:
     """Compare ``schedule`` with the original order for the given parameter values; None if they agree.
 
-    Where ``near`` is given, only instances are run whose counters are less than that above their least.
+    Where ``near`` is given, only instances are run whose counters are less than that above their minimum.
 
     The loops under the marks in ``backwards`` are run from their last iteration to their first, which
     loops of threads must allow. Parameters must lie in the context of ``scop``.
@@ -75,12 +75,12 @@ def first_difference(
 
 
 def fixed_near(domain: isl.Set, parameters: Mapping[str, int], near: int) -> isl.Set:
-    """``domain`` for these parameters, and where ``near`` is given the part of it near its least counters."""
+    """``domain`` for these parameters, where ``near`` is given the part near its smallest counters."""
     found = fixed(domain, parameters)
     for dim in range(found.dim(_set) if near else 0):
-        least = found.dim_min_val(dim)
-        if least.is_int():
-            found = found.upper_bound_val(_set, dim, least.add(isl.Val(near - 1)))
+        minimum = found.dim_min_val(dim)
+        if minimum.is_int():
+            found = found.upper_bound_val(_set, dim, minimum.add(isl.Val(near - 1)))
     return found
 
 
@@ -113,11 +113,11 @@ class _Accumulated:
 
 
 def _accumulators(dependences: Dependences) -> dict[int, int]:
-    """The group of each node of a body that accumulates, where the order of the group is relaxed."""
+    """The group of each node of a body that accumulates, where its group may run in any order."""
     return {
         node: number
-        for number, relaxed in enumerate(dependences.relaxed)
-        for reduction in relaxed.reductions
+        for number, group in enumerate(dependences.reductions)
+        for reduction in group.reductions
         for node in reduction.own
     }
 
@@ -175,7 +175,7 @@ def _fed(values: tuple[object, ...], group: int, instance: Instance) -> tuple[ob
 
 
 class _TimeStamps:
-    """Dates of instances under a schedule tree with fixed parameters."""
+    """Time stamps of instances under a schedule tree with fixed parameters."""
 
     def __init__(
         self, schedule: isl.Schedule, parameters: Mapping[str, int], backwards: Iterable[str]
@@ -185,7 +185,7 @@ class _TimeStamps:
         self._root = _CachedNode(schedule.get_root())
 
     def of(self, instance: Instance) -> Point:
-        """The date, to be compared lexicographically."""
+        """The time stamp, to be compared lexicographically."""
         return tuple(self._walk(self._root, instance, reverse=False))
 
     def _walk(self, node: _CachedNode, instance: Instance, *, reverse: bool) -> list[int]:

@@ -21,7 +21,7 @@ from polybuild.scop.model import Scop
 _SIZES = (40, 24, 14, 9, 6, 4)
 _SMALL = 2
 _NEAR = (24, 12, 6, 4, 3, 2)  # of sizes that the source fixes, the iterations that are run
-_MOST = 700  # instances; a second or two
+_MAXIMUM_INSTANCES = 700  # instances; a second or two
 
 
 def check_by_running(
@@ -62,12 +62,12 @@ def _run(
 
 
 def _possible(scop: Scop, ran: isl.Set, sizes: Sequence[int]) -> Iterator[tuple[dict[str, int], int, int]]:
-    """Parameter values, how near, and how many instances that are, the most first."""
+    """Parameter values, how near, and how many instances that are, the largest first."""
     for size in sizes:
         parameters = _values(small_parameters(ran, size))
         for near in (0, *_NEAR):
             count = _count(scop, parameters, near)
-            if count <= _MOST:
+            if count <= _MAXIMUM_INSTANCES:
                 yield parameters, near, count
                 break
 
@@ -88,8 +88,8 @@ def _count(scop: Scop, parameters: dict[str, int], near: int) -> int:
         domain = fixed_near(statement.domain, parameters, near)
         number = domain.count_val() if domain.is_bounded() else None
         if number is None or not number.is_int():
-            return _MOST + 1
+            return _MAXIMUM_INSTANCES + 1
         total += number.to_python()
-        if total > _MOST:
+        if total > _MAXIMUM_INSTANCES:
             break
     return total

@@ -66,8 +66,8 @@ def contract(
         for rows in _bases(dimensions, diagonals=diagonals)
         if (mapping := _successive_moduli(distances, rows, context))
     ]
-    least = min(map(_sample_size, found), default=0)
-    return [each for each in found if _sample_size(each) == least]
+    minimum = min(map(_sample_size, found), default=0)
+    return [each for each in found if _sample_size(each) == minimum]
 
 
 def _bases(dimensions: int, *, diagonals: bool) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -138,5 +138,5 @@ def _at_sample(modulus: isl.PwAff) -> int:
 
 def _constant(modulus: isl.PwAff) -> int | None:
     """The largest value of a modulus, None if it grows with a parameter."""
-    most = largest(modulus)
-    return int(most.to_python()) if most.is_int() else None
+    maximum = largest(modulus)
+    return int(maximum.to_python()) if maximum.is_int() else None

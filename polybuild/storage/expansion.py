@@ -52,29 +52,29 @@ def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tup
     are the elements that are read and not written before, and one after all others, with those written.
     """
     read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
-    copies: list[Array] = []
+    expanded: list[Array] = []
     statements = list(scop.statements)
     schedule = scop.schedule
     for array in arrays:
-        own = _copy_of(array, {each.name for each in (*scop.arrays, *copies)})
-        copies.append(own)
-        users = [each for each in scop.statements if _uses(each, array)]
-        statements = [_on_copy(each, array, own) for each in statements]
+        own = _expansion_of(array, {each.name for each in (*scop.arrays, *expanded)})
+        expanded.append(own)
+        users = [each for each in scop.statements if _accesses(each, array)]
+        statements = [_on_expansion(each, array, own) for each in statements]
         if array.name in read_first:
             name = f"S{len(statements)}"
-            statements.append(_transfer(name, read_first[array.name], array, own, users[0]))
+            statements.append(_copy_statement(name, read_first[array.name], array, own, users[0]))
             schedule = _alone(statements[-1]).sequence(schedule)
         _, written, _ = accesses_of(scop, array)
         if not written.is_empty():
             name = f"S{len(statements)}"
             elements = isl.Set.from_union_set(written.range())
-            statements.append(_transfer(name, elements, own, array, users[-1]))
+            statements.append(_copy_statement(name, elements, own, array, users[-1]))
             schedule = schedule.sequence(_alone(statements[-1]))
-    changed = replace(scop, arrays=(*scop.arrays, *copies), statements=tuple(statements), schedule=schedule)
-    return changed, tuple(copies)
+    changed = replace(scop, arrays=(*scop.arrays, *expanded), statements=tuple(statements), schedule=schedule)
+    return changed, tuple(expanded)
 
 
-def _copy_of(array: Array, taken: set[str]) -> Array:
+def _expansion_of(array: Array, taken: set[str]) -> Array:
     """An array of the region for the elements of ``array``; it is never declared."""
     name = f"{array.name}_copy"
     while name in taken:
@@ -91,7 +91,7 @@ def _copy_of(array: Array, taken: set[str]) -> Array:
     )
 
 
-def _on_copy(statement: Statement, array: Array, own: Array) -> Statement:
+def _on_expansion(statement: Statement, array: Array, own: Array) -> Statement:
     """``statement`` with ``own`` in place of ``array``."""
     accesses = tuple(
         replace(each, array=own, relation=each.relation.set_tuple_name(isl.dim_type.out, own.name))
@@ -102,7 +102,7 @@ def _on_copy(statement: Statement, array: Array, own: Array) -> Statement:
     return replace(statement, accesses=accesses)
 
 
-def _transfer(name: str, elements: isl.Set, source: Array, target: Array, user: Statement) -> Statement:
+def _copy_statement(name: str, elements: isl.Set, source: Array, target: Array, user: Statement) -> Statement:
     """``target[e] = source[e]`` for each of ``elements``; it stands where ``user`` does."""
     domain = _in_one_piece(elements).set_tuple_name(name)
     counters = [f"{name}_{each}" for each in range(len(source.extents))]
@@ -141,7 +141,7 @@ def _alone(statement: Statement) -> isl.Schedule:
     return isl.Schedule.from_domain(domain).insert_partial_schedule(order)
 
 
-def _uses(statement: Statement, array: Array) -> bool:
+def _accesses(statement: Statement, array: Array) -> bool:
     return any(each.array.name == array.name for each in statement.accesses)
 
 

@@ -76,8 +76,8 @@ def _linear(function: isl.PwMultiAff) -> _Rows | None:
 def _rows_of(hyperplanes: isl.MultiUnionPwAff, statement: Statement) -> _Rows | None:
     """The coefficients of the statement's counters in each member of a band."""
     here = hyperplanes.intersect_domain(isl.UnionSet.from_set(statement.domain))
-    (dates,) = maps_of(isl.UnionMap.from_multi_union_pw_aff(here))
-    return _linear(isl.PwMultiAff.from_map(dates))
+    (schedule,) = maps_of(isl.UnionMap.from_multi_union_pw_aff(here))
+    return _linear(isl.PwMultiAff.from_map(schedule))
 
 
 def _solutions(rows: Sequence[Sequence[int]], values: Sequence[int], count: int) -> isl.Set:

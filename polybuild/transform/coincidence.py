@@ -1,8 +1,8 @@
-"""Coincident members of bands where some dependences are relaxed.
+"""Coincident members of bands where reductions may run in any order.
 
-Reductions may run in any order, but not side by side on one element. So the order that
-``legality`` proves knows nothing of the relaxed pairs, and coincident members, whose
-iterations run side by side, must not separate them.
+They may not run side by side on one element. So the order that ``legality`` proves ignores
+the reductions' own dependences, and coincident members, whose iterations run side by side, must
+not carry them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import islpy as isl
 from polybuild.poly.trees import is_band, member, within
 
 
-def without_carried(schedule: isl.Schedule, relaxed: isl.UnionMap) -> isl.Schedule:
-    """``schedule`` with no member coincident that separates a pair of ``relaxed``."""
-    return _cleared(schedule.get_root(), relaxed).get_schedule()
+def without_carried(schedule: isl.Schedule, reductions: isl.UnionMap) -> isl.Schedule:
+    """``schedule`` with no member coincident that carries one of the dependences ``reductions``."""
+    return _cleared(schedule.get_root(), reductions).get_schedule()
 
 
 def _cleared(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:

@@ -15,14 +15,14 @@ import islpy as isl
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
-def copy_instances(name: str, dates: isl.Set, kept: Sequence[int | tuple[int, int]]) -> isl.Map:
-    """From each of ``dates`` to the instance of copy statement ``name`` that serves it.
+def copy_instances(name: str, time_stamps: isl.Set, kept: Sequence[int | tuple[int, int]]) -> isl.Map:
+    """From each of ``time_stamps`` to the instance of copy statement ``name`` that serves it.
 
-    The instance has one dimension for each entry of ``kept``: a dimension of the dates, or
+    The instance has one dimension for each entry of ``kept``: a dimension of the time stamps, or
     ``(dimension, size)`` for the number of the chunk of ``size`` that it lies in.
     """
-    local = isl.LocalSpace.from_space(dates.get_space())
-    space = dates.get_space().add_dims(_set, 0)
+    local = isl.LocalSpace.from_space(time_stamps.get_space())
+    space = time_stamps.get_space().add_dims(_set, 0)
     target = isl.MultiAff.zero(isl.Space.map_from_domain_and_range(space, _tuple(space, name, len(kept))))
     for index, each in enumerate(kept):
         position, size = each if isinstance(each, tuple) else (each, 1)
@@ -30,7 +30,7 @@ def copy_instances(name: str, dates: isl.Set, kept: Sequence[int | tuple[int, in
         if size > 1:
             value = value.scale_down_val(isl.Val(size)).floor()
         target = target.set_aff(index, value)
-    return isl.Map.from_multi_aff(target).intersect_domain(dates)
+    return isl.Map.from_multi_aff(target).intersect_domain(time_stamps)
 
 
 def graft(instances: isl.Map, depth: int, *, unroll: bool) -> isl.ScheduleNode:

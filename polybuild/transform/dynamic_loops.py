@@ -58,8 +58,8 @@ def _separated_band(node: isl.ScheduleNode, statements: Mapping[str, Statement])
     depth = node.get_tree_depth()
     members: list[_Member] = []
     for position in range(node.band_n_member()):
-        dates = isl.UnionMap.from_multi_union_pw_aff(member(node, position))
-        found = _member(dates.intersect_domain(node.get_domain()), statements)
+        schedule = isl.UnionMap.from_multi_union_pw_aff(member(node, position))
+        found = _member(schedule.intersect_domain(node.get_domain()), statements)
         if found is None:
             return None
         if found.backwards:
@@ -152,7 +152,7 @@ def _forwards(schedule: isl.Map, statements: Mapping[str, Statement]) -> bool:
 
 
 def _steps_through(schedule: isl.Map, loop: DynamicLoop, *, backwards: bool = False) -> bool:
-    """Whether the one date of ``schedule`` counts as ``loop`` does, or against it."""
+    """Whether the one dimension of ``schedule`` counts as ``loop`` does, or against it."""
     anything = isl.Map.universe(schedule.get_space())
     upwards = (loop.step > 0) != backwards
     relate = anything.equate if upwards else anything.oppose

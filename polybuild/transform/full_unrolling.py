@@ -1,4 +1,4 @@
-"""Loops of few iterations, as over the window of a filter: they stay inside of all others, unrolled.
+"""Full unrolling of small-trip-count loops, as over the window of a filter: they stay inside of all others.
 
 Outside they would repeat long loops a few times over, and tiles or vectors of them have next to no
 iterations. Unrolled, they leave the loop around to the vector unit, whichever compiler follows.
@@ -17,17 +17,17 @@ from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
 # What is below a mark of this name is unrolled.
-FULL_UNROLLING = "short"
+FULL_UNROLLING = "full-unrolling"
 
-# The iterations that a short loop has, and the statements that a nest of them becomes.
+# The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
 _FEW = 8
-_MOST = 32
+_MAXIMUM_STATEMENTS = 32
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
 def has_small_trip_counts(scop: Scop) -> bool:
-    """Whether a statement has a loop of few iterations around it, besides others."""
+    """Whether a statement has a small-trip-count loop around it, besides others."""
     for counts in trip_counts(scop):
         few = [_is_few(each) for each in map(largest, counts)]
         if any(few) and not all(few):
@@ -36,7 +36,7 @@ def has_small_trip_counts(scop: Scop) -> bool:
 
 
 def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
-    """``schedule`` with the short loops of permutable bands inside of the long ones, below marks."""
+    """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks."""
     if not has_small_trip_counts(scop):
         return schedule
     return _visit(schedule.get_root())[0].get_schedule()
@@ -51,7 +51,7 @@ def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 
 
 def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
-    """The tree at ``node``; how many statements it becomes if all its loops are short, else None."""
+    """The tree at ``node``; how many statements it becomes if all its loops are unrolled, else None."""
     counts: list[int | None] = []
     for index in range(node.n_children()):
         below, count = _visit(node.child(index))
@@ -61,18 +61,18 @@ def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
     inside = None if None in counts else total
     if inside is None or not is_band(node):
         return node, inside
-    short: list[int] = []
+    small: list[int] = []
     for position in reversed(range(node.band_n_member())):
         trips = _trips(node, position)
-        if _is_few(trips) and inside * trips.to_python() <= _MOST:
-            short.insert(0, position)
+        if _is_few(trips) and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
+            small.insert(0, position)
             inside *= trips.to_python()
-    long = [each for each in range(node.band_n_member()) if each not in short]
-    if not long:
+    large = [each for each in range(node.band_n_member()) if each not in small]
+    if not large:
         return node, inside
-    if short and node.band_get_permutable():
-        node = permute(node, [*long, *short]).band_split(len(long))
-    if any(map(is_band, descendants(node.child(0)))) and inside <= _MOST:
+    if small and node.band_get_permutable():
+        node = permute(node, [*large, *small]).band_split(len(large))
+    if any(map(is_band, descendants(node.child(0)))) and inside <= _MAXIMUM_STATEMENTS:
         node = _unrolled(node.child(0)).insert_mark(isl.Id(FULL_UNROLLING)).parent()
     return node, None
 
@@ -91,11 +91,11 @@ def _is_few(trips: isl.Val) -> bool:
 
 
 def _trips(node: isl.ScheduleNode, position: int) -> isl.Val:
-    """How many values a member of a band takes at most, what is before it being equal."""
-    dates = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    """The maximum number of values of a member of a band for equal values of the members before it."""
+    time_stamps = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
     for each in range(position + 1):
-        dates = dates.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
-    values = isl.Set.from_union_set(dates.range())
+        time_stamps = time_stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
+    values = isl.Set.from_union_set(time_stamps.range())
     before = values.dim(_set) - 1
     relation = isl.Map.from_range(values).move_dims(_in, 0, _out, 0, before)
     return largest(relation.dim_max(0).sub(relation.dim_min(0))).add(isl.Val.one(node.get_ctx()))

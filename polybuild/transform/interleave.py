@@ -10,7 +10,7 @@
 
 This is fusion with shifts (PLDI 2008, section 3.2: one hyperplane for all statements, with offsets of
 their own). A statement lags behind those it depends on by as many rows as their distances ask for, so
-that rows are used again while they are in the first-level cache. The innermost loops stay apart,
+that rows are used again while they are in the first-level cache. The innermost loops stay separate,
 for the vector unit.
 """
 
@@ -64,10 +64,10 @@ def _lags(order: list[str], counter: isl.UnionPwAff, dependences: isl.UnionMap) 
                 continue
             relation = isl.UnionMap.from_map(each).apply_domain(place).apply_range(place)
             distances = isl.Set.from_union_set(relation.deltas())
-            least = distances.dim_min_val(0)
-            if not least.is_int():
+            minimum = distances.dim_min_val(0)
+            if not minimum.is_int():
                 return None
-            lags[name] = max(lags[name], lags[source] - least.to_python())
+            lags[name] = max(lags[name], lags[source] - minimum.to_python())
     return lags
 
 

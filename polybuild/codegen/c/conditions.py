@@ -113,7 +113,7 @@ class ConditionPrinter:
             first, second = overlap.first, overlap.second
             extrema = self._extrema[self._printers.index(printer)]
             nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
-            for each in (first.inspection, second.inspection):
+            for each in (first.inspector, second.inspector):
                 if each is not None:
                     nothing += "{} > {} || ".format(*extrema[each])
             return (
@@ -134,9 +134,9 @@ class ConditionPrinter:
         """The address of the first (0) or the last (1) element of a box."""
         corners = (footprint.lowest, footprint.highest)[corner]
         subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corners]
-        if footprint.inspection is not None:
+        if footprint.inspector is not None:
             extrema = self._extrema[self._printers.index(printer)]
-            subscripts.insert(0, extrema[footprint.inspection][corner])
+            subscripts.insert(0, extrema[footprint.inspector][corner])
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:

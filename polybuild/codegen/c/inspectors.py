@@ -13,7 +13,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
-from polybuild.analysis.inspectors import Inspection
+from polybuild.analysis.inspectors import Inspector
 from polybuild.c.nodes import walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
@@ -27,21 +27,21 @@ from polybuild.targets.model import LoopDirective
 _MARK = "inspector"
 _LARGEST = (1 << 63) - 1
 
-Extrema = Mapping[Inspection, tuple[str, str]]
+Extrema = Mapping[Inspector, tuple[str, str]]
 """The variables of the minimum and the maximum subscript that each inspector saw."""
 
 
-def inspections_of(overlaps: Sequence[Overlap]) -> list[Inspection]:
+def inspectors_of(overlaps: Sequence[Overlap]) -> list[Inspector]:
     """The inspectors that ``overlaps`` need, each once."""
-    both = (each for overlap in overlaps for each in (overlap.first.inspection, overlap.second.inspection))
+    both = (each for overlap in overlaps for each in (overlap.first.inspector, overlap.second.inspector))
     return list(dict.fromkeys(each for each in both if each is not None))
 
 
-def name_extrema(inspections: Sequence[Inspection], taken: frozenset[str]) -> Extrema:
+def name_extrema(inspectors: Sequence[Inspector], taken: frozenset[str]) -> Extrema:
     """Variables that are not ``taken`` for the minimum and the maximum subscript of each inspector."""
     used = set(taken)
-    extrema: dict[Inspection, tuple[str, str]] = {}
-    for each in inspections:
+    extrema: dict[Inspector, tuple[str, str]] = {}
+    for each in inspectors:
         minimum = fresh(PREFIX + "least", used)
         maximum = fresh(PREFIX + "most", used)
         used |= {minimum, maximum}
@@ -49,11 +49,11 @@ def name_extrema(inspections: Sequence[Inspection], taken: frozenset[str]) -> Ex
     return extrema
 
 
-def extrema_declarations(inspections: Sequence[Inspection], extrema: Extrema) -> list[str]:
-    """The declarations of the minima and maxima of ``inspections``, before anything was looked at."""
+def extrema_declarations(inspectors: Sequence[Inspector], extrema: Extrema) -> list[str]:
+    """The declarations of the minima and maxima of ``inspectors``, before anything was looked at."""
     return [
         f"long long {minimum} = {_LARGEST}LL, {maximum} = -{_LARGEST}LL;"
-        for minimum, maximum in (extrema[each] for each in inspections)
+        for minimum, maximum in (extrema[each] for each in inspectors)
     ]
 
 
@@ -70,20 +70,20 @@ class InspectorText:
     file: str
 
 
-def write_inspectors(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
-    """Loops that find the extrema of ``inspections``, as lines of C; on several threads if ``parallel``."""
+def write_inspectors(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[str]:
+    """Loops that find the extrema of ``inspectors``, as lines of C; on several threads if ``parallel``."""
     lines = []
-    for _, group in groupby(inspections, key=lambda each: each.statement.name):
+    for _, group in groupby(inspectors, key=lambda each: each.statement.name):
         lines += _loops(list(group), text, parallel=parallel)
     return lines
 
 
-def _loops(inspections: Sequence[Inspection], text: InspectorText, *, parallel: bool) -> list[str]:
-    statement = _statement(inspections, text.extrema)
+def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[str]:
+    statement = _statement(inspectors, text.extrema)
     schedule = _in_order(statement)
     directives: dict[str, LoopDirective] = {}
     if parallel and statement.iterators:
-        minima, maxima = (tuple(text.extrema[each][end] for each in inspections) for end in (0, 1))
+        minima, maxima = (tuple(text.extrema[each][end] for each in inspectors) for end in (0, 1))
         directives[_MARK] = LoopDirective(0, parallel=True, reductions=(("min", minima), ("max", maxima)))
     own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
     taken = text.taken.union(name for pair in text.extrema.values() for name in pair)
@@ -99,16 +99,16 @@ def _loops(inspections: Sequence[Inspection], text: InspectorText, *, parallel: 
     return printer.lines(text.file)
 
 
-def _statement(inspections: Sequence[Inspection], extrema: Extrema) -> Statement:
+def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
     """A statement that runs where the inspected one does, and looks at what that would use."""
-    inspected = inspections[0].statement
+    inspected = inspectors[0].statement
     tests = [
         c_ast.If(
             c_ast.BinaryOp(op, value, c_ast.ID(extremum)),
             c_ast.Assignment("=", c_ast.ID(extremum), value),
             None,
         )
-        for each in inspections
+        for each in inspectors
         for value in (c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression),)
         for op, extremum in zip("<>", extrema[each], strict=True)
     ]
@@ -117,7 +117,7 @@ def _statement(inspections: Sequence[Inspection], extrema: Extrema) -> Statement
         body = c_ast.If(loop.predicate, body, None)
     mentioned = {id(node) for node in walk(body)}
     reads = {id(each.node): each for each in inspected.accesses}
-    reads |= {id(each.node): each for inspection in inspections for each in inspection.reads}
+    reads |= {id(each.node): each for inspector in inspectors for each in inspector.reads}
     return dataclasses.replace(
         inspected,
         body=body,

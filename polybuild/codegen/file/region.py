@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
-from polybuild.analysis.inspectors import Inspection
+from polybuild.analysis.inspectors import Inspector
 from polybuild.c.nodes import walk
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import accumulator_names
@@ -25,7 +25,7 @@ from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.inspectors import (
     InspectorText,
     extrema_declarations,
-    inspections_of,
+    inspectors_of,
     name_extrema,
     write_inspectors,
 )
@@ -111,7 +111,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     taken = used - _only_counters(scop) | frozenset(names.values())
-    extrema = name_extrema(inspections_of(plan.overlaps), used | frozenset(names.values()))
+    extrema = name_extrema(inspectors_of(plan.overlaps), used | frozenset(names.values()))
     printed = ConditionPrinter(scop, names, helpers, extrema)
     buffers = named_buffers(plan.buffers, used | taken)
     variables = accumulator_names(plan.accumulators, {*used, *taken, *_names_of(buffers)})
@@ -184,16 +184,16 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
 
 def _stage(
     plan: Plan,
-    step: tuple[list[Inspection], list[Overlap]],
+    step: tuple[list[Inspector], list[Overlap]],
     printed: ConditionPrinter,
     text: InspectorText,
 ) -> Stage:
-    """Inspections, and the comparisons that they allow."""
-    inspections, overlaps = step
+    """Inspectors, and the comparisons that they allow."""
+    inspectors, overlaps = step
     parallel = any(each.parallel for each in plan.directives.values())
     return Stage(
-        tuple(extrema_declarations(inspections, text.extrema)),
-        tuple(write_inspectors(inspections, text, parallel=parallel)),
+        tuple(extrema_declarations(inspectors, text.extrema)),
+        tuple(write_inspectors(inspectors, text, parallel=parallel)),
         printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
     )
 

@@ -13,7 +13,7 @@ Solve = Callable[[SearchState], Solution | None]
 
 
 class Cut(Enum):
-    """When strongly connected components are kept apart."""
+    """When strongly connected components get bands of their own."""
 
     ALL = "all"  # always
     SMART = "smart"  # unless they share data, have loops alike and lose no parallelism together
@@ -25,25 +25,25 @@ def partition(state: SearchState, cut: Cut, solve: Solve) -> list[tuple[str, ...
 
     Components join the latest group they may, as long as what they depend on stays before them.
     """
-    known: dict[tuple[str, ...], Solution | None] = {}
+    solutions: dict[tuple[str, ...], Solution | None] = {}
 
     def once(part: SearchState) -> Solution | None:
-        if part.names not in known:
-            known[part.names] = solve(part)
-        return known[part.names]
+        if part.names not in solutions:
+            solutions[part.names] = solve(part)
+        return solutions[part.names]
 
     groups: list[tuple[str, ...]] = []
     for component in components(state.names, state.arcs):
-        place = None if cut is Cut.ALL else _place(state, groups, component, cut, once)
-        if place is None:
+        position = None if cut is Cut.ALL else _position(state, groups, component, cut, once)
+        if position is None:
             groups.append(component)
         else:
-            joined = {*groups[place], *component}
-            groups[place] = tuple(each for each in state.names if each in joined)
+            joined = {*groups[position], *component}
+            groups[position] = tuple(each for each in state.names if each in joined)
     return groups
 
 
-def _place(
+def _position(
     state: SearchState, groups: list[tuple[str, ...]], component: tuple[str, ...], cut: Cut, solve: Solve
 ) -> int | None:
     """The group that ``component`` may join, None if it makes one of its own."""
@@ -70,8 +70,8 @@ def _joins(
     joined = solve(together)
     if joined is None:
         return False
-    apart = [solve(each) for each in (first, second)]
-    return joined.coincident or not any(each is not None and each.coincident for each in apart)
+    separate = [solve(each) for each in (first, second)]
+    return joined.coincident or not any(each is not None and each.coincident for each in separate)
 
 
 def _depth(state: SearchState) -> int:

@@ -14,7 +14,7 @@ from polybuild.schedule.pluto.program import Constraint, Effort, Terms, Unsettle
 _LARGEST = 4
 
 # Statements of a program with signed coefficients, which branches for each of them.
-_MOST_SIGNED = 4
+_MAXIMUM_SIGNED = 4
 
 # How many times the usual effort a program takes that is given up.
 _UNSETTLED = 30
@@ -55,7 +55,7 @@ def find_hyperplane(
     Raises TooLarge where that costs more than the ``effort`` that is left.
     """
     by_name = {each.name: each for each in nodes}
-    for signed in (False, True) if len(nodes) <= _MOST_SIGNED else (False,):
+    for signed in (False, True) if len(nodes) <= _MAXIMUM_SIGNED else (False,):
         layout = VariableLayout.of(nodes, parameters, signed=signed, joint=joint)
         constraints = [*layout.sums()]
         for edge in edges:

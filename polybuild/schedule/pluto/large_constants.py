@@ -1,7 +1,7 @@
 """Large numbers in the bounds of loops, taken as parameters of their own.
 
 A loop over ``0 <= i < 2000`` bounds every distance by the number 1999, so the integer program finds
-each hyperplane within reach of any other and has to tell coefficients of that size apart; isl then
+each hyperplane within reach of any other and has to distinguish coefficients of that size; isl then
 cuts for minutes. What is meant is "as far as the loop goes", which is what a parameter says. So
 constants beyond a few become parameters, one for all numbers near each other (``n``, ``n - 1``), and
 what numbers alone say about the region's own parameters (``n <= 2000``) is dropped. Both only make
@@ -22,7 +22,7 @@ _COLUMNS = (_dim.cst, _dim.param, _dim.in_, _dim.out, _dim.div)
 
 # Numbers from here on are sizes; smaller ones may be true distances.
 _LARGE = 17
-# How far numbers of one size are apart.
+# The maximum difference of numbers of one size.
 _NEAR = 8
 
 
@@ -30,23 +30,23 @@ _NEAR = 8
 class LargeConstants:
     """The numbers that become parameters, ascending: each stands for those up to ``_NEAR`` above it."""
 
-    least: tuple[int, ...]
+    smallest: tuple[int, ...]
 
     @classmethod
     def of(cls, relations: Iterable[isl.Map]) -> LargeConstants:
         """The sizes in the constraints of ``relations``."""
-        least: list[int] = []
+        smallest: list[int] = []
         for number in sorted({each for relation in relations for each in _large_numbers(relation)}):
-            if not least or number > least[-1] + _NEAR:
-                least.append(number)
-        return cls(tuple(least))
+            if not smallest or number > smallest[-1] + _NEAR:
+                smallest.append(number)
+        return cls(tuple(smallest))
 
     def abstract(self, relation: isl.Map) -> isl.Map:
         """``relation`` with the sizes as further parameters, behind its own."""
         space = relation.get_space()
         own = space.dim(_dim.param)
-        space = space.add_dims(_dim.param, len(self.least))
-        for index in range(len(self.least)):
+        space = space.add_dims(_dim.param, len(self.smallest))
+        for index in range(len(self.smallest)):
             space = space.set_dim_name(_dim.param, own + index, f"size{index}")
         result = isl.Map.empty(space)
         for piece in relation.get_basic_maps():
@@ -58,10 +58,10 @@ class LargeConstants:
             self._rows(rows, own)
             for rows in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS))
         )
-        width = 1 + own + len(self.least)
-        for index in range(len(self.least)):  # a size is not small
+        width = 1 + own + len(self.smallest)
+        for index in range(len(self.smallest)):  # a size is not small
             inequalities.append([-2, *(int(each == 1 + own + index) for each in range(1, width))])
-        total = 1 + sum(piece.dim(each) for each in _COLUMNS[1:]) + len(self.least)
+        total = 1 + sum(piece.dim(each) for each in _COLUMNS[1:]) + len(self.smallest)
         matrices = (matrix_of(equalities, total), matrix_of(inequalities, total))
         return isl.BasicMap.from_constraint_matrices(space, *matrices, *_COLUMNS)
 
@@ -69,14 +69,14 @@ class LargeConstants:
         """The constraints in ``matrix``, with columns for the sizes."""
         rows = []
         for constant, *factors in rows_of(matrix):
-            sizes = [0] * len(self.least)
+            sizes = [0] * len(self.smallest)
             rest = constant
             if abs(constant) >= _LARGE:
                 if not any(factors[own:]):
                     continue
-                index = max(index for index, each in enumerate(self.least) if each <= abs(constant))
+                index = max(index for index, each in enumerate(self.smallest) if each <= abs(constant))
                 sizes[index] = 1 if constant > 0 else -1
-                rest -= sizes[index] * self.least[index]
+                rest -= sizes[index] * self.smallest[index]
             rows.append([rest, *factors[:own], *sizes, *factors[own:]])
         return rows
 

@@ -43,7 +43,7 @@ class EdgeKind(Enum):
 class Edge:
     """Pairs of instances of two statements; ``relation`` maps the earlier to the later.
 
-    It may hold more pairs than there are, as ``sizes.py`` makes it. ``forms`` are the affine
+    It may hold more pairs than there are, as ``large_constants`` makes it. ``forms`` are the affine
     forms that are non-negative on it.
     """
 
@@ -67,7 +67,7 @@ Hyperplane = Mapping[str, Row]
 
 @dataclass(frozen=True, slots=True)
 class StatementLeaf:
-    """The instances of one statement that the tree above tells apart."""
+    """The instances of one statement, to which the tree above gives different time stamps."""
 
     statement: str
 

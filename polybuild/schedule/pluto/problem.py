@@ -67,7 +67,7 @@ def build_problem(scop: Scop, dependences: Dependences) -> SchedulingProblem:
         )
         for each, (flow, order) in zip(dependences.private, private, strict=True)
     )
-    parameters = int(scop.context.dim(_dim.param)) + len(sizes.least)
+    parameters = int(scop.context.dim(_dim.param)) + len(sizes.smallest)
     return SchedulingProblem(nodes, tuple(edges), groups, parameters)
 
 

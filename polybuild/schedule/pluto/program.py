@@ -12,8 +12,8 @@ from polybuild.poly.budget import found_within
 # isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
 # where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.
 # Each goes over all coefficients, so that large programs get fewer: _WORK by their number.
-_MOST_OPERATIONS = 10_000
-_LEAST_OPERATIONS = 2_000
+_MAXIMUM_OPERATIONS = 10_000
+_MINIMUM_OPERATIONS = 2_000
 _WORK = 15_000_000
 _OPERATIONS_PER_ROW = 4
 
@@ -44,8 +44,8 @@ class Effort:
     isl needs up to a microsecond for each, and counts few of its operations while it does.
     """
 
-    def __init__(self, most: int) -> None:
-        self._left = most
+    def __init__(self, maximum: int) -> None:
+        self._left = maximum
 
     def spend(self, coefficients: int) -> None:
         """Take on a program of that many ``coefficients``; raises TooLarge."""
@@ -74,9 +74,9 @@ def smallest(
     lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
     # PolyLib's notation of a matrix is what isl takes in whole
     points = isl.BasicSet("\n".join(lines) + "\n")
-    affordable = max(_LEAST_OPERATIONS, _WORK // (len(kept) * len(lines) + 1))
-    most = min(_MOST_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)
-    best = found_within(most, points.lexmin)
+    affordable = max(_MINIMUM_OPERATIONS, _WORK // (len(kept) * len(lines) + 1))
+    maximum = min(_MAXIMUM_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)
+    best = found_within(maximum, points.lexmin)
     if best is None:
         raise Unsettled
     if best.is_empty():

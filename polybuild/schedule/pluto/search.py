@@ -121,10 +121,10 @@ class _Search:
 
 
 def _textual(state: SearchState) -> Tree:
-    """Statements whose instances are told apart, in an order of the dependences that are left."""
+    """Statements whose instances are already separated, in an order of the dependences that are left."""
     parts = components(state.names, state.in_order().arcs)
     if any(len(part) > 1 for part in parts):
-        raise NoHyperplane("dependences between instances with the same date form a cycle")
+        raise NoHyperplane("dependences between instances with the same time stamp form a cycle")
     return _sequence([StatementLeaf(name) for (name,) in parts])
 
 

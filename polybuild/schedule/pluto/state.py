@@ -54,7 +54,7 @@ class SearchState:
 
     @property
     def complete(self) -> bool:
-        """Whether the rows found tell all instances of each statement apart."""
+        """Whether the rows found separate all instances of each statement."""
         return all(self.open_loops(each) == 0 for each in self.nodes)
 
     @property

@@ -61,7 +61,7 @@ def choose_mapping(
     options = with_machine(options, frozenset(), frozenset())
     schedule = choose_schedule(scop, dependences, options)
     mapping = map_to_cpu(scop, dependences, schedule, options)
-    if dependences.relaxed:  # elsewhere a value may be read in another order than that it was made in
+    if dependences.reductions:  # elsewhere a value may be read in another order than that it was made in
         temporaries = [
             each for each in temporaries if written_and_flow(scop, each)[1].is_subset(dependences.flow)
         ]

@@ -80,8 +80,8 @@ def map_to_cpu(
     """
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
-    for each in dependences.relaxed:
-        schedule = without_carried(schedule, each.order)
+    for each in dependences.reductions:
+        schedule = without_carried(schedule, each.pairs)
     mapper = _Mapper(scop, dependences, options, distribute=distribute, row=row)
     root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
     return CpuMapping(

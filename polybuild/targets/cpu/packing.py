@@ -70,7 +70,7 @@ def _along_lanes(site: Site) -> _Layout:
         site.frame.panel + 1,
         kept=(inner + STEPS, inner + LANES),
         extents=(sizes.steps, sizes.block.columns),
-        values=(site.dates.step, site.dates.lane),
+        values=(site.schedule.step, site.schedule.lane),
     )
 
 
@@ -81,7 +81,7 @@ def _along_rows(site: Site) -> _Layout:
         site.frame.panel,
         kept=(site.frame.row_block, inner + STEPS, inner + ROWS),
         extents=(sizes.rows // rows, sizes.steps, rows),
-        values=(chunk(site.dates.row, rows), site.dates.step, site.dates.row),
+        values=(chunk(site.schedule.row, rows), site.schedule.step, site.schedule.row),
     )
 
 
@@ -90,7 +90,7 @@ def _buffer(site: Site, part: Part, layout: _Layout, name: str) -> Buffer | None
     instances = copy_instances(name, site.full, [*range(layout.scope), *layout.kept])
     elements = []
     for each in part.references:
-        touched = instances.reverse().apply_range(site.dates.touched(each.access.relation)).coalesce()
+        touched = instances.reverse().apply_range(site.schedule.touched(each.access.relation)).coalesce()
         if not touched.is_single_valued():
             return None
         elements.append((each.access, isl.PwMultiAff.from_map(touched)))
@@ -104,14 +104,14 @@ def _buffer(site: Site, part: Part, layout: _Layout, name: str) -> Buffer | None
         stored=offsets(dimensions(instances, layout.scope), layout.extents),
         used=offsets(layout.values, layout.extents),
         vector=part.vector,
-        needs=site.dates.schedule.apply_range(instances),
+        needs=site.schedule.prefix.apply_range(instances),
     )
     return Buffer(packed, instances, layout.scope)
 
 
 def _is_constant(scop: Scop, site: Site, access: Access, scope: int) -> bool:
     """Whether nothing below the first ``scope`` loops writes what register tiles read there by ``access``."""
-    read = site.dates.touched(access.relation).intersect_domain(site.full)
+    read = site.schedule.touched(access.relation).intersect_domain(site.full)
     read = read.project_out(_in, scope, read.dim(_in) - scope)
     prefixes = maps_of(site.band.get_prefix_schedule_union_map())
     dates = {each.get_tuple_name(_in): each for each in prefixes}

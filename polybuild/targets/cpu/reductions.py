@@ -29,15 +29,15 @@ def carried_reductions(
         return None
     found = tuple(
         each
-        for each in dependences.relaxed
-        if not carries_nothing(partial, position, active_dependences(band, each.order))
+        for each in dependences.reductions
+        if not carries_nothing(partial, position, active_dependences(band, each.pairs))
     )
     return found if all(_has_one_accumulator(band, each, accesses) for each in found) else None
 
 
 def reduced_members(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> list[int]:
     """The members of ``band`` that carry reductions, and nothing else."""
-    if not dependences.relaxed:
+    if not dependences.reductions:
         return []
     members = range(band.band_n_member())
     return [each for each in members if carried_reductions(band, each, accesses, dependences)]
@@ -61,7 +61,7 @@ class Accumulators:
 
         Those of a loop around it serve it, too.
         """
-        if not self._dependences.relaxed:
+        if not self._dependences.reductions:
             return node, ()
         accesses = references(self._scop, node)
         around = self._around(node)
@@ -90,23 +90,23 @@ def without_accumulators(
     own = {
         node
         for each in members
-        for relaxed in carried_reductions(band, each, accesses, dependences) or ()
-        for reduction in relaxed.reductions
+        for group in carried_reductions(band, each, accesses, dependences) or ()
+        for reduction in group.reductions
         for node in reduction.own
     }
     return [each for each in accesses if id(each.access.node) not in own]
 
 
-def _inside(band: isl.ScheduleNode, relaxed: ReductionDependences) -> tuple[Reduction, ...]:
+def _inside(band: isl.ScheduleNode, group: ReductionDependences) -> tuple[Reduction, ...]:
     """The reductions of a group that are below ``band``."""
     here = {each.get_tuple_name() for each in sets_of(band.get_domain())}
-    return tuple(each for each in relaxed.reductions if each.statement.name in here)
+    return tuple(each for each in group.reductions if each.statement.name in here)
 
 
 def _has_one_accumulator(
-    band: isl.ScheduleNode, relaxed: ReductionDependences, accesses: list[Reference]
+    band: isl.ScheduleNode, group: ReductionDependences, accesses: list[Reference]
 ) -> bool:
-    inside = _inside(band, relaxed)
+    inside = _inside(band, group)
     own = frozenset(node for each in inside for node in each.own)
     array = inside[0].array
     if any(each.access.array is array and id(each.access.node) not in own for each in accesses):

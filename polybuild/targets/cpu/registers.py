@@ -107,16 +107,16 @@ class RegisterTiler:
         panels = insert_tiles(node, [(LANES, sizes.block.columns)])
         band = insert_tiles(panels.child(0), [(ROWS, sizes.block.rows)]).child(0)
         domain = update.statement.domain.intersect_params(self._scop.context)
-        dates = block_schedule(band, update.statement.name, domain, sizes.block)
-        if not writes_whole_blocks(dates, written.relation):
+        schedule = block_schedule(band, update.statement.name, domain, sizes.block)
+        if not writes_whole_blocks(schedule, written.relation):
             return None
         read = [each.access.relation for each in update.operands if each.access.array is written.array]
-        full = full_steps(dates, written.relation, read)
-        return None if full.is_empty() else Site(roles, sizes, frame, band, dates, full)
+        full = full_steps(schedule, written.relation, read)
+        return None if full.is_empty() else Site(roles, sizes, frame, band, schedule, full)
 
     def _part(self, site: Site) -> isl.ScheduleNode | None:
         """Run full blocks before or after all else in the band, as is legal; their place in the sequence."""
-        full = isl.UnionSet.from_set(site.dates.schedule.intersect_range(site.full).domain())
+        full = isl.UnionSet.from_set(site.schedule.prefix.intersect_range(site.full).domain())
         rest = site.band.get_domain().subtract(full).coalesce()
         if rest.is_empty():
             return distribute(site.band, [full]).child(0)
@@ -178,11 +178,11 @@ def _block(place: isl.ScheduleNode, site: Site, tile: RegisterTile) -> isl.Sched
 
 
 def _register_tile(index: int, site: Site, buffers: list[Buffer]) -> RegisterTile:
-    block, frame, dates, update = site.sizes.block, site.frame, site.dates, site.roles.update
+    block, frame, schedule, update = site.sizes.block, site.frame, site.schedule, site.roles.update
     load = f"load{index}"
     first = multiples(site.full.get_space(), frame.inner + LANES, block.lanes)
     instances = copy_instances(load, site.full.intersect(first), site.block_instances)
-    element = instances.reverse().apply_range(dates.touched(update.accumulator.access.relation))
+    element = instances.reverse().apply_range(schedule.touched(update.accumulator.access.relation))
     shape = (block.rows, block.vectors)
     return RegisterTile(
         name=f"registers{index}",
@@ -197,8 +197,8 @@ def _register_tile(index: int, site: Site, buffers: list[Buffer]) -> RegisterTil
         load=load,
         store=f"store{index}",
         element=isl.PwMultiAff.from_map(element.coalesce()),
-        block=offsets((dates.row, chunk(dates.lane, block.lanes)), shape),
-        moves=dates.schedule.apply_range(copy_instances(load, site.full, site.block_instances)),
+        block=offsets((schedule.row, chunk(schedule.lane, block.lanes)), shape),
+        moves=schedule.prefix.apply_range(copy_instances(load, site.full, site.block_instances)),
         moved=offsets(dimensions(instances, frame.inner), shape),
         packed=tuple(each.packed for each in buffers),
     )

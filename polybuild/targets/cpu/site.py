@@ -40,7 +40,7 @@ class Site:
     sizes: Sizes
     frame: Frame
     band: isl.ScheduleNode
-    dates: BlockSchedule
+    schedule: BlockSchedule
     full: isl.Set
 
     @property

@@ -66,7 +66,7 @@ def tile_stencil(
     None if it is no stencil, if its data stay in the cache anyway, if sizes were
     asked for that the shape cannot have, or where reductions lack the order that shapes rely on.
     """
-    if options.tile_shape == "rectangular" or dependences.relaxed:
+    if options.tile_shape == "rectangular" or dependences.reductions:
         return None
     if not options.tile_sizes and is_resident(list(accesses), options.l2_size // 4):
         return None

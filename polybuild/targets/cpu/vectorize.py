@@ -50,6 +50,6 @@ def find_vector_loop(
             distributed = distribute(split_last(band, member), groups)
             if is_legal_below(distributed, dependences):
                 return VectorLoop(member, tuple(groups))
-        if dependences.relaxed and carried_reductions(split_last(band, member), 0, accesses, dependences):
+        if dependences.reductions and carried_reductions(split_last(band, member), 0, accesses, dependences):
             return VectorLoop(member)
     return None

@@ -31,7 +31,7 @@ from polybuild.targets.gpu.model import GpuMapping, Kernel
 from polybuild.targets.gpu.private import find_private
 from polybuild.targets.gpu.ranges import index_limit
 from polybuild.targets.gpu.transfers import Transfer, find_transfers
-from polybuild.targets.gpu.tree import dates_of, find_mark
+from polybuild.targets.gpu.tree import find_mark, time_stamps_of
 
 # isl's operations that another order, in which threads keep temporary arrays, may take
 _CONTRACTION_OPERATIONS = 1_000_000
@@ -128,7 +128,7 @@ def _require_static_bounds(scop: Scop) -> None:
 
 def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAff, ...]:
     mark = find_mark(mapping.schedule.get_root(), kernel.name)
-    return dimension_counts(dates_of(mark), scop.context) if mark.get_schedule_depth() else ()
+    return dimension_counts(time_stamps_of(mark), scop.context) if mark.get_schedule_depth() else ()
 
 
 @dataclass(frozen=True, slots=True)

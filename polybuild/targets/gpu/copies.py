@@ -30,7 +30,7 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.gpu.model import POINTS, Axis, Kernel
 from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile, relation_of, union_of
 from polybuild.targets.gpu.transfers import Transfer
-from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
+from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of, time_stamps_of
 
 _set, _out = isl.dim_type.set, isl.dim_type.out
 
@@ -62,7 +62,7 @@ class Added:
 def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, Added]:
     """Let all threads of the block meet before or after ``node``; returns that node."""
     depth = node.get_schedule_depth()
-    graft = _extension(dates_of(node), name, node).root()
+    graft = _extension(time_stamps_of(node), name, node).root()
     node = node.graft_after(graft) if after else node.graft_before(graft)
     return node, Added(name, Purpose.BARRIER, depth)
 
@@ -106,7 +106,7 @@ def _extension(instances: isl.Set, name: str, node: isl.ScheduleNode) -> isl.Sch
     depth = node.get_schedule_depth()
     added = isl.Map.identity(instances.get_space().map_from_set()).intersect_domain(instances)
     added = added.project_out(isl.dim_type.in_, depth, instances.dim(_set) - depth)
-    added = added.intersect_domain(dates_of(node)).set_tuple_name(_out, name)
+    added = added.intersect_domain(time_stamps_of(node)).set_tuple_name(_out, name)
     return isl.ScheduleNode.from_extension(isl.UnionMap.from_map(added)).child(0)
 
 

@@ -34,7 +34,7 @@ from polybuild.targets.gpu.fulltiles import FULL, FullTiles, full_tiles, mark_ti
 from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
 from polybuild.targets.gpu.transfers import Transfer
-from polybuild.targets.gpu.tree import dates_of, find_mark, number_of, prefix_of
+from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of, time_stamps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
     """The blocks that have work: as many as there are tiles, if that is fewer than the axis has."""
     band = mark.child(0)
     tiles, first = _tiles(band, position), _first_tile(band, position)
-    size = isl.PwAff.val_on_domain(dates_of(mark), isl.Val(axis.size))
+    size = isl.PwAff.val_on_domain(time_stamps_of(mark), isl.Val(axis.size))
     least = tiles.lexmin_pw_multi_aff().get_pw_aff(0).add_constant_val(isl.Val(-first))
     if not least.nonneg_set().is_equal(tiles.domain()):
         return size
@@ -179,7 +179,7 @@ def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
 
 def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     """Insert the context and the filters of a kernel; returns its mark."""
-    reached = dates_of(mark)
+    reached = time_stamps_of(mark)
     depth = mark.get_tree_depth()
     if not kernel.is_serial:
         points = find_mark(mark, POINTS + number_of(kernel)).child(0)

@@ -43,7 +43,7 @@ def prefix_of(node: isl.ScheduleNode) -> isl.UnionMap:
     return node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
 
 
-def dates_of(node: isl.ScheduleNode) -> isl.Set:
+def time_stamps_of(node: isl.ScheduleNode) -> isl.Set:
     """``{ [d0, ..., dn] }``: the iterations of the loops above ``node`` that reach it."""
     dates = prefix_of(node).range()
     return isl.Set.from_union_set(dates)

@@ -1,4 +1,4 @@
-"""How steep dependences are: slopes of tiling hyperplanes, and offsets of statements.
+"""The dependence cone: skewing factors of tiling hyperplanes, and offsets of statements.
 
 PLDI 2008, section 3.2.
 
@@ -15,8 +15,8 @@ from fractions import Fraction
 
 import islpy as isl
 
-_MOST_ROUNDS = 50
-_MOST_OFFSET = 16
+_MAXIMUM_ROUNDS = 50
+_MAXIMUM_OFFSET = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,45 +58,45 @@ def generators(distances: isl.Set) -> tuple[Generator, ...]:
     return tuple(each for each in found if each.corner or each.time or each.space)
 
 
-def minimum_slope(
-    dependences: Sequence[Distances], dim: int, sign: int, most: int | None = None
+def minimum_skew(
+    dependences: Sequence[Distances], dim: int, sign: int, maximum: int | None = None
 ) -> Fraction | None:
-    """The least ``slope`` for which ``slope * t + sign * s`` can go ahead along all ``dependences``.
+    """The minimum ``skew`` for which ``skew * t + sign * s`` can go ahead along all ``dependences``.
 
     Each statement may add an offset of its own, so what counts is circles of
     dependences: the one that moves farthest per step decides. None if some circle moves
-    without advancing in time, or if the slope would be more than ``most``.
+    without advancing in time, or if the factor would be more than ``maximum``.
     """
-    slope = Fraction(0)
+    skew = Fraction(0)
     for each in dependences:
         for one in each.space[dim]:
             if not one.corner:
-                if one.time <= 0 and sign * one.space + slope * one.time < 0:
+                if one.time <= 0 and sign * one.space + skew * one.time < 0:
                     return None
                 if one.time > 0:
-                    slope = max(slope, -sign * one.space / one.time)
-    for _ in range(_MOST_ROUNDS):
-        if most is not None and slope > most:
+                    skew = max(skew, -sign * one.space / one.time)
+    for _ in range(_MAXIMUM_ROUNDS):
+        if maximum is not None and skew > maximum:
             return None
-        circle = _bad_circle(dependences, dim, sign, slope)
+        circle = _bad_circle(dependences, dim, sign, skew)
         if circle is None:
-            return slope
+            return skew
         time = sum((one.time for one in circle), Fraction(0))
         if time <= 0:
             return None
-        slope = -sum((sign * one.space for one in circle), Fraction(0)) / time
+        skew = -sum((sign * one.space for one in circle), Fraction(0)) / time
     return None
 
 
 def _bad_circle(
-    dependences: Sequence[Distances], dim: int, sign: int, slope: Fraction
+    dependences: Sequence[Distances], dim: int, sign: int, skew: Fraction
 ) -> list[Generator] | None:
-    """A circle of dependences along which ``slope * t + sign * s`` goes back (Bellman-Ford)."""
+    """A circle of dependences along which ``skew * t + sign * s`` goes back (Bellman-Ford)."""
     arcs: dict[tuple[str, str], tuple[Fraction, Generator]] = {}  # the one that goes back most
     for each in dependences:
         ends = each.source, each.target
         for one in each.space[dim]:
-            ahead = slope * one.time + sign * one.space
+            ahead = skew * one.time + sign * one.space
             if one.corner and (ends not in arcs or ahead < arcs[ends][0]):
                 arcs[ends] = ahead, one
     names = sorted({name for ends in arcs for name in ends})
@@ -127,24 +127,24 @@ def _bad_circle(
 def offsets(
     dependences: Sequence[Distances],
     names: Sequence[str],
-    slopes: Sequence[tuple[Fraction | None, Fraction | None]],
+    skews: Sequence[tuple[Fraction | None, Fraction | None]],
     scales: tuple[int, int],
 ) -> Mapping[str, tuple[int, ...]] | None:
-    """Offsets ``(in time, in space...)`` per statement that make all dependences keep to ``slopes``.
+    """Offsets ``(in time, in space...)`` per statement that keep all dependences in the cone of ``skews``.
 
-    ``slopes`` are ``(fall, rise)`` per dimension; time and space are multiplied by ``scales``
-    before the offsets are added. The least offsets in time are taken; None if there are none.
+    ``skews`` are ``(fall, rise)`` per dimension; time and space are multiplied by ``scales``
+    before the offsets are added. The minimum offsets in time are taken; None if there are none.
     """
     at = {
         (name, dim): f"x{index}_{1 + dim}"
         for index, name in enumerate(names)
-        for dim in range(-1, len(slopes))
+        for dim in range(-1, len(skews))
     }
-    # those in time first: the least offsets are the lexicographically smallest ones
-    variables = [at[name, dim] for dim in range(-1, len(slopes)) for name in names]
-    constraints = [f"0 <= {each} <= {_MOST_OFFSET * max(scales)}" for each in variables]
+    # those in time first: the minimum offsets are the lexicographically smallest ones
+    variables = [at[name, dim] for dim in range(-1, len(skews)) for name in names]
+    constraints = [f"0 <= {each} <= {_MAXIMUM_OFFSET * max(scales)}" for each in variables]
     for each in dependences:
-        for dim, (fall, rise) in enumerate(slopes):
+        for dim, (fall, rise) in enumerate(skews):
             for one in each.space[dim]:
                 gaps = [(-1, scales[0] * one.time), (dim, scales[1] * one.space)]
                 if any(distance.denominator != 1 for _, distance in gaps):
@@ -154,11 +154,11 @@ def offsets(
                     for axis, distance in gaps
                 )
                 constraints.append(f"{later} >= 0")
-                for slope, sign in ((rise, ""), (fall, "-")):
-                    if slope is not None:
-                        steep = slope * scales[1] / scales[0]
-                        side = f"{sign}{steep.denominator} * {aside}"
-                        constraints.append(f"{steep.numerator} * {later} + {side} >= 0")
+                for skew, sign in ((rise, ""), (fall, "-")):
+                    if skew is not None:
+                        ratio = skew * scales[1] / scales[0]
+                        side = f"{sign}{ratio.denominator} * {aside}"
+                        constraints.append(f"{ratio.numerator} * {later} + {side} >= 0")
     chosen = isl.Set(f"{{ [{', '.join(variables)}] : {' and '.join(dict.fromkeys(constraints))} }}").lexmin()
     if chosen.is_empty():
         return None
@@ -167,4 +167,4 @@ def offsets(
         name: point.get_coordinate_val(isl.dim_type.set, position).to_python()
         for position, name in enumerate(variables)
     }
-    return {name: tuple(values[at[name, dim]] for dim in range(-1, len(slopes))) for name in names}
+    return {name: tuple(values[at[name, dim]] for dim in range(-1, len(skews))) for name in names}

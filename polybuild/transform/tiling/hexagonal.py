@@ -2,7 +2,7 @@
 
 In the space of the two diamond hyperplanes ``d = (d_0, d_1)`` tiles are rectangles of ``s_0`` by
 ``s_1``. They are stretched by a vector ``v`` along the face of concurrent start, with ``v_0 < 0 <
-v_1`` and ``n . v = 0`` for the normal ``n``, moved apart accordingly, and cut along that face at
+v_1`` and ``n . v = 0`` for the normal ``n``, spaced accordingly, and cut along that face at
 their lowest and highest points (equation 24)::
 
     s_0*T_0 + o_0 + v_0 <= d_0 < s_0*(T_0 + 1) + o_0             o = v * (T_1 - T_0)

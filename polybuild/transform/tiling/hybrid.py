@@ -32,7 +32,7 @@ from polybuild.transform.tiling.phases import (
     insert_phases,
     lower_bounded,
     plus,
-    sloped,
+    skewed,
     times,
     upper_bounded,
 )
@@ -53,7 +53,7 @@ class Hexagons:
 
     def __post_init__(self) -> None:
         if self.height < 0 or self.width < minimum_width(self.cone, self.height):
-            raise ValueError("this hexagon is too narrow for the slopes of its sides")
+            raise ValueError("this hexagon is too narrow for its dependence cone")
 
     @property
     def steps(self) -> int:
@@ -63,22 +63,22 @@ class Hexagons:
     @property
     def period(self) -> int:
         """The distance between two hexagons of one phase."""
-        fall, rise = _slopes(self.cone)
+        fall, rise = _sides(self.cone)
         return 2 * self.width + 2 + math.floor(fall * self.height) + math.floor(rise * self.height)
 
     def origin(self, phase: int) -> tuple[int, int]:
         """What to add to time and place so that tile ``(0, 0)`` of a phase starts at the origin."""
         if phase == 1:
             return 0, 0
-        return self.height + 1, self.width + 1 + math.floor(_slopes(self.cone)[0] * self.height)
+        return self.height + 1, self.width + 1 + math.floor(_sides(self.cone)[0] * self.height)
 
     def bounds(self) -> tuple[tuple[Fraction, int, int, int], ...]:
-        """The slanted sides, as ``low <= slope.denominator * sign*b + slope.numerator * a <= high``.
+        """The slanted sides, as ``low <= skew.denominator * sign*b + skew.numerator * a <= high``.
 
         ``a`` and ``b`` are counted from the corner of the box around a tile; entries are
-        ``(slope, sign, low, high)``: equations (8), (10), (12) and (14).
+        ``(skew, sign, low, high)``: equations (8), (10), (12) and (14).
         """
-        fall, rise = _slopes(self.cone)
+        fall, rise = _sides(self.cone)
         h, w = self.height, self.width
         down, up = math.floor(fall * h), math.floor(rise * h)
         top = 2 * h + 1
@@ -99,8 +99,8 @@ class Hexagons:
 
 
 def minimum_width(cone: Cone, height: int) -> int:
-    """The least width with which hexagons of ``height`` are convex (equation 3)."""
-    sides = (side + (side * height) % 1 for side in _slopes(cone))
+    """The minimum width with which hexagons of ``height`` are convex (equation 3)."""
+    sides = (side + (side * height) % 1 for side in _sides(cone))
     return max(0, math.ceil(max(sides) - 1))
 
 
@@ -124,7 +124,7 @@ def hybrid_phases(stencil: Stencil, height: int, width: int, strips: Sequence[in
 
 
 def _phase(stencil: Stencil, hexagons: Hexagons, phase: int, strips: Sequence[int]) -> Phase:
-    fall, rise = _slopes(hexagons.cone)
+    fall, rise = _sides(hexagons.cone)
     in_time, in_space = hexagons.origin(phase)
     time = plus(stencil.time, in_time)
     wave = divided(time, hexagons.steps)
@@ -134,8 +134,8 @@ def _phase(stencil: Stencil, hexagons: Hexagons, phase: int, strips: Sequence[in
     step = time.sub(times(wave, hexagons.steps))
     point = place.sub(times(tile, hexagons.period))
     instances = stencil.time.domain()
-    for slope, sign, low, high in hexagons.bounds():
-        side = sloped(slope, step, times(point, sign))
+    for skew, sign, low, high in hexagons.bounds():
+        side = skewed(skew, step, times(point, sign))
         instances = instances.intersect(lower_bounded(side, low)).intersect(upper_bounded(side, high))
     chunks, points = cut(stencil, step, strips)
     return Phase(instances, wave, (tile,), chunks, (step, point, *points))
@@ -152,13 +152,13 @@ def cut(
     for place, cone, width in zip(stencil.space[1:], stencil.cones[1:], widths, strict=False):
         if cone.rise is None:
             break
-        moved = sloped(cone.rise, step, place)
+        moved = skewed(cone.rise, step, place)
         strips.append(divided(moved, width * cone.rise.denominator))
         points.append(moved.sub(times(strips[-1], width * cone.rise.denominator)))
     return tuple(strips), tuple(points)
 
 
-def _slopes(cone: Cone) -> tuple[Fraction, Fraction]:
+def _sides(cone: Cone) -> tuple[Fraction, Fraction]:
     """``fall`` and ``rise`` of a cone that is closed."""
     if cone.fall is None or cone.rise is None:
         raise ValueError("hexagons need dependences that are bounded on both sides")

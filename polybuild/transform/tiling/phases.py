@@ -101,9 +101,9 @@ def divided(function: isl.UnionPwAff, divisor: int) -> isl.UnionPwAff:
     return function.scale_down_val(isl.Val(divisor)).floor()
 
 
-def lower_bounded(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
+def lower_bounded(function: isl.UnionPwAff, minimum: int) -> isl.UnionSet:
     """The instances where ``function >= least``."""
-    moved = plus(function, -least)
+    moved = plus(function, -minimum)
     found = isl.UnionSet.empty(function.get_space())
     parts = moved.get_pw_aff_list()
     for position in range(parts.n_pw_aff()):
@@ -111,11 +111,11 @@ def lower_bounded(function: isl.UnionPwAff, least: int) -> isl.UnionSet:
     return found
 
 
-def upper_bounded(function: isl.UnionPwAff, most: int) -> isl.UnionSet:
+def upper_bounded(function: isl.UnionPwAff, maximum: int) -> isl.UnionSet:
     """The instances where ``function <= most``."""
-    return lower_bounded(function.neg(), -most)
+    return lower_bounded(function.neg(), -maximum)
 
 
-def sloped(slope: Fraction, time: isl.UnionPwAff, place: isl.UnionPwAff) -> isl.UnionPwAff:
-    """``slope * time + place``, times the denominator of ``slope``: a hyperplane with whole coefficients."""
-    return times(time, slope.numerator).add(times(place, slope.denominator))
+def skewed(skew: Fraction, time: isl.UnionPwAff, place: isl.UnionPwAff) -> isl.UnionPwAff:
+    """``skew * time + place``, times the denominator of ``skew``: a hyperplane with whole coefficients."""
+    return times(time, skew.numerator).add(times(place, skew.denominator))

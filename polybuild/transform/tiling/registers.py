@@ -9,7 +9,7 @@ element that ``r`` leaves alone, become::
         rest:  for (u) for (r) for (v) S and all other statements;
 
 ``full`` takes the steps of ``r`` at which the block is complete and reads nothing that it
-writes, apart from the element updated (full tiles, PLDI 2008, section 5.4; unroll-and-jam).
+writes, but for the element updated (full tiles, PLDI 2008, section 5.4; unroll-and-jam).
 So the block can be kept in variables from the first step to the last, and its lanes be
 computed at once.
 """
@@ -43,13 +43,13 @@ class RegisterBlock:
 
 @dataclass(frozen=True, slots=True)
 class BlockSchedule:
-    """The execution dates of one statement at a band ``(u, r, v)`` within loops over blocks.
+    """The time stamps of one statement at a band ``(u, r, v)`` within loops over blocks.
 
-    ``schedule`` maps its instances to ``[outer..., u, r, v]``, dimensions ``panel`` and
+    ``prefix`` maps its instances to ``[outer..., u, r, v]``, dimensions ``panel`` and
     ``row_block`` of which count the blocks.
     """
 
-    schedule: isl.Map
+    prefix: isl.Map
     panel: int
     row_block: int
     block: RegisterBlock
@@ -57,7 +57,7 @@ class BlockSchedule:
     @property
     def outer(self) -> int:
         """The number of dimensions before the band's."""
-        return int(self.schedule.dim(_out)) - 3
+        return int(self.prefix.dim(_out)) - 3
 
     @property
     def row(self) -> isl.PwAff:
@@ -75,11 +75,11 @@ class BlockSchedule:
         return self._member(2)
 
     def _member(self, position: int) -> isl.PwAff:
-        return isl.PwMultiAff.from_map(self.schedule).get_pw_aff(self.outer + position)
+        return isl.PwMultiAff.from_map(self.prefix).get_pw_aff(self.outer + position)
 
     def touched(self, relation: isl.Map) -> isl.Map:
-        """``relation`` of the instances as a relation of their dates."""
-        return self.schedule.reverse().apply_range(relation)
+        """``relation`` of the instances as a relation of their time stamps."""
+        return self.prefix.reverse().apply_range(relation)
 
 
 def insert_tiles(node: isl.ScheduleNode, sizes: Sequence[tuple[int, int]]) -> isl.ScheduleNode:
@@ -103,70 +103,70 @@ def insert_tiles(node: isl.ScheduleNode, sizes: Sequence[tuple[int, int]]) -> is
 
 
 def block_schedule(node: isl.ScheduleNode, name: str, domain: isl.Set, block: RegisterBlock) -> BlockSchedule:
-    """The dates of the instances ``domain`` of statement ``name`` at ``node``, a band ``(u, r, v)``.
+    """The time stamps of the instances ``domain`` of statement ``name`` at ``node``, a band ``(u, r, v)``.
 
     The two dimensions before it count panels and rows of blocks.
     """
     prefix = node.get_prefix_schedule_union_map()
     partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-    schedule = next(
+    own = next(
         each for each in maps_of(prefix.flat_range_product(partial)) if each.get_tuple_name(_in) == name
     ).intersect_domain(domain)
     depth = node.get_schedule_depth()
-    return BlockSchedule(schedule.coalesce(), depth - 2, depth - 1, block)
+    return BlockSchedule(own.coalesce(), depth - 2, depth - 1, block)
 
 
-def full_steps(dates: BlockSchedule, written: isl.Map, read: Sequence[isl.Map]) -> isl.Set:
-    """The dates of the steps that a register tile can take, empty if there are none.
+def full_steps(schedule: BlockSchedule, written: isl.Map, read: Sequence[isl.Map]) -> isl.Set:
+    """The time stamps of the steps that a register tile can take, empty if there are none.
 
     ``written`` is the access of the element that is updated, ``read`` are all other
     accesses of the same array. Steps at which the block is not complete are left out, and
     those that read what the block holds.
     """
-    ran = dates.schedule.range()
-    last = dates.outer + 2
-    steps = ran.project_out(_set, last, 1).project_out(_set, dates.outer, 1)
-    block = _block_time_stamps(dates, steps)
-    missing = block.subtract(ran).project_out(_set, last, 1).project_out(_set, dates.outer, 1)
-    full = block.intersect(_lift(steps.subtract(missing), dates))
-    held = dates.touched(written).intersect_domain(full)
-    held = held.project_out(_in, dates.outer, 3)
+    ran = schedule.prefix.range()
+    last = schedule.outer + 2
+    steps = ran.project_out(_set, last, 1).project_out(_set, schedule.outer, 1)
+    block = _block_time_stamps(schedule, steps)
+    missing = block.subtract(ran).project_out(_set, last, 1).project_out(_set, schedule.outer, 1)
+    full = block.intersect(_lift(steps.subtract(missing), schedule))
+    updated = schedule.touched(written).intersect_domain(full)
+    updated = updated.project_out(_in, schedule.outer, 3)
     for each in read:
-        use = dates.touched(each).intersect_domain(full)
-        own = _to_outer(full, dates.outer).apply_range(held)
+        use = schedule.touched(each).intersect_domain(full)
+        own = _to_outer(full, schedule.outer).apply_range(updated)
         conflicts = use.intersect(own).domain()
-        conflicts = conflicts.project_out(_set, last, 1).project_out(_set, dates.outer, 1)
-        full = full.subtract(_lift(conflicts, dates))
+        conflicts = conflicts.project_out(_set, last, 1).project_out(_set, schedule.outer, 1)
+        full = full.subtract(_lift(conflicts, schedule))
     return full.coalesce()
 
 
-def writes_whole_blocks(dates: BlockSchedule, written: isl.Map) -> bool:
+def writes_whole_blocks(schedule: BlockSchedule, written: isl.Map) -> bool:
     """Whether each block of ``u`` and ``v`` writes as many elements, the same ones at each step of ``r``."""
-    touched = dates.touched(written)
-    step = dates.outer + 1
+    touched = schedule.touched(written)
+    step = schedule.outer + 1
     # without r: still one element for each place in the block, and none twice
     blocks = touched.project_out(_in, step, 1)
     if not blocks.is_single_valued():
         return False
-    outer = dates.outer
+    outer = schedule.outer
     keep = _to_outer(blocks.domain(), outer)
     return bool(keep.range_product(blocks).is_injective())
 
 
-def _block_time_stamps(dates: BlockSchedule, steps: isl.Set) -> isl.Set:
-    """All dates of the blocks of ``steps`` (``[outer..., r]``), whether anything runs then or not."""
-    lifted = _lift(steps, dates)
+def _block_time_stamps(schedule: BlockSchedule, steps: isl.Set) -> isl.Set:
+    """All time stamps of the blocks of ``steps`` (``[outer..., r]``), whether anything runs then or not."""
+    lifted = _lift(steps, schedule)
     for position, tile, size in (
-        (dates.outer, dates.row_block, dates.block.rows),
-        (dates.outer + 2, dates.panel, dates.block.columns),
+        (schedule.outer, schedule.row_block, schedule.block.rows),
+        (schedule.outer + 2, schedule.panel, schedule.block.columns),
     ):
         lifted = lifted.intersect(within_tile(lifted.get_space(), position, tile, size))
     return lifted
 
 
-def _lift(steps: isl.Set, dates: BlockSchedule) -> isl.Set:
+def _lift(steps: isl.Set, schedule: BlockSchedule) -> isl.Set:
     """``[outer..., r]`` as ``[outer..., u, r, v]`` with any ``u`` and ``v``."""
-    return steps.insert_dims(_set, dates.outer, 1).insert_dims(_set, dates.outer + 2, 1)
+    return steps.insert_dims(_set, schedule.outer, 1).insert_dims(_set, schedule.outer + 2, 1)
 
 
 def within_tile(space: isl.Space, position: int, tile: int, size: int) -> isl.Set:
@@ -178,10 +178,10 @@ def within_tile(space: isl.Space, position: int, tile: int, size: int) -> isl.Se
     return distance.nonneg_set().intersect(limit.nonneg_set())
 
 
-def _to_outer(dates: isl.Set, outer: int) -> isl.Map:
-    """Each of ``dates`` to its first ``outer`` dimensions."""
-    count = dates.dim(_set)
-    identity = isl.Map.identity(dates.get_space().map_from_set()).intersect_domain(dates)
+def _to_outer(time_stamps: isl.Set, outer: int) -> isl.Map:
+    """Each of ``time_stamps`` to its first ``outer`` dimensions."""
+    count = time_stamps.dim(_set)
+    identity = isl.Map.identity(time_stamps.get_space().map_from_set()).intersect_domain(time_stamps)
     return identity.project_out(_out, outer, count - outer)
 
 

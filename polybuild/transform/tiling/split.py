@@ -28,7 +28,7 @@ from polybuild.transform.tiling.phases import (
     insert_phases,
     lower_bounded,
     plus,
-    sloped,
+    skewed,
     times,
     upper_bounded,
 )
@@ -39,13 +39,13 @@ def split(node: isl.ScheduleNode, stencil: Stencil, height: int, widths: Sequenc
     """Tile the stencil whose loop over time is ``node``; returns the node that took its place.
 
     ``widths`` are the distances of the tiles, one per dimension of space. Raises ValueError if the
-    slopes are unbounded or the tiles too narrow.
+    dependence cone is open or the tiles too narrow.
     """
     return insert_phases(node, split_phases(stencil, height, widths))
 
 
 def minimum_split_width(stencil: Stencil, dim: int, height: int) -> int:
-    """The least width in ``dim`` with which upright trapezoids reach the top of a band."""
+    """The minimum width in ``dim`` with which upright trapezoids reach the top of a band."""
     cone = stencil.cones[dim]
     if cone.fall is None or cone.rise is None:
         raise ValueError("split tiling needs dependences that are bounded on both sides")
@@ -87,16 +87,16 @@ def _trapezoids(
     assert cone.fall is not None and cone.rise is not None  # noqa: S101, PT018 - asked for by the caller
     tile = divided(place, width)
     point = place.sub(times(tile, width))
-    left = sloped(cone.fall, step.neg(), point)
-    right = sloped(cone.rise, step, point)
+    left = skewed(cone.fall, step.neg(), point)
+    right = skewed(cone.rise, step, point)
     upright = lower_bounded(left, 0).intersect(upper_bounded(right, (width - 2) * cone.rise.denominator))
     # an inverted one lies between the sides of two upright ones, and parts where the right one ends
     middle = math.ceil(cone.fall * (height - 1))
     moved = plus(place, -middle)
     next_tile = divided(moved, width)
     across = moved.sub(times(next_tile, width))
-    after = sloped(cone.rise, step, across)
-    before = sloped(cone.fall, step.neg(), across)
+    after = skewed(cone.rise, step, across)
+    before = skewed(cone.fall, step.neg(), across)
     inverted = lower_bounded(after, (width - 2 - middle) * cone.rise.denominator + 1).intersect(
         upper_bounded(before, (width - middle) * cone.fall.denominator - 1)
     )

@@ -4,11 +4,11 @@ A stencil is a loop over time steps around loop nests over a grid (thesis, secti
 and 4.2). Every instance gets a date ``t`` and a place ``s_0, ..., s_n``, all integers, so that
 each dependence goes ``dt >= 0`` ahead in time, and in each dimension of space
 ``-rise * dt <= ds <= fall * dt``; ``fall`` and ``rise`` are the thesis's delta^0 and delta^1
-(section 5.2.1.2). All tile shapes with concurrent start are made from these slopes.
+(section 5.2.1.2). All tile shapes with concurrent start are made from this cone.
 
 The thesis runs statement ``i`` of ``k`` at ``k*t + i`` (section 4.3.3). That makes tiles steeper
 than the flow of data where a step copies the grid back, or works on staggered grids. So first the
-smallest slopes are found for which each statement has *some* offset (Pluto's hyperplanes, PLDI
+smallest skewing factors are found for which each statement has *some* offset (Pluto's hyperplanes, PLDI
 2008, section 3.2), then one offset in time and space per statement that suits all of them::
 
     S(t, i):  A[i] = B[i - 1] + B[i + 1]        S at (2t, i)        fall = rise = 1
@@ -29,13 +29,13 @@ import islpy as isl
 
 from polybuild.poly.relations import maps_of, natural_key
 from polybuild.poly.trees import is_band
-from polybuild.transform.tiling.cone import Distances, generators, minimum_slope, offsets
+from polybuild.transform.tiling.cone import Distances, generators, minimum_skew, offsets
 
 # What time and space are multiplied by to have integers between those of the counters.
 _SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
-_MOST_ALIGNMENTS = 8
+_MAXIMUM_ALIGNMENTS = 8
 # Offsets are looked for among all pairs of statements; no stencil has that many.
-_MOST_STATEMENTS = 50
+_MAXIMUM_STATEMENTS = 50
 # What goes farther per iteration of the loop over time is bounded by the grid alone, not by a stencil.
 _FARTHEST = 32
 
@@ -98,11 +98,11 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
         return None
     counters = _counters(node)
     depth = max((len(each) for each in counters.values()), default=0)
-    if depth < 2 or len(counters) > _MOST_STATEMENTS or any(not each for each in counters.values()):
+    if depth < 2 or len(counters) > _MAXIMUM_STATEMENTS or any(not each for each in counters.values()):
         return None
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
     best: Stencil | None = None
-    for aligned in itertools.islice(_alignments(counters, depth, relations), _MOST_ALIGNMENTS):
+    for aligned in itertools.islice(_alignments(counters, depth, relations), _MAXIMUM_ALIGNMENTS):
         stencil = place(aligned, relations) or fold(aligned, relations)
         if stencil is not None and (best is None or stencil.closed > best.closed):
             best = stencil
@@ -137,19 +137,19 @@ def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.Uni
     deltas = isl.Set.from_union_set(dependences.apply_domain(plane).apply_range(plane).deltas())
     deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
     distances = [Distances("", "", (generators(deltas.coalesce()),))]
-    return Cone(minimum_slope(distances, 0, -1), minimum_slope(distances, 0, 1))
+    return Cone(minimum_skew(distances, 0, -1), minimum_skew(distances, 0, 1))
 
 
 def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
-    """The stencil with the smallest slopes, None if the offsets for them do not exist."""
+    """The stencil with the smallest skewing factors, None if the offsets for them do not exist."""
     dependences = _distances(counters, relations)
-    slopes = _slopes(dependences, _depth(counters))
-    if not any(None not in each for each in slopes):
+    skews = _skews(dependences, _depth(counters))
+    if not any(None not in each for each in skews):
         return None
     for scales in _SCALES:
-        found = offsets(dependences, list(counters), slopes, scales)
+        found = offsets(dependences, list(counters), skews, scales)
         if found is not None:
-            return _stencil(counters, found, slopes, scales)
+            return _stencil(counters, found, skews, scales)
     return None
 
 
@@ -165,18 +165,18 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     dependences = [Distances("", "", each.space) for each in _distances(folded, relations)]
     if any(one.time <= 0 for each in dependences for side in each.space for one in side if one.corner):
         return None
-    slopes = _slopes(dependences, depth)
-    if not any(None not in each for each in slopes):
+    skews = _skews(dependences, depth)
+    if not any(None not in each for each in skews):
         return None
     return _stencil(
-        folded, dict.fromkeys(counters, (0,) * (1 + depth)), slopes, (1, 1), steps=scale, original=counters
+        folded, dict.fromkeys(counters, (0,) * (1 + depth)), skews, (1, 1), steps=scale, original=counters
     )
 
 
-def _slopes(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
+def _skews(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
     """How fast what travels falls and rises in each dimension of space, None where no stencil bounds it."""
     return [
-        (minimum_slope(dependences, dim, -1, _FARTHEST), minimum_slope(dependences, dim, 1, _FARTHEST))
+        (minimum_skew(dependences, dim, -1, _FARTHEST), minimum_skew(dependences, dim, 1, _FARTHEST))
         for dim in range(depth)
     ]
 
@@ -267,7 +267,7 @@ def _moved(counter: isl.PwAff, scale: int, offset: int) -> isl.PwAff:
 def _stencil(
     counters: Counters,
     found: Mapping[str, tuple[int, ...]],
-    slopes: Sequence[tuple[Fraction | None, Fraction | None]],
+    skews: Sequence[tuple[Fraction | None, Fraction | None]],
     scales: tuple[int, int],
     *,
     steps: int = 0,
@@ -275,14 +275,14 @@ def _stencil(
 ) -> Stencil:
     """The stencil with coordinates ``scale * counter + offset``; ``scales`` are of time and of space."""
     coordinates, plain = [], []
-    for axis in range(1 + len(slopes)):
+    for axis in range(1 + len(skews)):
         scale = scales[min(axis, 1)]
         coordinates.append(
             _union(_moved(own[axis], scale, found[name][axis]) for name, own in counters.items())
         )
         plain.append(_union(own[axis] for own in (original or counters).values()))
     ratio = Fraction(scales[1], scales[0])
-    cones = tuple(Cone(*(None if side is None else side * ratio for side in each)) for each in slopes)
+    cones = tuple(Cone(*(None if side is None else side * ratio for side in each)) for each in skews)
     return Stencil(coordinates[0], tuple(coordinates[1:]), cones, steps or scales[0], scales[1], tuple(plain))
 
 

@@ -117,7 +117,7 @@ ROWS = "for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) y[i] +
 def test_subscripts_are_inspected_where_only_they_tell_what_is_touched(body, parameters, inspected):
     region = region_of(f"void f({parameters}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
     overlaps = find_overlaps(extract_scop(region), region)
-    found = {c_text(one.expression): set(one.needs) for each in overlaps for one in each.inspections}
+    found = {c_text(one.expression): set(one.needs) for each in overlaps for one in each.inspectors}
     assert found == inspected
 
 

@@ -44,7 +44,7 @@ def compiled(tmp_path, monkeypatch):
         tried = []
 
         def choose(scop, dependences, attempt, *others):
-            if dependences.relaxed:  # tried beside the exact dependences
+            if dependences.reductions:  # tried beside the exact dependences
                 return choose_mapping(scop, dependences, attempt, *others)
             tried.append((attempt.tile, attempt.tile_shape, attempt.schedule))
             if len(tried) <= failing:

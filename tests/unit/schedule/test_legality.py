@@ -111,8 +111,8 @@ LEGAL = {
 
 ILLEGAL = {
     "backwards": (RECURRENCE, band("[{ S0[i] -> [(-i)] }]"), "reverses a dependence"),
-    "all at once": (RECURRENCE, "", "same date"),
-    "two instances at a time": (RECURRENCE, band("[{ S0[i] -> [(floor(i/2))] }]"), "same date"),
+    "all at once": (RECURRENCE, "", "same time stamp"),
+    "two instances at a time": (RECURRENCE, band("[{ S0[i] -> [(floor(i/2))] }]"), "same time stamp"),
     "called coincident": (RECURRENCE, band("[{ S0[i] -> [(i)] }]", coincident="1"), "marked coincident"),
     "called coincident inside": (
         SKEWED, band("[{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(i + j)] }]", permutable=1, coincident="0, 1"),
@@ -150,7 +150,7 @@ ILLEGAL = {
         PRIVATE, band("[{ S0[i] -> [(0)]; S1[i] -> [(0)] }]", child=sequence((S0, ""), (S1, ""))),
         "live ranges of 't'",
     ),
-    "writes to a private variable at once": (DEAD, "", "two live ranges of 't' have the same date"),
+    "writes to a private variable at once": (DEAD, "", "two live ranges of 't' have the same time stamp"),
     "a write amid a live range that began before": (
         TWO_VALUES,
         sequence(

@@ -126,7 +126,7 @@ def test_large_numbers_become_sizes():
         isl.Map("[n] -> { S[i] -> T[o] : i < o < 1000 and 0 <= i and o < 40 + n }"),
     ]
     sizes = LargeConstants.of(relations)
-    assert sizes.least == (39, 997)  # constants of constraints: 39 + n - o and 999 - o
+    assert sizes.smallest == (39, 997)  # constants of constraints: 39 + n - o and 999 - o
     first, second = map(sizes.abstract, relations)
     assert first.is_equal(
         isl.Map("[n, size0, size1] -> { S[i] -> S[i + 3] : 0 <= i <= size1 and size0 >= 2 and size1 >= 2 }")

@@ -17,8 +17,8 @@ BLOCK = RegisterBlock(rows=2, vectors=2, lanes=2)
 BAND = "[n] -> [{{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}]"
 
 
-def dates(domain, order=("i", "k", "j")):
-    """The dates of ``domain`` within blocks, for the band (rows, steps, lanes) given by ``order``."""
+def block_schedule_of(domain, order=("i", "k", "j")):
+    """The time stamps of ``domain`` within blocks, for the band (rows, steps, lanes) given by ``order``."""
     space = isl.Set(f"[n] -> {{ S[i, j, k] : {domain} }}")
     root = isl.Schedule.from_domain(isl.UnionSet.from_set(space)).get_root()
     band = root.child(0).insert_partial_schedule(isl.MultiUnionPwAff(BAND.format(*order)))
@@ -29,7 +29,7 @@ def dates(domain, order=("i", "k", "j")):
 
 def instances(found, steps, n):
     """The instances of ``steps`` for one ``n``, as triples (i, j, k)."""
-    chosen = found.schedule.intersect_range(steps).domain().fix_val(isl.dim_type.param, 0, isl.Val(n))
+    chosen = found.prefix.intersect_range(steps).domain().fix_val(isl.dim_type.param, 0, isl.Val(n))
     points = []
     chosen.foreach_point(points.append)
     return {tuple(p.get_coordinate_val(isl.dim_type.set, at).to_python() for at in range(3)) for p in points}
@@ -75,7 +75,7 @@ def brute_force(n, runs, reads):
     ],
 )
 def test_full_steps(domain, runs, read, reads):
-    found = dates(domain)
+    found = block_schedule_of(domain)
     access = element(read)
     same = [access] if access.get_tuple_name(isl.dim_type.out) == "A" else []
     steps = full_steps(found, element("A[i, j]"), same)
@@ -84,7 +84,7 @@ def test_full_steps(domain, runs, read, reads):
 
 
 def test_a_block_is_one_element_for_each_place():
-    found = dates("0 <= i, j, k < n")
+    found = block_schedule_of("0 <= i, j, k < n")
     assert writes_whole_blocks(found, element("A[i, j]"))
     assert writes_whole_blocks(found, element("A[j, i]"))
     assert not writes_whole_blocks(found, element("A[i + j, 0]"))  # one element for several places
