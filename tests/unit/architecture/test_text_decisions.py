@@ -1,0 +1,58 @@
+"""No pass decides anything by looking into text: marks, directives and expressions are values."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from package_modules import package_modules
+from text_decisions import asked_in, text_decisions
+
+EXCEPTIONS = {
+    "targets.machine": "reads the compiler's macros and flags, and the files of the system",
+    "targets.gpu.nvcc": "reads flags, and what the compiler of kernels prints",
+}
+"""Modules and functions that ask texts something, each with the reason."""
+
+
+def test_no_pass_looks_into_text():
+    assert text_decisions(package_modules(), EXCEPTIONS) == []
+
+
+def test_every_exception_is_still_one():
+    asking = {line.partition(":")[0] for line in text_decisions(package_modules(), {})}
+    for name in EXCEPTIONS:
+        assert any(f"{each}.".startswith(f"{name}.") for each in asking), name
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'mark_name(node).startswith("parallel")',
+        '"simd" in line.text.lower()',
+        '"parallel for" in line.text',
+        '"POLYBUILD_OMP(" not in line',
+        'self.text.removesuffix(")")',
+        'name.endswith("_tile")',
+        're.findall(r"\\w+", condition)',
+        're.fullmatch(r"\\w+", end)',
+        'printer.text(one).startswith("(")',
+    ],
+)
+def test_a_question_to_text_is_seen(question):
+    same = ast.unparse(ast.parse(question))
+    assert asked_in(f"def f(a):\n    if {question}:\n        pass") == [f"codegen.one.f: {same}"]
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        "mark.kind is MarkKind.PARALLEL",
+        '"POLYBUILD_SIMD" in helpers',
+        "name in used",
+        'kind in ("min of", "max of")',
+        "line.directive.parallel",
+    ],
+)
+def test_a_question_to_a_value_is_fine(fine):
+    assert asked_in(f"def f(a):\n    if {fine}:\n        pass") == []
