@@ -1,4 +1,4 @@
-"""Options, and what happens where a tool is missing that only some tests need.
+"""Options, and what happens where a tool or a library is missing that only some tests need.
 
 Such tests are skipped, unless POLYBUILD_TESTS_NEED_ALL is set, as it is where everything
 should have been installed.
@@ -6,13 +6,22 @@ should have been installed.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
+import subprocess
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+TESTS = Path(__file__).parent
+
+SHORT = {"unit", "golden"}
+"""Folders whose tests are all short; of the others, those marked ``fast`` stand for all in the short run."""
 
 MARKED = {
     "autotools": ("autoreconf", "automake", "libtoolize", "make"),
@@ -30,11 +39,27 @@ MARKED = {
 
 PYTHON_H = Path(sysconfig.get_path("include")) / "Python.h"
 
+COMPILERS = ("gcc", "clang")
+"""Values of parameters that are the compiler of a test; without one it is the first."""
+
 PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
 """What a test needs that gets this compiler, generator or the like as a parameter."""
 
 FIXTURES = dict.fromkeys(("emulator", "stand_ins", "workshop"), "c++")
 """What a test needs that uses this fixture: emulated kernels are compiled as C++."""
+
+PROBE = """\
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+int main(void) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 9; i++) sum += i;
+  return sum != 36;
+}
+"""
+"""A program that needs the library behind ``-fopenmp`` or ``-fsanitize``, compiled with it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,8 +70,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] not in SHORT and not in_sample(item):
+            item.add_marker(pytest.mark.slow)
+
+
+def in_sample(item: pytest.Item) -> bool:
+    """Whether ``item`` has a marker ``fast``, and the parameters that it names."""
+    given = {
+        name: getattr(value, "name", getattr(value, "__name__", value))
+        for name, value in parameters(item).items()
+    }
+    return any(
+        all(given[name] in wanted for name, wanted in marker.kwargs.items())
+        for marker in item.iter_markers("fast")
+    )
+
+
+def name_of(value: object) -> object:
+    """What a marker calls a parameter: its name, if it is something with a name."""
+    return getattr(value, "name", getattr(value, "__name__", value))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     missing = sorted({tool for tool in tools_for(item) if shutil.which(tool) is None})
+    if not missing:
+        missing = [f"{compiler} {flag}" for compiler, flag in linked_by(item) if not links(compiler, flag)]
     if item.get_closest_marker("python_headers") and not PYTHON_H.is_file():
         missing.append("Python.h")
     if not missing:
@@ -64,8 +114,33 @@ def tools_for(item: pytest.Item) -> Iterator[str]:
     for fixture in getattr(item, "fixturenames", ()):
         if fixture in FIXTURES:
             yield FIXTURES[fixture]
-    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-        for value in item.callspec.params.values():
-            name = getattr(value, "compiler", value)
-            if isinstance(name, str) and name in PARAMETERS:
-                yield PARAMETERS[name]
+    for value in parameters(item).values():
+        name = getattr(value, "compiler", value)
+        if isinstance(name, str) and name in PARAMETERS:
+            yield PARAMETERS[name]
+
+
+def linked_by(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    """The flags that stand for a library, with their compiler: of marker ``links``, and of toolchains."""
+    given = parameters(item)
+    compiler = next((value for value in given.values() if value in COMPILERS), COMPILERS[0])
+    for marker in item.iter_markers("links"):
+        yield from ((compiler, flag.format_map(given)) for flag in marker.args)
+    for value in given.values():
+        for flag in getattr(value, "flags", ()):
+            if flag.startswith(("-fopenmp", "-fsanitize=")):
+                yield value.compiler, flag
+
+
+def parameters(item: pytest.Item) -> dict[str, Any]:
+    """What ``item`` was parametrised with."""
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
+@functools.cache
+def links(compiler: str, flag: str) -> bool:
+    """Whether ``compiler`` links a program with ``flag``: not every clang brings its libraries."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [compiler, flag, "-w", "-x", "c", "-", "-o", f"{folder}/probe"]
+        done = subprocess.run(command, check=False, input=PROBE, text=True, capture_output=True)
+    return done.returncode == 0

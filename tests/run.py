@@ -1,6 +1,8 @@
 """Lint, format, types, tests: everything that must pass, in an environment made for it.
 
-usage: python3 tests/run.py [arguments for pytest]
+usage: python3 tests/run.py [--all] [arguments for pytest]
+
+Without --all, of the tests that run whole programs and builds only a sample.
 
 Needs Python 3.11 or newer, a C compiler, make and the package registry. CMake and
 Ninja come from the registry if they are missing. The environment is .venv-test.
@@ -24,6 +26,8 @@ def main() -> int:
     """Run all steps, even after one fails; 0 if none does."""
     if sys.version_info < (3, 11):  # noqa: UP036 -- an older one is what this line is for
         sys.exit(f"polybuild needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+    arguments = [each for each in sys.argv[1:] if each != "--all"]
+    chosen = [] if "--all" in sys.argv[1:] else ["-m", "not slow"]
     prepare()
     os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     workers = str(max(2, len(os.sched_getaffinity(0))))
@@ -31,7 +35,7 @@ def main() -> int:
         "lint": ["ruff", "check", "."],
         "format": ["ruff", "format", "--check", "."],
         "types": ["mypy"],
-        "tests": ["pytest", "-n", workers, "--durations=10", *sys.argv[1:]],
+        "tests": ["pytest", "-n", workers, "--durations=10", *chosen, *arguments],
     }
     failed = [name for name, command in steps.items() if not passes(name, command)]
     print(f"\n{'FAILED: ' + ', '.join(failed) if failed else 'all passed'}")

@@ -81,6 +81,7 @@ def meson_on_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     return
 
 
+@pytest.mark.fast(way=["with_make"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.usefixtures("meson_on_path")
 def test_build_and_rebuild(tmp_path, request, way):

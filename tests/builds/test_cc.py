@@ -90,6 +90,8 @@ def needs_runtime(file):
     return any(name in listing for name in (b"gomp", b"GOMP", b"omp.so", b"kmpc"))
 
 
+@pytest.mark.links("-fopenmp")
+@pytest.mark.fast
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_objects_compiled_and_linked_apart(compiler):
     assert TRANSFORMED in cc(compiler, "-O2", "-c", "kernels/fill.c", "-o", "fill.o")
@@ -103,6 +105,8 @@ def test_objects_compiled_and_linked_apart(compiler):
     assert output_of("./program") == str(int(RESULT) // 2 * 3)
 
 
+@pytest.mark.links("-fopenmp")
+@pytest.mark.fast(compiler=["gcc"])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_several_sources_compiled_and_linked_in_one_step(folder, compiler):
     assert TRANSFORMED in cc(compiler, "-O2", "kernels/fill.c", "main.c", "-o", "program", "-lm")
@@ -247,6 +251,7 @@ def test_other_languages_are_left_alone():
     assert cc("g++", "-c", "kernels/fill.cpp") == ""
 
 
+@pytest.mark.fast
 def test_disabled():
     said = cc("gcc", "-O2", "kernels/fill.c", "main.c", "-o", "program", POLYBUILD_DISABLE="1")
     assert said == ""
@@ -280,6 +285,7 @@ def test_a_transformed_file_the_compiler_does_not_take(folder):
     assert not needs_runtime("f.o")
 
 
+@pytest.mark.fast
 def test_a_region_that_is_kept():
     Path("kernels/fill.c").write_text(
         REGION.replace("#pragma endscop", "  goto end;\nend:;\n#pragma endscop")
@@ -293,6 +299,7 @@ def test_a_region_that_is_kept():
     assert b"error: " in done.stderr
 
 
+@pytest.mark.fast
 def test_usage():
     for words in ([], ["--nonsense", "1", "--", "gcc"], ["--tile-sizes", "x", "--", "gcc", "-c", "main.c"]):
         done = run("polybuild", "cc", *words)
@@ -325,6 +332,7 @@ def test_unity_builds():
     )
 
 
+@pytest.mark.fast
 def test_second_build_is_found_in_the_cache():
     def held():
         lines = run("polybuild", "cache", "stats").stdout.decode().splitlines()

@@ -43,6 +43,7 @@ def transformed_sources(project: Project, owner: str) -> set[str]:
     }
 
 
+@pytest.mark.fast(kinds=["Ninja"])
 @pytest.mark.parametrize(
     ("program", "owner", "expected"),
     [
@@ -195,6 +196,7 @@ def test_found_without_being_told_when_the_environment_is_active(tmp_path: Path,
     assert f"polybuild_DIR:PATH={installation}/share/cmake/polybuild" in cache
 
 
+@pytest.mark.fast
 def test_every_option_has_a_keyword() -> None:
     text = (ROOT / "cmake" / "PolybuildFunctions.cmake").read_text()
     match = re.search(r"POLYBUILD_KNOBS\s+([A-Z0-9_\s]+)\)", text)

@@ -30,6 +30,7 @@ def parallel_objects(project: Project) -> set[str]:
     }
 
 
+@pytest.mark.fast(generator=["Ninja"])
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_build_and_rebuild(tmp_path: Path, generator: str) -> None:
     app = copy_of("app", tmp_path, generator, [*subdirectory_settings(), LAUNCHER])

@@ -95,6 +95,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
 
 
+@pytest.mark.fast(way=["setup.py"])
 @pytest.mark.parametrize("way", WAYS)
 def test_build_and_rebuild(tmp_path, build_tools, way):
     project = Extension(tmp_path / "project", build_tools / "bin" / "python", way)

@@ -19,6 +19,7 @@ def comparison(tmp_path_factory):
     return compare(tmp_path_factory.mktemp("affine"), CASES, (1, 2, 3, 7, 16, 33), TOP)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", CASES)
 def test_affine_code(comparison, name):
     check(comparison, CASES[name])

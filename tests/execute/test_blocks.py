@@ -76,6 +76,7 @@ def test_a_nest_of_very_many_statements(tmp_path):
     assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", SMALL)
 def test_blocks(name, tmp_path, monkeypatch):
     path = tmp_path / "in.c"

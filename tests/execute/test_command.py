@@ -75,6 +75,7 @@ def printed(folder, source, *flags):
     return subprocess.run(["./program"], cwd=folder, stdout=subprocess.PIPE, check=True).stdout
 
 
+@pytest.mark.fast
 def test_the_whole_way(folder):
     line = "compile in.c -o out.c --depfile out.d --report out.json -v --min-work 0 -- gcc -O1 -Iinclude"
     done = run(folder, line)
@@ -88,6 +89,7 @@ def test_the_whole_way(folder):
     assert printed(folder, "out.c", "-fopenmp", *strict) == printed(folder, "in.c", "-ffp-contract=off")
 
 
+@pytest.mark.fast
 def test_explain(folder):
     done = run(folder, "explain in.c -- gcc -Iinclude")
     assert (done.returncode, done.stderr) == (0, "")
@@ -156,6 +158,7 @@ def test_files_may_have_any_name(folder):
     assert run(folder, "compile -o out.c", name + "x").returncode == 1
 
 
+@pytest.mark.fast
 def test_a_full_disk_is_one_clear_error(folder):
     done = run(folder, "compile plain.c -o /dev/full")
     assert done.returncode == 1

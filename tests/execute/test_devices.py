@@ -56,6 +56,7 @@ def on_device(made: Path, kernel: str, environment: dict[str, str]) -> list[str]
     return [line for line in done.stdout.splitlines() if not line.startswith("seconds")]
 
 
+@pytest.mark.fast(kernel=["gemm"])
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu"])
 def test_every_access_is_right(kernel, emulator, runtime, tmp_path, monkeypatch):
     """In two orders of the threads: no race, nothing uninitialised, nothing out of bounds."""
@@ -67,6 +68,7 @@ def test_every_access_is_right(kernel, emulator, runtime, tmp_path, monkeypatch)
         assert on_device(made, kernel, emulator.environment(order=order)) == expected
 
 
+@pytest.mark.fast(kernel=["gesummv"])
 @pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
 @pytest.mark.parametrize("kernel", ["jacobi-1d", "gesummv"])
 def test_opencl(kernel, runtime, tmp_path):

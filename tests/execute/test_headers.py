@@ -65,6 +65,7 @@ def regions(name):
     return result, [(each.file, each.line, each.end_line, each.status) for each in result.regions]
 
 
+@pytest.mark.fast
 def test_a_header_is_transformed_in_each_file(project):
     main, in_main = regions("main.c")
     other, in_other = regions("other.c")

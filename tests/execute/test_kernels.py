@@ -57,6 +57,7 @@ def assert_equal(
             assert found == expected(kernel, extents), f"{kernel} {extents} on {count} threads"
 
 
+@pytest.mark.fast(kernel=["gemm", "jacobi-2d", "ludcmp"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bits_at_every_size_and_thread_count(kernel: str, expected: Expected, tmp_path: Path) -> None:
     program = build_transformed(kernel, ALWAYS, GCC, tmp_path)
@@ -78,6 +79,7 @@ def test_bits_of_our_scheduler(kernel: str, fusion: str, expected: Expected, tmp
     assert_equal(expected, kernel, program, FEW_CUBES, threads=(2,))
 
 
+@pytest.mark.fast(kernel=["gemver"])
 @pytest.mark.parametrize("fusion", ["min", "max", "depth"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bits_of_each_fusion_strategy(kernel: str, fusion: str, expected: Expected, tmp_path: Path) -> None:
@@ -100,6 +102,7 @@ def test_bits_under_default_options(kernel: str, expected: Expected, tmp_path: P
     assert_equal(expected, kernel, program, ((7,), (100,)), threads=(2,))
 
 
+@pytest.mark.fast(kernel=["gemm"])
 @pytest.mark.parametrize("toolchain", TOOLCHAINS, ids=lambda toolchain: toolchain.name)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bits_under_other_toolchains(
@@ -110,6 +113,7 @@ def test_bits_under_other_toolchains(
     assert_equal(expected, kernel, program, SMALL_CUBES, threads=(2,))
 
 
+@pytest.mark.fast(kernel=["jacobi-2d"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_output_is_deterministic(kernel: str) -> None:
     first = transform(kernel, ALWAYS).text

@@ -61,6 +61,7 @@ def module(tmp_path_factory):
     )
 
 
+@pytest.mark.fast
 def test_functions_compute(module):
     assert module.functions == ("gemm", "scale", "rows")
     a, b = np.random.default_rng(1).random((2, 20, 20))
@@ -111,6 +112,7 @@ def test_what_does_not_fit_the_declaration_is_told(module, name, arguments, erro
     assert message in str(told.value)
 
 
+@pytest.mark.fast
 def test_files_that_cannot_be_loaded(tmp_path):
     path = tmp_path / "k.c"
     path.write_text("int f(void) { return 0; }\n")

@@ -145,6 +145,8 @@ def exact(tmp_path_factory):
     return source, write(folder / "out.c", without_thresholds(result.text)), result
 
 
+@pytest.mark.fast(compiler=["gcc"])
+@pytest.mark.links("-fopenmp")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_same_bits(compiler, exact):
     source, transformed, _ = exact
@@ -168,6 +170,7 @@ def test_partial_sums_do_not_overflow(tmp_path):
     assert lines(built(transformed, "gcc", *flags), 3) == lines(built(source, "gcc", "-O1"))
 
 
+@pytest.mark.fast
 def test_what_runs_in_parts(exact):
     _, transformed, result = exact
     outcome = dict(zip(BODIES, result.regions, strict=True))
@@ -184,6 +187,7 @@ def test_what_runs_in_parts(exact):
     assert "reduction(polybuild_upper: pb_f)" in text
 
 
+@pytest.mark.links("-fopenmp")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_sums_in_another_order(compiler, tmp_path):
     source = write(tmp_path / "in.c", program(INEXACT, 1000))

@@ -35,6 +35,7 @@ def programs(tmp_path_factory):
     return build(tmp_path_factory.mktemp("scalars") / "O0", SETTINGS["O0"], options)
 
 
+@pytest.mark.fast
 def test_what_each_array_is_kept_in(programs):
     before = " instead of (n - 2) x n elements"
     assert programs.remarks["blur"] == KEPT["blur"].replace(":", f"{before}:")

@@ -37,6 +37,7 @@ def comparison(tmp_path_factory):
     return compare(tmp_path_factory.mktemp("temporaries"), CASES, (1, 2, 3, 7, 16, 33))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", CASES)
 def test_temporary_arrays(comparison, name):
     check(comparison, CASES[name])
@@ -44,6 +45,7 @@ def test_temporary_arrays(comparison, name):
     assert [re.sub(" instead of .* elements", "", each) for each in kept] == BUFFERS.get(name, [])
 
 
+@pytest.mark.fast
 def test_why_a_named_array_stays(comparison):
     (remark,) = comparison.regions["named_but_read_first"].remarks
     assert remark == "'t' stays in memory: elements may be read that the region has not written"

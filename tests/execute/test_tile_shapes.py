@@ -21,6 +21,7 @@ CASES = [
 ]
 
 
+@pytest.mark.fast(kernel=["jacobi-1d"])
 @pytest.mark.parametrize(("kernel", "shape"), CASES)
 def test_results(kernel, shape, expected, tmp_path):
     sizes, runs = KERNELS[kernel]

@@ -104,6 +104,7 @@ def reversed_order(monkeypatch):
     monkeypatch.setattr(regions, "check_schedule", lambda *_: None)
 
 
+@pytest.mark.fast(compiler=["gcc"])
 @pytest.mark.parametrize("text", [STENCIL, KINDS], ids=["stencil", "kinds"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_what_agrees_is_silent(text, compiler, tmp_path):

@@ -22,6 +22,7 @@ def test_a_planted_bug_is_found(fault, tmp_path):
     assert set(kinds.split(", ")) <= KINDS
 
 
+@pytest.mark.fast
 def test_every_bug_has_its_place():
     """What a fault replaces is still there: a fault that changes nothing would never be found."""
     plant_all = "from tests.fuzz.faults import FAULTS, plant\nfor each in FAULTS: plant(each)"

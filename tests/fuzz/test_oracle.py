@@ -29,6 +29,7 @@ def region(name, tmp_path):
     return found
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_polybuild_makes_is_right(name, tmp_path):
     scop, dependences, mapping = region(name, tmp_path)
@@ -37,6 +38,7 @@ def test_what_polybuild_makes_is_right(name, tmp_path):
         assert first_difference(scop, mapping.schedule, dependences, {"n": 6}, marks) is None
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", ["stencil", "privatised"])
 def test_a_reversed_loop_is_not(name, tmp_path):
     scop, dependences, _ = region(name, tmp_path)

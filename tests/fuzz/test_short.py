@@ -31,6 +31,7 @@ def sum_up(step):
     return Program("k", (Size("n", "int"),), (A,), ((body,),), ((0,), (1,), (20,)))
 
 
+@pytest.mark.fast(first=[0])
 @pytest.mark.parametrize("first", [0, 12])
 def test_random_programs(first, tmp_path):
     outcome = run_batch(tmp_path / "batch", 2026, first, 12)
@@ -64,17 +65,20 @@ def test_orders_are_proved_without_dataflow_too(tmp_path):
     assert outcome.transformed == 1
 
 
+@pytest.mark.fast
 def test_a_program_is_always_the_same():
     programs = [generate(3, index) for index in range(30)]
     assert batch_text(programs) == batch_text([generate(3, index) for index in range(30)])
     assert len({batch_text([each]) for each in programs}) == 30
 
 
+@pytest.mark.fast
 def test_subscripts_stay_inside():
     text = batch_text([sum_up(4)])
     assert "A[i + 3] = (A[i - 1] * 3u) + 1u;" in text
 
 
+@pytest.mark.fast
 def test_the_reducer_finds_the_core():
     program = sum_up(1)
     extra = loop(Do(Store(Read("A", (I,)), "+=", Num(7))), bound=Num(5))

@@ -23,6 +23,7 @@ def counts(output: str) -> list[dict[str, int]]:
     ]
 
 
+@pytest.mark.fast(order=["ascending"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_scenario_runs_on_the_device(client: Client, stand_ins: StandIns, order: str) -> None:
     done = client.run(*ALL, environment=stand_ins.environment(order=order))
@@ -50,6 +51,7 @@ def test_a_solver_copies_each_resident_array_once_in_and_once_out(
     assert without[0]["in"] == without[0]["out"] == without[0]["device"] == 10
 
 
+@pytest.mark.fast(backend=["auto"])
 @pytest.mark.parametrize("backend", ["host", "openmp", "cuda", "opencl", "auto", "nonsense", ""])
 def test_without_a_driver_the_host_runs(client: Client, backend: str) -> None:
     environment = {**os.environ, "POLYBUILD_BACKEND": backend, "OCL_ICD_VENDORS": "/nowhere"}
@@ -139,6 +141,7 @@ def test_which_device(client: Client, stand_ins: StandIns, variables: dict[str, 
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.links("-fsanitize={sanitizer}")
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers(
     compile_client: Callable[..., Client], stand_ins: StandIns, compiler: str, sanitizer: str
@@ -157,6 +160,7 @@ def test_sanitizers(
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.fast
 @pytest.mark.opencl
 def test_opencl(client: Client) -> None:
     done = client.run(*ALL, environment={**os.environ, "POLYBUILD_BACKEND": "opencl"})

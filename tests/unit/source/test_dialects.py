@@ -108,6 +108,7 @@ HEADERS = (
 )
 
 
+@pytest.mark.links("-fopenmp")
 @pytest.mark.parametrize(
     "flags", [(), ("-O2", "-D_FORTIFY_SOURCE=2"), ("-std=c99",), ("-O3", "-march=native", "-g3")]
 )
