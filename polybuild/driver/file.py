@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from polybuild.codegen.device.host import DeviceText, object_name
-from polybuild.codegen.file.module import RUNTIME_HEADER, Place, host_head, kernel_source, module_head
+from polybuild.codegen.file.module import (
+    RUNTIME_HEADER,
+    RegionPosition,
+    host_head,
+    kernel_source,
+    module_head,
+)
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.splice import Replacement, splice
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
@@ -155,8 +161,8 @@ def _device_head(replacements: list[Replacement], options: Options, flags: Seque
     """
     if options.backend == "openmp" or not replacements:
         return ""
-    devices: list[tuple[DeviceText, Place]] = []
-    hosts: list[tuple[str, Place]] = []
+    devices: list[tuple[DeviceText, RegionPosition]] = []
+    hosts: list[tuple[str, RegionPosition]] = []
     for position, each in enumerate(replacements):
         begin = each.region.begin
         place = (quoted(begin.file), begin.line)

@@ -30,8 +30,8 @@ _ABSOLUTE = {
 Element = Callable[[Array, Sequence[str]], str]
 
 
-class Functions(Protocol):
-    """The user's functions on the device."""
+class CallableFunctions(Protocol):
+    """The user's functions that kernels may call."""
 
     def name(self, called: str, node: c_ast.Node) -> str | None:
         """What the function ``called`` is called there, None if it is none of the user's."""
@@ -50,7 +50,7 @@ class BodyTexts:
     accesses: Mapping[int, str]
     iterator: Callable[[str], str | None]
     element: Element
-    functions: Functions
+    functions: CallableFunctions
 
 
 class KernelBodyPrinter(BodyPrinter):
@@ -115,7 +115,7 @@ class KernelBodyPrinter(BodyPrinter):
         if own is not None:
             return f"{own}({', '.join(map(self.visit, arguments))})"
         if name in _ABSOLUTE and len(arguments) == 1:
-            kind = self._dialect.type_name(_ABSOLUTE[name])
+            kind = self._dialect.types.of(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
         single = name not in ARGUMENTS and name.endswith("f")
         base = name[:-1] if single else name
@@ -153,7 +153,7 @@ class KernelBodyPrinter(BodyPrinter):
         """A number; what is ``long long`` on the host is as long on the device."""
         if node.type in {"string", "long double"}:
             raise _refusal(node, "this constant")
-        if "int" in node.type and self._dialect.long_long == "long":
+        if "int" in node.type and self._dialect.types.widest == "long":
             text = str(node.value).lower()
             return text.replace("ll", "l")
         return str(node.value)
@@ -178,7 +178,7 @@ class KernelBodyPrinter(BodyPrinter):
         raise _refusal(node, "this access")
 
     def _type(self, node: c_ast.Node) -> str:
-        text = self._dialect.type_name(self._region.visible.scope.resolve(node))
+        text = self._dialect.types.of(self._region.visible.scope.resolve(node))
         if text is None:
             raise _refusal(node, "this type")
         return text

@@ -33,34 +33,28 @@ ARGUMENTS: Mapping[str, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """How one language spells what a kernel needs.
+class Qualifiers:
+    """What stands before kernels and before the functions that they call, and how memory is qualified.
 
-    ``kernel`` and ``function`` stand before a kernel and before a function that it calls.
-    ``index`` and ``block`` have the index of a thread and of a block along x, y and z;
-    ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
-    at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
-    ``long_long`` is the name of the widest integer; ``float_suffix`` what the name of a function
-    of floats ends with.
+    ``pointer`` and ``restrict`` qualify a pointer to an array in the device's memory, ``shared`` an
+    array that the threads of a block share.
     """
 
-    name: str
-    prologue: str
     kernel: str
     function: str
     pointer: str
     restrict: str
     shared: str
-    barrier: str
-    loops_for_branches: bool
-    index: tuple[str, str, str]
-    block: tuple[str, str, str]
-    boolean: str | None
-    long_long: str
-    float_suffix: str
-    reserved: frozenset[str]
 
-    def type_name(self, kind: Type) -> str | None:
+
+@dataclass(frozen=True, slots=True)
+class TypeNames:
+    """The names of arithmetic types: ``boolean`` is None if there is none, ``widest`` has 64 bits."""
+
+    boolean: str | None
+    widest: str
+
+    def of(self, kind: Type) -> str | None:
         """The name of an arithmetic type with the size it has on the host, None if there is none."""
         if isinstance(kind, FloatingType):
             return kind.name if kind.name in {"float", "double"} else None
@@ -68,10 +62,33 @@ class Dialect:
             return None
         if kind.width == 1:
             return self.boolean
-        name = {8: "char", 16: "short", 32: "int", 64: self.long_long}[kind.width]
+        name = {8: "char", 16: "short", 32: "int", 64: self.widest}[kind.width]
         if kind.signed:
             return "signed char" if kind.width == 8 else name
         return f"unsigned {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one language spells what a kernel needs.
+
+    ``thread`` and ``block`` have the index of a thread and of a block along x, y and z;
+    ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
+    at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
+    The name of a mathematical function of floats ends with ``float_suffix``. No generated name may be one
+    of ``reserved``.
+    """
+
+    name: str
+    prologue: str
+    qualifiers: Qualifiers
+    types: TypeNames
+    barrier: str
+    loops_for_branches: bool
+    thread: tuple[str, str, str]
+    block: tuple[str, str, str]
+    float_suffix: str
+    reserved: frozenset[str]
 
 
 _MACROS = """\
@@ -83,17 +100,18 @@ _MACROS = """\
 CUDA = Dialect(
     name="cuda",
     prologue=_MACROS,
-    kernel='extern "C" __global__ void',
-    function="static __device__ ",
-    pointer="",
-    restrict="__restrict__",
-    shared="__shared__",
+    qualifiers=Qualifiers(
+        kernel='extern "C" __global__ void',
+        function="static __device__ ",
+        pointer="",
+        restrict="__restrict__",
+        shared="__shared__",
+    ),
+    types=TypeNames(boolean="bool", widest="long long"),
     barrier="__syncthreads();",
     loops_for_branches=False,
-    index=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
+    thread=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
     block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
-    boolean="bool",
-    long_long="long long",
     float_suffix="f",
     reserved=frozenset(
         _words(
@@ -117,17 +135,18 @@ OPENCL = Dialect(
 #pragma OPENCL FP_CONTRACT OFF
 """
     + _MACROS,
-    kernel="__kernel void",
-    function="",
-    pointer="__global ",
-    restrict="restrict",
-    shared="__local",
+    qualifiers=Qualifiers(
+        kernel="__kernel void",
+        function="",
+        pointer="__global ",
+        restrict="restrict",
+        shared="__local",
+    ),
+    types=TypeNames(boolean=None, widest="long"),
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     loops_for_branches=True,
-    index=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
+    thread=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
     block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
-    boolean=None,
-    long_long="long",
     float_suffix="",
     reserved=frozenset(
         _words(

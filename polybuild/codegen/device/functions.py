@@ -50,10 +50,12 @@ class DeviceFunctions:
         texts = BodyTexts({}, lambda _name: None, _no_element, self)
         printer = KernelBodyPrinter((), body, self._dialect, texts, own=own)
         text = printer.visit(c_ast.Compound(list(body.statements)))
-        return f"{self._dialect.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
+        return (
+            f"{self._dialect.qualifiers.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
+        )
 
     def _type(self, kind: Type, callee: Callee, node: c_ast.Node) -> str:
-        text = self._dialect.type_name(kind)
+        text = self._dialect.types.of(kind)
         if text is None:
             message = f"the function '{callee.name}' takes or gives what is no number of a device"
             raise Unsupported("device", message, location(node), "")

@@ -19,7 +19,7 @@ from polybuild.codegen.c.guards import Known
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.ast import Copy, KernelAst, Placed
-from polybuild.codegen.device.bodies import BodyTexts, Functions, KernelBodyPrinter
+from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
 from polybuild.codegen.device.dialects import Dialect
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
@@ -50,7 +50,7 @@ class KernelText:
     def function(self, name: str, dialect: Dialect) -> str:
         """The text of the kernel as a function called ``name``."""
         parameters = ", ".join(each.declaration for each in self.arguments)
-        return "\n".join([f"{dialect.kernel} {name}({parameters})", "{", *self.body, "}", ""])
+        return "\n".join([f"{dialect.qualifiers.kernel} {name}({parameters})", "{", *self.body, "}", ""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class KernelSource:
     region: Region
     ast: KernelAst
     arrays: DeviceArrays
-    functions: Functions
+    functions: CallableFunctions
 
 
 class KernelPrinter(LoopPrinter):
@@ -146,7 +146,7 @@ class KernelPrinter(LoopPrinter):
 
     def _indices(self, kernel: Kernel, used: frozenset[str]) -> list[str]:
         lines = []
-        for axes, spelled in ((kernel.blocks, self._dialect.block), (kernel.threads, self._dialect.index)):
+        for axes, spelled in ((kernel.blocks, self._dialect.block), (kernel.threads, self._dialect.thread)):
             for axis, index in zip(axes, reversed(spelled[: len(axes)]), strict=True):
                 name = self._names[axis.parameter]
                 if name in used:
@@ -189,15 +189,10 @@ class KernelPrinter(LoopPrinter):
         ]
 
     def _pointer(self, array: Array) -> Argument:
+        qualifiers = self._dialect.qualifiers
         const = "" if array.name in self._arrays.written else "const "
-        kind = f"{self._dialect.pointer}{const}{self._type(array.element)}"
-        return Argument(
-            f"{kind} *{self._dialect.restrict} {self._own(array)}", f"{{.buffer = {buffer_name(array)}}}"
-        )
-
-    def _value(self, array: Array) -> Argument:
-        host = array.element.name if isinstance(array.element, IntegerType | FloatingType) else ""
-        return _by_value(self._type(array.element), self._own(array), host, c_text(array.expression))
+        kind = f"{qualifiers.pointer}{const}{self._type(array.element)} *{qualifiers.restrict}"
+        return Argument(f"{kind} {self._own(array)}", f"{{.buffer = {buffer_name(array)}}}")
 
     def _first(self, array: Array) -> Argument:
         name = first_name(array)
@@ -213,10 +208,10 @@ class KernelPrinter(LoopPrinter):
         ]
 
     def _counter_type_there(self) -> str:
-        return "int" if self.counter_type == "int" else self._dialect.long_long
+        return "int" if self.counter_type == "int" else self._dialect.types.widest
 
     def _type(self, kind: Type) -> str:
-        name = self._dialect.type_name(kind)
+        name = self._dialect.types.of(kind)
         assert name is not None  # noqa: S101 - arrays of other types stay on the host
         return name
 
@@ -314,7 +309,7 @@ class KernelPrinter(LoopPrinter):
     def _tile(self, tile: Tile) -> str:
         """The declaration of a tile."""
         if isinstance(tile, SharedTile):
-            sizes, where = (*tile.box.sizes[:-1], tile.row), f"{self._dialect.shared} "
+            sizes, where = (*tile.box.sizes[:-1], tile.row), f"{self._dialect.qualifiers.shared} "
         else:
             sizes, where = tile.sizes, ""
         extents = "".join(f"[{size}]" for size in sizes)

@@ -9,7 +9,7 @@ from polybuild.codegen.device.host import DeviceText
 from polybuild.targets.gpu.image import module_object
 
 RUNTIME_HEADER = "#include <polybuild_device.h>\n"
-Place = tuple[str, int]
+RegionPosition = tuple[str, int]
 """Where a region is: its file as a C string, and its first line."""
 
 
@@ -20,7 +20,7 @@ def kernel_source(devices: Sequence[DeviceText]) -> str:
     return "\n".join([devices[0].dialect.prologue, *called.values(), *kernels]) if kernels else ""
 
 
-def module_head(devices: Sequence[tuple[DeviceText, Place]], image: bytes) -> str:
+def module_head(devices: Sequence[tuple[DeviceText, RegionPosition]], image: bytes) -> str:
     """C text that defines the module object of a file and the object of each region with kernels.
 
     ``image`` has the compiled kernels; without it the module holds their source.
@@ -30,16 +30,16 @@ def module_head(devices: Sequence[tuple[DeviceText, Place]], image: bytes) -> st
     kernels = [name for device in texts for name in device.kernels]
     name = f"polybuild_module_{zlib.crc32(source.encode()):08x}"
     numbers = ", ".join(f"{kernel} = {position}" for position, kernel in enumerate(kernels))
-    regions = "".join(_object(device.name, place, f".module = &{name}, ") for device, place in devices)
+    regions = "".join(_object(device.name, position, f".module = &{name}, ") for device, position in devices)
     object_text = module_object(name, kernels, fatbin=image, opencl="" if image else source)
     return f"{object_text}enum {{ {numbers} }};\n{regions}"
 
 
-def host_head(regions: Sequence[tuple[str, Place]]) -> str:
+def host_head(regions: Sequence[tuple[str, RegionPosition]]) -> str:
     """C text that defines the objects, of the names given, of regions without kernels."""
-    return "".join(_object(name, place, "") for name, place in regions)
+    return "".join(_object(name, position, "") for name, position in regions)
 
 
-def _object(name: str, place: Place, module: str) -> str:
-    file, line = place
+def _object(name: str, position: RegionPosition, module: str) -> str:
+    file, line = position
     return f"static polybuild_region {name} = {{{module}.file = {file}, .line = {line}}};\n"

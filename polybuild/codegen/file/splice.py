@@ -6,7 +6,7 @@ debuggers in the user's file everywhere; the file's own line ends are used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polybuild.codegen.c.conditions import Condition
@@ -21,6 +21,7 @@ from polybuild.source.model import Region, ResidentBlock, Source
 
 _HOLDS = "pb_holds"
 _VERSION = "pb_version"
+_INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +65,47 @@ def splice(
     return "".join(pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``."""
+
+    loops: tuple[str, ...]
+    original: tuple[str, ...]
+    device: DeviceText | None
+
+
 def _replaced(replacement: Replacement, text: str) -> str:
     """The compound statement that a region becomes."""
     region, generated = replacement.region, replacement.text
     name = quoted(region.begin.file)
-    indent = "  "
-    original = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
+    body = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
+    versions = _Versions(
+        tuple(_indented(generated.loops, _INDENT * 2)),
+        (f"#line {_body_line(region, text)} {name}", body),
+        generated.device,
+    )
     lead = "" if _starts_line(text, region.span.start) else "\n"
+    begin, end = _host_calls(generated)
     condition = _all(generated.conditions)
-    begun, ended = _told(generated)
-    if begun:
+    if generated.host:
         condition = f"{_VERSION} == POLYBUILD_OPENMP\n      && {condition}"
-    looked = _looked(condition, generated.stages)
-    if looked:
+    looking = _looking(condition, generated.stages)
+    if generated.stages:
         condition = _HOLDS
-    loops = [line if line.startswith("#") else f"{indent * 2}{line}" for line in generated.loops]
-    other = [f"#line {_body_line(region, text)} {name}", original]
-    check = generated.verification
-    applies = RUNS if check else condition
-    if generated.device:
-        versions = _versions(generated.device, applies, loops, other)
-    else:
-        versions = _choice(applies, loops, other, checked=check is not None)
-    if check:
+    if generated.verification:
         place = f"{name}, {region.begin.line}"
-        versions = _checked(check, place, condition, versions, (generated.device, other))
+        chosen = _checked(generated.verification, place, condition, versions)
+    elif generated.device:
+        chosen = _on_device(generated.device, condition, versions)
+    else:
+        chosen = _on_host(condition, versions)
     lines = [
         f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
-        *begun,
-        *(f"{indent}{line}" for line in generated.declarations),
-        *looked,
-        *versions,
-        *ended,
+        *begin,
+        *_indented(generated.declarations, _INDENT),
+        *looking,
+        *chosen,
+        *end,
         "}",
         f"#line {_next_line(region, text)} {name}",
         "",
@@ -103,7 +113,7 @@ def _replaced(replacement: Replacement, text: str) -> str:
     return "\n".join(lines)
 
 
-def _told(generated: RegionText) -> tuple[list[str], list[str]]:
+def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
     """What brings the values of resident arrays home before the host looks at them, and tells of its runs."""
     if generated.host:
         begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host});"
@@ -117,90 +127,77 @@ def _all(conditions: Sequence[Condition]) -> str:
     return "\n      && ".join(texts) or "1"
 
 
-def _looked(condition: str, stages: Sequence[Stage]) -> list[str]:
+def _looking(condition: str, stages: Sequence[Stage]) -> list[str]:
     """The conditions in a variable: ``condition``, then those of each stage, which looks at data before."""
     lines = [f"  int {_HOLDS} = {condition};"] if stages else []
     for stage in stages:
-        lines += [f"  {line}" for line in stage.declarations]
+        lines += _indented(stage.declarations, _INDENT)
         if stage.lines:
             lines.append(f"  if ({_HOLDS}) {{ /* which elements are touched */")
-            lines += [line if line.startswith("#") else f"    {line}" for line in stage.lines]
+            lines += _indented(stage.lines, _INDENT * 2)
             lines.append("  }")
         lines.append(f"  {_HOLDS} = {_HOLDS}\n      && {_all(stage.conditions)};")
     return lines
 
 
-def _choice(condition: str, loops: Sequence[str], original: Sequence[str], *, checked: bool) -> list[str]:
-    """The new loops if ``condition`` holds, else the original ones, which a check runs afterwards, too."""
-    if checked:
-        return [
-            f"  if ({condition}) {{",
-            *loops,
-            "  }",
-            _BETWEEN,
-            f"  if (!{RUNS} || {CHECK}) {{ /* the original */",
-            *original,
-            "  }",
-        ]
-    return [f"  if ({condition}) {{", *loops, "  } else { /* the original */", *original, "  }"]
+def _on_host(condition: str, versions: _Versions) -> list[str]:
+    """The new loops if ``condition`` holds, else the original ones."""
+    return [
+        f"  if ({condition}) {{",
+        *versions.loops,
+        "  } else { /* the original */",
+        *versions.original,
+        "  }",
+    ]
 
 
-def _versions(device: DeviceText, condition: str, loops: Sequence[str], original: Sequence[str]) -> list[str]:
-    """The kernels on a device; the new loops where they did not run; else the original ones."""
+def _on_device(device: DeviceText, condition: str, versions: _Versions) -> list[str]:
+    """The kernels on ``device``; the new loops where they did not run; else the original ones."""
+    applies = f"pb_applies && {device.condition}" if device.condition else "pb_applies"
+    runs_here = f"polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP && pb_applies"
     return [
         f"  const int pb_applies = {condition};",
         "  int pb_done = 0;",
-        f"  if ({' && '.join(filter(None, ['pb_applies', device.condition]))}) {{ /* on a device */",
-        *(line if line.startswith("#") else f"    {line}" for line in device.lines),
+        f"  if ({applies}) {{ /* on a device */",
+        *_indented(device.lines, _INDENT * 2),
         "  }",
         "  if (!pb_done) {",
-        f"  if (polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP && pb_applies) {{",
-        *loops,
-        "  } else { /* the original */",
-        *original,
-        "  }",
+        *_on_host(runs_here, versions),
         f"  polybuild_host_end(&{device.name});",
         "  }",
     ]
 
 
-# where a check looks at what the new version wrote
-_BETWEEN = ""
-
-
-def _checked(
-    check: Verification,
-    place: str,
-    condition: str,
-    versions: list[str],
-    for_device: tuple[DeviceText | None, Sequence[str]],
-) -> list[str]:
-    """``versions`` with the check of the region around them.
+def _checked(check: Verification, place: str, condition: str, versions: _Versions) -> list[str]:
+    """The new version and then the original one, with the check of what the new one wrote around them.
 
     Where a device may have run it, the values come home first, and the original text stands once more.
     """
-    device, original = for_device
 
     def walk(*then: str) -> list[str]:
-        return [f"  if ({CHECK}) {{", *(f"    {line}" for line in (*check.walk, *then)), "  }"]
+        return [f"  if ({CHECK}) {{", *_indented((*check.walk, *then), _INDENT * 2), "  }"]
 
     between = walk(f"polybuild_verify_next({CHECK});")
+    device = versions.device
     before: list[str] = []
     if device:
         home = f"polybuild_host_begin(&{device.name})"
         before = [f"  if ({CHECK}) {{ {home}; polybuild_host_end(&{device.name}); }}"]
-        versions = [
-            *versions,
+        runs = [
+            *_on_device(device, RUNS, versions),
             f"  if ({CHECK}) {home};",
             *between,
-            f"  if ({CHECK}) {{ /* the original */",
-            *original,
-            "  }",
+            *_original_if(CHECK, versions),
             f"  if ({CHECK}) polybuild_host_end(&{device.name});",
         ]
     else:
-        position = versions.index(_BETWEEN)
-        versions[position : position + 1] = between
+        runs = [
+            f"  if ({RUNS}) {{",
+            *versions.loops,
+            "  }",
+            *between,
+            *_original_if(f"!{RUNS} || {CHECK}", versions),
+        ]
     give_up = f"if (!polybuild_verify_next({CHECK})) {{ polybuild_verify_end({CHECK}); {CHECK} = 0; }}"
     report = f"if (polybuild_verify_differs({CHECK})) polybuild_verify_report({CHECK}, {check.line});"
     return [
@@ -208,9 +205,18 @@ def _checked(
         f"  void *{CHECK} = {RUNS} ? polybuild_verify_begin({place}, {check.tolerance}) : 0;",
         *before,
         *walk(give_up),
-        *versions,
+        *runs,
         *walk(report, f"polybuild_verify_end({CHECK});"),
     ]
+
+
+def _original_if(condition: str, versions: _Versions) -> list[str]:
+    return [f"  if ({condition}) {{ /* the original */", *versions.original, "  }"]
+
+
+def _indented(lines: Iterable[str], indent: str) -> list[str]:
+    """``lines`` further in, but for those of the preprocessor."""
+    return [line if line.startswith("#") else f"{indent}{line}" for line in lines]
 
 
 def _starts_line(text: str, offset: int) -> bool:

@@ -89,7 +89,7 @@ def verification(
         return None, frozenset()
     helpers: set[str] = set()
     written.sort(key=lambda each: not each.is_scalar)  # variables first: see the header
-    targets = [_Target(number, array, elements[array.name]) for number, array in enumerate(written)]
+    targets = [_WrittenArray(number, array, elements[array.name]) for number, array in enumerate(written)]
     finals = [
         _final(len(targets) + number, c_text(value.expression), value.type)
         for number, value in enumerate(scop.final_values)
@@ -112,7 +112,7 @@ def _tolerance(accumulators: Sequence[Accumulator]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class _WrittenArray:
     """An array that is written, with its number among them and the elements that are."""
 
     number: int
@@ -149,7 +149,7 @@ def _final(number: int, text: str, kind: Type) -> str:
 
 def _walk(
     scop: Scop,
-    targets: list[_Target],
+    targets: list[_WrittenArray],
     names: Mapping[str, str],
     sizes: Mapping[str, tuple[str, ...]],
     helpers: set[str],
@@ -173,7 +173,7 @@ def _walk(
     return lines
 
 
-def _statement(scop: Scop, target: _Target) -> Statement:
+def _statement(scop: Scop, target: _WrittenArray) -> Statement:
     """A statement that hands each element of ``target`` to the check."""
     array = target.array
     count = len(array.extents)
@@ -224,7 +224,7 @@ def _kind(kind: Type) -> str:
 # Which line wrote an element last
 
 
-def _line(scop: Scop, target: _Target, printer: ExpressionPrinter) -> str:
+def _line(scop: Scop, target: _WrittenArray, printer: ExpressionPrinter) -> str:
     """A C expression of the line of the last write of the element that the check is about."""
     found = _last_writers(scop, target)
     lines = [each.location.line for each, _ in found]
@@ -243,7 +243,7 @@ def _line(scop: Scop, target: _Target, printer: ExpressionPrinter) -> str:
     return f"({text})"
 
 
-def _last_writers(scop: Scop, target: _Target) -> list[tuple[Statement, isl.Set]]:
+def _last_writers(scop: Scop, target: _WrittenArray) -> list[tuple[Statement, isl.Set]]:
     """The statements that may be the last to write elements of ``target``, with those elements."""
     end = target.elements.set_tuple_name("end")
     sink = isl.Map.from_multi_aff(
