@@ -1,4 +1,4 @@
-"""Where in a tree a buffer may be declared, and what fits there."""
+"""The allocation scope of a buffer: where in a tree it may be declared, and what fits there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
 
-# isl's operations that the search for a buffer may take at one place
+# isl's operations that the search for a buffer may take at one node
 _OPERATIONS = 400_000
 
 
@@ -57,7 +57,7 @@ def single_members(node: isl.ScheduleNode) -> isl.ScheduleNode:
 def scopes_below(
     top: isl.ScheduleNode, allowed: Callable[[isl.ScheduleNode], bool] = lambda _: True
 ) -> list[isl.ScheduleNode]:
-    """Places for a declaration, deepest first: loops' bodies, the region; those that are ``allowed``."""
+    """Allocation scopes, deepest first: loops' bodies, the region; those that are ``allowed``."""
     return sorted(_scopes(top, allowed), key=lambda each: -each.get_tree_depth())
 
 

@@ -1,7 +1,7 @@
 """Temporary arrays of a mapped schedule tree, contracted to small buffers.
 
-A buffer belongs to a place of the tree: each iteration of the loops above has one of its
-own. So threads never share one, if the place is below the loop that they share.
+A buffer has an allocation scope, a node of the tree: each iteration of the loops above has one of
+its own. So threads never share one, if that node is below the loop that they share.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class IllegalStorage(Exception):
 class Buffer:
     """A small array that holds what is live of ``array`` below the mark ``name``.
 
-    ``place`` maps ``[date -> cell]`` to the element ``name[...]`` of the buffer; ``dates`` gives the
-    date of each instance in the loops above the mark. ``extents`` are the buffer's sizes.
-    ``uses`` relates the instances that write a value to those that read it, ``mapping`` is
-    what ``place`` was made from. Of a buffer of ``scalars`` each element is a variable of its own.
+    ``layout`` maps ``[time stamp -> cell]`` to the element ``name[...]`` of the buffer; ``prefix`` gives the
+    time stamp of each instance in the loops above the mark (their prefix schedule), ``extents`` its sizes.
+    ``flow`` relates the instances that write a value to those that read it, ``mapping`` is
+    what ``layout`` was made from. Of a buffer of ``scalars`` each element is a variable of its own.
     ``written`` are the elements of the array that it replaces.
     """
 
     name: str
     array: Array
-    dates: isl.UnionMap
-    place: isl.MultiAff
+    prefix: isl.UnionMap
+    layout: isl.MultiAff
     extents: tuple[int, ...]
-    uses: isl.UnionMap
+    flow: isl.UnionMap
     mapping: StorageMapping
     written: isl.Set
     scalars: bool = False
@@ -62,18 +62,18 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class _LiveCells:
-    """Which cells are used at which date, and which of them at the same time; ``conflicting`` may be none."""
+    """The time stamps at which cells are used, and which cells conflict; ``conflicting`` may be none."""
 
-    dates: isl.UnionMap
+    prefix: isl.UnionMap
     conflicting: isl.Map | None
 
 
 def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _LiveCells | None:
-    """What is known of an array at ``node``; None if its values leave an iteration of the loops above.
+    """What is live of an array at ``node``; None if its values leave an iteration of the loops above.
 
     None, too, of an array that nothing writes where the context holds.
     """
-    written, flow = values.written, values.uses
+    written, flow = values.written, values.flow
     if written.is_empty():
         return None
     users = written.domain().union(flow.range())
@@ -112,7 +112,7 @@ def contract_at(
     from one iteration of the loops above to another. Loops below that run their iterations
     together are those under marks called ``simd<n>``. Where elements are to be ``scalars``, their
     subscripts are remainders of the array's, which unrolling makes constant. Elsewhere mappings with few
-    remainders are preferred: strips that lean hold a window of a diagonal, though not of a row.
+    remainders are preferred: skewed strips keep a window of a diagonal, though not of a row.
     """
     lives = _lives_at(node, values)
     if lives is None:
@@ -121,54 +121,58 @@ def contract_at(
     mappings = contract(distances, len(array.extents), context, diagonals=not scalars)
     if not mappings or (scalars and mappings[0].footprint is None):
         return None
-    cells = isl.Map.from_union_map(lives.dates.reverse().apply_range(values.written)).intersect_params(
+    cells = isl.Map.from_union_map(lives.prefix.reverse().apply_range(values.written)).intersect_params(
         context
     )
-    found = [(each, _places(cells, each, scalars=scalars)) for each in mappings[: 1 if scalars else None]]
-    possible = [(mapping, places) for mapping, places in found if places is not None]
+    found = [(each, _subscripts(cells, each, scalars=scalars)) for each in mappings[: 1 if scalars else None]]
+    possible = [(mapping, subscripts) for mapping, subscripts in found if subscripts is not None]
     if not possible:
         return None
-    mapping, places = min(possible, key=lambda each: _remainders(each[1]))
-    place = isl.MultiAff.zero(_space_of_places(cells, name, len(places)))
-    for position, (subscript, _) in enumerate(places):
-        place = place.set_aff(position, subscript)
+    mapping, subscripts = min(possible, key=lambda each: _remainders(each[1]))
+    layout = isl.MultiAff.zero(_element_space(cells, name, len(subscripts)))
+    for position, (subscript, _) in enumerate(subscripts):
+        layout = layout.set_aff(position, subscript)
     if lives.conflicting is not None:
-        _prove(place, lives.conflicting)
-    extents = tuple(extent for _, extent in places)
+        _prove(layout, lives.conflicting)
+    extents = tuple(extent for _, extent in subscripts)
     written = cells.range()
-    return Buffer(name, array, lives.dates, place, extents, values.uses, mapping, written, scalars)
+    return Buffer(name, array, lives.prefix, layout, extents, values.flow, mapping, written, scalars)
 
 
-def _places(cells: isl.Map, mapping: StorageMapping, *, scalars: bool) -> list[tuple[isl.Aff, int]] | None:
+def _subscripts(
+    cells: isl.Map, mapping: StorageMapping, *, scalars: bool
+) -> list[tuple[isl.Aff, int]] | None:
     """The subscripts of a buffer and their extents; None if one of these is not a constant."""
     make = _remainder if scalars else _subscript
     found = [make(cells, *each) for each in zip(mapping.rows, mapping.sizes, strict=True)]
-    places = [each for each in found if each is not None]
-    return places if len(places) == len(found) else None
+    subscripts = [each for each in found if each is not None]
+    return subscripts if len(subscripts) == len(found) else None
 
 
-def _remainders(places: list[tuple[isl.Aff, int]]) -> int:
+def _remainders(subscripts: list[tuple[isl.Aff, int]]) -> int:
     """How many subscripts of a buffer have to be computed by divisions."""
-    return sum(subscript.dim(isl.dim_type.div) > 0 for subscript, _ in places)
+    return sum(subscript.dim(isl.dim_type.div) > 0 for subscript, _ in subscripts)
 
 
-def _prove(place: isl.MultiAff, conflicting: isl.Map) -> None:
+def _prove(layout: isl.MultiAff, conflicting: isl.Map) -> None:
     """Raise IllegalStorage if two cells that are needed at the same time share an element of a buffer."""
-    places = isl.Map.from_multi_aff(place)
-    if not conflicting.is_disjoint(places.apply_range(places.reverse())):
-        raise IllegalStorage(f"the buffer at {place} does not keep apart what is needed at the same time")
+    elements = isl.Map.from_multi_aff(layout)
+    if not conflicting.is_disjoint(elements.apply_range(elements.reverse())):
+        raise IllegalStorage(
+            f"the buffer at {layout} lets values share an element that are needed at the same time"
+        )
 
 
-def _space_of_places(cells: isl.Map, name: str, count: int) -> isl.Space:
-    """``{ [date -> cell] -> name[...] }`` with ``count`` subscripts."""
+def _element_space(cells: isl.Map, name: str, count: int) -> isl.Space:
+    """``{ [time stamp -> cell] -> name[...] }`` with ``count`` subscripts."""
     elements = cells.get_space().params().add_unnamed_tuple_ui(count).set_tuple_name(_set, name)
     return cells.get_space().wrap().map_from_domain_and_range(elements)
 
 
 def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrder:
-    """The order of the instances below ``node``; ``sharing`` relates those with equal dates above."""
-    dates = _condensed(node.get_subtree_schedule_union_map())
-    together = isl.UnionMap.empty(dates.get_space())
+    """The order of the instances below ``node``; ``sharing`` relates those with equal time stamps above."""
+    schedule = _without_redundant_dimensions(node.get_subtree_schedule_union_map())
+    together = isl.UnionMap.empty(schedule.get_space())
     for mark in descendants(node):
         if not mark_name(mark).startswith("simd"):
             continue
@@ -177,20 +181,20 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrde
         lane = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
         same_loop = outer.apply_range(outer.reverse())
         together = together.union(same_loop.subtract(lane.apply_range(lane.reverse())))
-    return ExecutionOrder(dates, sharing, together)
+    return ExecutionOrder(schedule, sharing, together)
 
 
-def _condensed(dates: isl.UnionMap) -> isl.UnionMap:
-    """``dates`` without the dimensions that add nothing to the order: tiles just around their points."""
-    ran = isl.Set.from_union_set(dates.range())
+def _without_redundant_dimensions(schedule: isl.UnionMap) -> isl.UnionMap:
+    """``schedule`` without the dimensions that add nothing to the order: tiles just around their points."""
+    ran = isl.Set.from_union_set(schedule.range())
     for position in reversed(range(ran.dim(_set) - 1)):
         count = ran.dim(_set)
         pair = ran.project_out(_set, position + 2, count - position - 2).project_out(_set, 0, position)
         if _follows(pair):
             keep = isl.Map.identity(ran.get_space().map_from_set()).project_out(_out, position, 1)
-            dates = dates.apply_range(isl.UnionMap.from_map(keep))
+            schedule = schedule.apply_range(isl.UnionMap.from_map(keep))
             ran = ran.apply(keep)
-    return dates
+    return schedule
 
 
 def _follows(pair: isl.Set) -> bool:
@@ -206,11 +210,11 @@ def _follows(pair: isl.Set) -> bool:
 
 
 def _subscript(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tuple[isl.Aff, int] | None:
-    """Where a cell goes along one dimension of a buffer, over ``[date -> cell]``, and that one's extent.
+    """A cell's subscript along one dimension of a buffer, over ``[time stamp -> cell]``, and the extent.
 
-    ``cells`` maps dates to the cells that are used then. Where these lie within a window no larger
-    than ``modulus`` (or at all, if there is none), the place is the distance from its start, which
-    costs less than a remainder. None if the number of places is not a constant.
+    ``cells`` maps time stamps to the cells that are used then. Where these lie within a window no larger
+    than ``modulus`` (or at all, if there is none), the subscript is the distance from the start, which
+    costs less than a remainder. None if the extent is not a constant.
     """
     space = cells.get_space()
     value = along(space.range(), row)
@@ -222,7 +226,7 @@ def _subscript(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
 
 
 def _remainder(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tuple[isl.Aff, int] | None:
-    """Where a cell goes along one dimension of a buffer, over ``[date -> cell]``: ``row . c mod modulus``."""
+    """The subscript ``row . c mod modulus`` of a cell ``c`` over ``[time stamp -> cell]``, and its extent."""
     if modulus is None:
         return None
     space = cells.get_space()
@@ -231,12 +235,12 @@ def _remainder(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
 
 
 def _windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:
-    """Windows ``[start, start + extent)`` of constant extent in which all ``{ date -> [value] }`` lie."""
+    """Windows ``[start, start + extent)`` of constant extent for all values ``{ time stamp -> [value] }``."""
     pieces: list[isl.MultiAff] = []
-    values.lexmin_pw_multi_aff().foreach_piece(lambda _where, least: pieces.append(least))
+    values.lexmin_pw_multi_aff().foreach_piece(lambda _where, first: pieces.append(first))
     for piece in pieces:
         start = piece.get_aff(0)
         distances = values.sum(isl.Map.from_aff(start.neg())).range()
-        least, largest = distances.dim_min_val(0), distances.dim_max_val(0)
-        if least.is_nonneg() and largest.is_int():
-            yield start, int(largest.to_python()) + 1
+        minimum, maximum = distances.dim_min_val(0), distances.dim_max_val(0)
+        if minimum.is_nonneg() and maximum.is_int():
+            yield start, int(maximum.to_python()) + 1

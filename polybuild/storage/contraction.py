@@ -3,7 +3,7 @@
 Successive moduli after Lefebvre and Feautrier (1998, section 4), as the scalar promotion
 report uses them (Sadler, Alias and Thievenaz 2021, section II-B): the modulus of the
 first row of ``A`` is one more than the largest distance of two conflicting cells along it, so
-cells that still share a place do not differ along it; the next row looks at these alone.
+cells that still share an element do not differ along it; the next row looks at these alone.
 Rows other than the array's own dimensions are tried where they need less memory: a
 diagonal front of an N x N array needs 2N cells by its dimensions, N + 1 by a diagonal.
 """
@@ -105,7 +105,7 @@ def _successive_moduli(
 
 
 def _without_ones(rows: list[tuple[int, ...]], moduli: list[isl.PwAff]) -> StorageMapping:
-    """The mapping without rows along which all cells share a place, in the order of the dimensions.
+    """The mapping without rows along which all cells share an element, in the order of the dimensions.
 
     So neighbours in the array stay neighbours.
     """

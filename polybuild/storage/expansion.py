@@ -1,4 +1,4 @@
-"""Copies of arrays that the program sees, which can be contracted as its temporary ones are.
+"""Array expansion with copy-in and copy-out: arrays that the program sees contracted as temporary ones are.
 
 Sadler, Alias and Thievenaz 2021, section IV-A: a loop before all others reads what comes in into
 an array of the region's own, a loop after all others writes what goes out, and everything between
@@ -22,17 +22,17 @@ from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.storage.temporaries import unsuited_to_buffers
 
-# References to the same elements from which on a copy saves more than it takes.
+# References to the same elements from which on expansion saves more than copying in and out takes.
 _MANY = 3
 
 _COUNTER = IntegerType("long long", 64, signed=True)
 
 
 def worth_expanding(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
-    """The arrays of ``scop`` that have elements accessed again and again, and may be copied.
+    """The arrays of ``scop`` that have elements accessed again and again, and may be expanded.
 
-    Every access is known exactly and happens for certain: a copy reads and writes nothing else.
-    ``temporaries`` need no copies.
+    Every access is known exactly and happens for certain: copy-in and copy-out touch nothing else.
+    ``temporaries`` need no expansion.
     """
     names = {each.name for each in temporaries}
     return [
@@ -46,10 +46,10 @@ def worth_expanding(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
 
 
 def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tuple[Scop, tuple[Array, ...]]:
-    """``scop`` working on copies of ``arrays``, and these copies.
+    """``scop`` working on expanded ``arrays``, and what these became.
 
-    Two statements are added for each array, as far as they are needed: one before all others, in whose domain
-    are the elements that are read and not written before, and one after all others, with those written.
+    Two statements are added for each array, as far as they are needed: a copy-in before all others, in whose
+    domain are the elements read and not written before, and a copy-out after all others, with those written.
     """
     read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
     expanded: list[Array] = []

@@ -14,22 +14,22 @@ class LiveValues:
     """The values that an array ``A[c]`` holds.
 
     ``written`` maps each instance that writes the array to the cells it writes;
-    ``uses`` maps it to the instances that read these values.
+    ``flow`` maps it to the instances that read these values.
     """
 
     written: isl.UnionMap
-    uses: isl.UnionMap
+    flow: isl.UnionMap
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionOrder:
-    """When instances run: ``dates`` maps them to a lexicographically ordered space.
+    """When instances run: ``schedule`` maps them to a lexicographically ordered space.
 
     Only those that ``sharing`` relates use the same copy of the array. ``together`` relates
-    those that may run at the same time, in spite of their dates.
+    those that may run at the same time, in spite of their time stamps.
     """
 
-    dates: isl.UnionMap
+    schedule: isl.UnionMap
     sharing: isl.UnionMap
     together: isl.UnionMap
 
@@ -42,9 +42,9 @@ def conflicts(values: LiveValues, order: ExecutionOrder) -> isl.Map | None:
     instance reads before it writes, so it may write to the cell of a value that it is the last to
     use. A value that is never used still takes its cell when it is written.
     """
-    alive = values.uses.union(values.written.domain().identity())
-    last = alive.apply_range(order.dates).lexmax()
-    begun = order.dates.intersect_domain(values.written.domain())
+    alive = values.flow.union(values.written.domain().identity())
+    last = alive.apply_range(order.schedule).lexmax()
+    begun = order.schedule.intersect_domain(values.written.domain())
     outlived = begun.lex_lt_union_map(last).union(order.together.apply_range(alive.reverse()))
     outlived = outlived.intersect(order.sharing)
     overlapping = outlived.intersect(outlived.reverse())

@@ -69,9 +69,9 @@ class NamedBuffer:
     def element(self, access: isl.Map) -> isl.PwMultiAff:
         """Where the cell of each instance of a statement is kept, given its ``access`` of the array."""
         instance = access.get_tuple_name(_in)
-        (dates,) = (each for each in maps_of(self.buffer.dates) if each.get_tuple_name(_in) == instance)
-        here = isl.PwMultiAff.from_map(dates).range_product(isl.PwMultiAff.from_map(access))
-        return isl.PwMultiAff.from_multi_aff(self.buffer.place).pullback_pw_multi_aff(here)
+        (prefix,) = (each for each in maps_of(self.buffer.prefix) if each.get_tuple_name(_in) == instance)
+        here = isl.PwMultiAff.from_map(prefix).range_product(isl.PwMultiAff.from_map(access))
+        return isl.PwMultiAff.from_multi_aff(self.buffer.layout).pullback_pw_multi_aff(here)
 
 
 def _is_set_first(variable: str, lines: Sequence[str]) -> bool:
@@ -160,7 +160,7 @@ class Scopes:
             for name in (each.buffer.name for each in self.declared_in(body)):
                 pieces[name].append(_instances_below(body, name, domains))
         for name, found in pieces.items():
-            uses = self.buffers[name].buffer.uses
+            uses = self.buffers[name].buffer.flow
             for first, second in itertools.permutations(found, 2):
                 if not uses.intersect_domain(first).intersect_range(second).is_empty():
                     array = self.buffers[name].buffer.array.name

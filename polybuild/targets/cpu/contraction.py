@@ -75,7 +75,7 @@ def is_cheap(scop: Scop, mapping: CpuMapping) -> bool:
                 assert buffer is not None  # noqa: S101 - it has rows
                 steps = [each[-1] for each in reference.matrix]
                 moves = any(factor and step != 0 for factor, step in zip(row, steps, strict=True))
-                if moves and buffer.place.get_aff(position).dim(isl.dim_type.div):
+                if moves and buffer.layout.get_aff(position).dim(isl.dim_type.div):
                     return False
     return True
 

@@ -30,10 +30,10 @@ TILED = (
 PERMUTED = "{ S[y, x] -> [x, 0, y, 0]; T[y, x] -> [x, 1, y, 0]; U[y, x] -> [x, 1, y, 1] }"
 
 
-def mapping(values: LiveValues, dates: str, *, together: str = "{ }"):
-    users = values.written.domain().union(values.uses.range())
+def mapping(values: LiveValues, schedule: str, *, together: str = "{ }"):
+    users = values.written.domain().union(values.flow.range())
     sharing = isl.UnionMap.from_domain_and_range(users, users)
-    found = conflicts(values, ExecutionOrder(union(dates), sharing, union(together)))
+    found = conflicts(values, ExecutionOrder(union(schedule), sharing, union(together)))
     dimensions = isl.Set.from_union_set(values.written.range()).dim(isl.dim_type.set)
     return contract(None if found is None else found.deltas(), dimensions, CONTEXT)[0]
 
@@ -85,9 +85,9 @@ def test_steps_that_run_together_have_cells_of_their_own():
 
 def test_a_front_lies_on_a_diagonal():
     written = union("{ W[i, j] -> A[i, j] : 0 <= i < N and 0 <= j < N }")
-    uses = union(
+    flow = union(
         "{ W[i, j] -> R[i + 1, j] : 0 <= i < N - 1 and 0 <= j < N;"
         " W[i, j] -> R[i, j + 1] : 0 <= i < N and 0 <= j < N - 1 }"
     )
-    found = mapping(LiveValues(written, uses), "{ W[i, j] -> [i, j, 1]; R[i, j] -> [i, j, 0] }")
+    found = mapping(LiveValues(written, flow), "{ W[i, j] -> [i, j, 1]; R[i, j] -> [i, j, 0] }")
     assert len(found.rows) == 1

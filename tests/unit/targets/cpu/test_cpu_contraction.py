@@ -27,7 +27,7 @@ def buffer_of(found, **options):
 def test_leaning_strips_hold_a_window_of_a_diagonal(model):
     buffer = buffer_of(model(LEANING, PARAMETERS))
     assert buffer.mapping.rows == ((1, 0), (1, 1))
-    remainders = [buffer.place.get_aff(each).dim(isl.dim_type.div) for each in range(len(buffer.extents))]
+    remainders = [buffer.layout.get_aff(each).dim(isl.dim_type.div) for each in range(len(buffer.extents))]
     assert remainders[0] > 0  # the row before is the other one of two
     assert remainders[1] == 0  # along the loop for the vector unit there is nothing to divide
 
