@@ -40,7 +40,7 @@ MARKED = {
 PYTHON_H = Path(sysconfig.get_path("include")) / "Python.h"
 
 COMPILERS = ("gcc", "clang")
-"""Values of parameters that are the compiler of a test; without one it is the first."""
+"""Values of parameters that are the compiler of a test."""
 
 PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
 """What a test needs that gets this compiler, generator or the like as a parameter."""
@@ -123,7 +123,8 @@ def tools_for(item: pytest.Item) -> Iterator[str]:
 def linked_by(item: pytest.Item) -> Iterator[tuple[str, str]]:
     """The flags that stand for a library, with their compiler: of marker ``links``, and of toolchains."""
     given = parameters(item)
-    compiler = next((value for value in given.values() if value in COMPILERS), COMPILERS[0])
+    usual = "clang" if item.get_closest_marker("clang") else "gcc"
+    compiler = next((value for value in given.values() if value in COMPILERS), usual)
     for marker in item.iter_markers("links"):
         yield from ((compiler, flag.format_map(given)) for flag in marker.args)
     for value in given.values():

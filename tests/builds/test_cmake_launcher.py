@@ -134,6 +134,7 @@ def test_installed_targets(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.clang
+@pytest.mark.links("-fopenmp")
 def test_toolchain_file_and_preset(tmp_path: Path) -> None:
     app = copy_of("app", tmp_path, "Ninja", subdirectory_settings())
     (app.source / "toolchain.cmake").write_text(
