@@ -23,8 +23,8 @@ from pycparser import c_ast
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
 from polybuild.analysis.inspectors import Inspector, Inspectors
 from polybuild.c import types
-from polybuild.c.nodes import location
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Scop
 from polybuild.source.model import Region

@@ -15,8 +15,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.privatisable_definitions import PrivatisableDefinitions
-from polybuild.c.nodes import always_evaluates, walk
-from polybuild.c.synthetic import key
+from polybuild.c.syntax_tree import always_evaluates, key, walk
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 

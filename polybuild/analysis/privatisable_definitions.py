@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
-from polybuild.c.synthetic import mapped, type_name
+from polybuild.c.syntax_tree import mapped, walk
+from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.normalise.structure import has_side_effect
 from polybuild.poly.relations import lexicographically_after

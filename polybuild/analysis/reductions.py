@@ -22,8 +22,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import common_type, promoted
-from polybuild.c.nodes import walk
 from polybuild.c.symbols import Symbol
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.poly.relations import largest
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 

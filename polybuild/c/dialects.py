@@ -89,7 +89,7 @@ def changes_types(text: str) -> bool:
     )
 
 
-def neutralise(text: str, typedefs: Collection[str]) -> str:
+def lower_dialect(text: str, typedefs: Collection[str]) -> str:
     """``text`` (without line markers) in the C that pycparser reads, with the same lines.
 
     ``typedefs`` are names that cannot be arguments of a call.

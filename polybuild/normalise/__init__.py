@@ -15,8 +15,8 @@ from collections.abc import Collection
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.nodes import walk
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import walk
 from polybuild.c.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve

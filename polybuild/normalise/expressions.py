@@ -13,7 +13,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.conversions import decayed
-from polybuild.c.synthetic import PointerDifference, duplicate, key, mapped, number, size, type_name
+from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
+from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
@@ -70,7 +71,7 @@ class Evaluator:
         kind, found = variable.type, self.state.typing(tree)
         if not isinstance(kind, types.IntegerType) or not isinstance(found, types.IntegerType):
             raise Dropped(variable)
-        if not self.state.is_fixed(tree) or size(tree) > _LARGEST:
+        if not self.state.is_fixed(tree) or node_count(tree) > _LARGEST:
             raise Dropped(variable)
         return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
 
@@ -100,18 +101,18 @@ class Evaluator:
             raise _NoAddress
         return sum_of(tree, LONG_LONG, self.state.typing)
 
-    def _value(self, variable: Variable, place: c_ast.Node) -> c_ast.Node:
-        """The value of an integer that is read at ``place``."""
+    def _value(self, variable: Variable, use: c_ast.Node) -> c_ast.Node:
+        """The value of an integer that is read at ``use``."""
         value = self._current(variable)
         if isinstance(value, PointerValue):
             raise Dropped(variable)
-        return duplicate(value, place.coord)
+        return duplicate(value, use.coord)
 
-    def _address_of(self, variable: Variable, place: c_ast.Node) -> PointerValue:
+    def _address_of(self, variable: Variable, use: c_ast.Node) -> PointerValue:
         value = self._current(variable)
         if not isinstance(value, PointerValue):
             raise Dropped(variable)
-        return PointerValue(duplicate(value.base, place.coord), value.offset)
+        return PointerValue(duplicate(value.base, use.coord), value.offset)
 
     def _current(self, variable: Variable) -> c_ast.Node | PointerValue:
         value = self.state.values[variable]

@@ -14,7 +14,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.conversions import promoted_integer
-from polybuild.c.synthetic import key, names_in, number
+from polybuild.c.syntax_tree import key, names_in
+from polybuild.c.synthetic import number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
 

@@ -13,9 +13,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.conversions import decayed
-from polybuild.c.nodes import walk
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.synthetic import duplicate, mapped, names_in
+from polybuild.c.syntax_tree import duplicate, mapped, names_in, walk
 from polybuild.c.typing import type_of
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region

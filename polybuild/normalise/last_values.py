@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.synthetic import LastValue, duplicate, mapped
+from polybuild.c.syntax_tree import duplicate, mapped
+from polybuild.c.synthetic import LastValue
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import Dropped, PointerValue, SymbolicState
 from polybuild.normalise.sums import LONG_LONG, wide_tree

@@ -20,17 +20,8 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.synthetic import (
-    Counted,
-    EntryValue,
-    declarator,
-    duplicate,
-    key,
-    names_in,
-    number,
-    replaced,
-    uses,
-)
+from polybuild.c.syntax_tree import contains, duplicate, key, names_in, replaced
+from polybuild.c.synthetic import Counted, EntryValue, declarator, number
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.induction import BasicInductionVariable, after_loop, at_iteration, trip_count
 from polybuild.normalise.last_values import last_value, with_last_value
@@ -299,7 +290,8 @@ def _or_first(cond: c_ast.Node | None, progress: BasicInductionVariable) -> c_as
 def _varies(increment: Sum, counter: c_ast.ID | None) -> bool:
     """Whether ``increment`` may differ from one iteration to the next."""
     return any(
-        uses(term.node, IterationEntryValue) or (counter is not None and counter.name in names_in(term.node))
+        contains(term.node, IterationEntryValue)
+        or (counter is not None and counter.name in names_in(term.node))
         for term in increment.terms.values()
     )
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import location, walk
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference, key
+from polybuild.c.syntax_tree import key, location, walk
+from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference
 from polybuild.c.types import IntegerType, Type
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region

@@ -10,7 +10,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.synthetic import EntryValue, PointerDifference, key, names_in, replaced
+from polybuild.c.syntax_tree import key, names_in, replaced
+from polybuild.c.synthetic import EntryValue, PointerDifference
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
 from polybuild.normalise.names import Names, Variable

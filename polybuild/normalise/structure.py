@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 

@@ -17,7 +17,8 @@ from pycparser import c_ast
 
 from polybuild.c.conversions import holds
 from polybuild.c.literals import integer_value
-from polybuild.c.synthetic import Exact, PointerDifference, duplicate, key, number, type_name
+from polybuild.c.syntax_tree import duplicate, key
+from polybuild.c.synthetic import Exact, PointerDifference, number, type_name
 from polybuild.c.types import IntegerType, Type
 
 LONG_LONG = IntegerType("long long", 64, signed=True)

@@ -2,7 +2,7 @@
 
 A walk over the syntax tree in execution order. Only plain names count: a name is
 *overwritten* once an assignment to it has certainly run. Everything doubtful
-(jumps by ``goto``, names that are declared twice) counts as a use.
+(jumps by ``goto``, names that are declared twice) counts as a read.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections import Counter
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
-from polybuild.source.blocks import place_region
+from polybuild.c.syntax_tree import walk
+from polybuild.source.blocks import begin_pragma, end_pragma, place_region
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
@@ -28,13 +28,45 @@ def read_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
     mentioned = frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
     if placement is None or any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
         return mentioned
-    uses = _UpwardExposedReads(_ambiguous(function))
+    reads = _UpwardExposedReads(_ambiguous(function))
     inner = placement.ancestors[-1]
-    uses.sequence(placement.following)
+    reads.sequence(placement.following)
     for outer in reversed(placement.ancestors[:-1]):
-        uses.leave(outer, inner)
+        reads.leave(outer, inner)
         inner = outer
-    return frozenset(uses.found)
+    return frozenset(reads.found)
+
+
+def mentioned_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
+    """Names that occur outside region ``index`` of ``function`` where control may come after it.
+
+    The answer is textual: if the region lies in a loop, or the function has
+    labels, every name outside the region counts.
+    """
+    begin, end = begin_pragma(index), end_pragma(index)
+    before: set[str] = set()
+    after: set[str] = set()
+    seen = before
+    repeated = False
+
+    def visit(node: c_ast.Node, in_loop: bool) -> None:
+        nonlocal seen, repeated
+        if isinstance(node, c_ast.Pragma):
+            if node.string == begin:
+                seen = set()
+                repeated = repeated or in_loop
+            elif node.string == end:
+                seen = after
+        elif isinstance(node, c_ast.ID):
+            seen.add(node.name)
+        elif isinstance(node, c_ast.Label):
+            repeated = True
+        inner = in_loop or isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile)
+        for child in node:
+            visit(child, inner)
+
+    visit(function.body, in_loop=False)
+    return frozenset(before | after if repeated else after)
 
 
 def _ambiguous(function: c_ast.FuncDef) -> frozenset[str]:
@@ -62,7 +94,7 @@ class _UpwardExposedReads:
             self._overwritten.clear()
         if isinstance(outer, c_ast.Compound | c_ast.Case | c_ast.Default):
             items = (outer.block_items if isinstance(outer, c_ast.Compound) else outer.stmts) or ()
-            position = next((place for place, each in enumerate(items) if each is inner), -1)
+            position = next((number for number, each in enumerate(items) if each is inner), -1)
             self.sequence(items[position + 1 :])
 
     def sequence(self, nodes: object) -> None:

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.dialects import OPAQUE
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import Anything
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
@@ -21,8 +21,8 @@ from polybuild.scop.delinearise.flat_subscripts import bounds
 from polybuild.scop.delinearise.subscripts import FlatSubscript, read_subscript
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import AccessKind, Array
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.ranges import Ranges
 from polybuild.scop.references import LvalueReference, read_reference, resolve_reference
 
@@ -49,7 +49,7 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class AccessDraft:
-    """An access before its spaces are final: ``relation`` leaves the unnamed space of its place."""
+    """An access before its spaces are final: ``relation`` leaves the unnamed space of its point."""
 
     base: LvalueReference
     array: Array
@@ -71,7 +71,7 @@ class AccessReader:
 
     ``inner`` are variables that live in one instance only and are no data of the
     region. ``guarded`` says that the expression is evaluated under a condition
-    that the place does not know: what it needs to be in bounds is then taken to
+    that the point does not know: what it needs to be in bounds is then taken to
     hold where it runs, and nothing is assumed of the parameters.
     """
 
@@ -91,33 +91,33 @@ class AccessReader:
         self._guarded = guarded
         self.found: list[AccessDraft] = []
 
-    def read(self, node: c_ast.Node, place: LoopContext, *, certain: bool = True) -> None:
+    def read(self, node: c_ast.Node, point: ProgramPoint, *, certain: bool = True) -> None:
         """Collect the accesses of evaluating ``node``; ``certain`` is false if it might not be evaluated."""
         if isinstance(node, c_ast.Constant):
             return
         if isinstance(node, c_ast.ID):
-            self._identifier(node, place)
+            self._identifier(node, point)
         elif isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-            self._access(node, place, AccessKind.READ, certain)
+            self._access(node, point, AccessKind.READ, certain)
         elif isinstance(node, c_ast.Assignment):
-            self._assignment(node, place, certain)
+            self._assignment(node, point, certain)
         elif isinstance(node, c_ast.UnaryOp):
-            self._unary(node, place, certain)
+            self._unary(node, point, certain)
         elif isinstance(node, c_ast.BinaryOp):
-            self.read(node.left, place, certain=certain)
+            self.read(node.left, point, certain=certain)
             if node.op in {"&&", "||"}:
-                self._perhaps(node.right, place)
+                self._perhaps(node.right, point)
             else:
-                self.read(node.right, place, certain=certain)
+                self.read(node.right, point, certain=certain)
         elif isinstance(node, c_ast.TernaryOp):
-            self._ternary(node, place, certain)
+            self._ternary(node, point, certain)
         elif isinstance(node, c_ast.ExprList):
             for each in node.exprs:
-                self.read(each, place, certain=certain)
+                self.read(each, point, certain=certain)
         elif isinstance(node, c_ast.FuncCall):
-            self._call(node, place, certain)
+            self._call(node, point, certain)
         elif isinstance(node, c_ast.Cast):
-            self._cast(node, place, certain)
+            self._cast(node, point, certain)
         else:
             code, what, hint = _REFUSED.get(type(node), ("expression", "this expression", "simplify it"))
             raise Unsupported(code, f"{what} is not modelled", location(node), hint)
@@ -127,7 +127,7 @@ class AccessReader:
         """The facts for an expression that is evaluated now, which may not be certain."""
         return dataclasses.replace(self._facts, eager=False) if self._guarded else self._facts
 
-    def _identifier(self, node: c_ast.ID, place: LoopContext) -> None:
+    def _identifier(self, node: c_ast.ID, point: ProgramPoint) -> None:
         variable = self._facts.names.variables.get(node)
         if variable is None:
             if node.name not in self._facts.region.visible.enumerators:
@@ -135,7 +135,7 @@ class AccessReader:
                     "unknown-name", f"'{node.name}' is not a known variable", location(node), ""
                 )
             return
-        if variable in place.counters:
+        if variable in point.counters:
             return
         if self._facts.names.only_counts(variable):
             raise Unsupported(
@@ -144,21 +144,21 @@ class AccessReader:
                 location(node),
                 "use a variable of its own for the loop",
             )
-        self._access(node, place, AccessKind.READ)
+        self._access(node, point, AccessKind.READ)
 
-    def _perhaps(self, node: c_ast.Node, place: LoopContext) -> None:
+    def _perhaps(self, node: c_ast.Node, point: ProgramPoint) -> None:
         """``node`` is evaluated, or not: that is known only when it runs."""
         guarded, self._guarded = self._guarded, True
-        self.read(node, place, certain=False)
+        self.read(node, point, certain=False)
         self._guarded = guarded
 
-    def _assignment(self, node: c_ast.Assignment, place: LoopContext, certain: bool) -> None:
+    def _assignment(self, node: c_ast.Assignment, point: ProgramPoint, certain: bool) -> None:
         if node.op != "=":
-            self._access(node.lvalue, place, AccessKind.READ, certain)
-        self.read(node.rvalue, place, certain=certain)
-        self._access(node.lvalue, place, _write(certain), certain)
+            self._access(node.lvalue, point, AccessKind.READ, certain)
+        self.read(node.rvalue, point, certain=certain)
+        self._access(node.lvalue, point, _write(certain), certain)
 
-    def _unary(self, node: c_ast.UnaryOp, place: LoopContext, certain: bool) -> None:
+    def _unary(self, node: c_ast.UnaryOp, point: ProgramPoint, certain: bool) -> None:
         if node.op == "sizeof":
             return
         if node.op == "&":
@@ -166,30 +166,30 @@ class AccessReader:
                 "address-of", "an address is taken inside the region", location(node), "use subscripts"
             )
         if node.op == "*":
-            self._access(node, place, AccessKind.READ, certain)
+            self._access(node, point, AccessKind.READ, certain)
         elif node.op in {"++", "p++", "--", "p--"}:
-            self._access(node.expr, place, AccessKind.READ, certain)
-            self._access(node.expr, place, _write(certain), certain)
+            self._access(node.expr, point, AccessKind.READ, certain)
+            self._access(node.expr, point, _write(certain), certain)
         else:
-            self.read(node.expr, place, certain=certain)
+            self.read(node.expr, point, certain=certain)
 
-    def _ternary(self, node: c_ast.TernaryOp, place: LoopContext, certain: bool) -> None:
-        self.read(node.cond, place, certain=certain)
+    def _ternary(self, node: c_ast.TernaryOp, point: ProgramPoint, certain: bool) -> None:
+        self.read(node.cond, point, certain=certain)
         violations: list[Violation] = []
         chosen: isl.Set | None = None
         try:
-            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, point)
         except Unsupported as error:
             if not is_affinity_refusal(error):
                 raise
         if chosen is None or not all(each.instances.is_empty() for each in violations):
-            self._perhaps(node.iftrue, place)
-            self._perhaps(node.iffalse, place)
+            self._perhaps(node.iftrue, point)
+            self._perhaps(node.iffalse, point)
         else:
-            self.read(node.iftrue, place.within(chosen), certain=certain)
-            self.read(node.iffalse, place.without(chosen), certain=certain)
+            self.read(node.iftrue, point.within(chosen), certain=certain)
+            self.read(node.iffalse, point.without(chosen), certain=certain)
 
-    def _call(self, node: c_ast.FuncCall, place: LoopContext, certain: bool) -> None:
+    def _call(self, node: c_ast.FuncCall, point: ProgramPoint, certain: bool) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         if name == OPAQUE:
             raise Unsupported(
@@ -201,13 +201,13 @@ class AccessReader:
         is_pure = name.removeprefix("__builtin_") in _PURE
         if not is_pure or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
-                node, place, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
+                node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
             )
             return
         for each in node.args.exprs if node.args is not None else ():
-            self.read(each, place, certain=certain)
+            self.read(each, point, certain=certain)
 
-    def _cast(self, node: c_ast.Cast, place: LoopContext, certain: bool) -> None:
+    def _cast(self, node: c_ast.Cast, point: ProgramPoint, certain: bool) -> None:
         kind = self._facts.region.visible.scope.resolve(node.to_type)
         if not isinstance(kind, types.IntegerType | types.FloatingType | types.VoidType):
             raise Unsupported(
@@ -216,24 +216,24 @@ class AccessReader:
                 location(node),
                 "use plain subscripts",
             )
-        self.read(node.expr, place, certain=certain)
+        self.read(node.expr, point, certain=certain)
 
-    def touch(self, node: c_ast.Node, place: LoopContext, kind: AccessKind) -> None:
+    def touch(self, node: c_ast.Node, point: ProgramPoint, kind: AccessKind) -> None:
         """An access to elements that ``node`` stands for, whatever else evaluating it would read."""
         before = len(self.found)
         while isinstance(resolve_reference(node, self._facts.names).type, types.ArrayType):
             node = Anything.below(node)
-        self._access(node, place, kind)
+        self._access(node, point, kind)
         own = [each for each in self.found[before:] if each.node is node]
         self.found[before:] = own
 
-    def _access(self, node: c_ast.Node, place: LoopContext, kind: AccessKind, certain: bool = True) -> None:
+    def _access(self, node: c_ast.Node, point: ProgramPoint, kind: AccessKind, certain: bool = True) -> None:
         reference = read_reference(node, self._facts.names)
         if reference.variable in self._inner:
             for each in reference.subscripts:
-                self.read(each, place, certain=certain)
+                self.read(each, point, certain=certain)
             return
-        if reference.variable in place.counters:
+        if reference.variable in point.counters:
             raise Unsupported(
                 "iterator-written",
                 f"the loop counter '{reference.variable.name}' is assigned inside its loop",
@@ -241,65 +241,65 @@ class AccessReader:
                 "use another variable for that value",
             )
         array = self._arrays.of(reference, node)
-        subscripts = self._subscripts(reference, array, place)
+        subscripts = self._subscripts(reference, array, point)
         exact = all(each is not None for each in subscripts)
-        relation = isl.Map.from_domain(place.domain)
+        relation = isl.Map.from_domain(point.domain)
         for position, subscript in enumerate(subscripts):
             if subscript is None:
-                within = opaque_dimension(place.depth, array, position)
+                within = opaque_dimension(point.depth, array, position)
                 if position == 0 or position >= array.flat:
                     source = reference.subscripts[max(0, position - array.flat + 1)]
-                    self.read(source, place, certain=certain)
+                    self.read(source, point, certain=certain)
                     if position >= array.flat or array.flat == 1:
-                        within = within.intersect(self._range(source, place))
+                        within = within.intersect(self._range(source, point))
             else:
                 within = isl.Map.from_pw_aff(subscript)
                 if self._guarded and position >= array.flat:
-                    within = within.intersect(opaque_dimension(place.depth, array, position))
+                    within = within.intersect(opaque_dimension(point.depth, array, position))
             relation = relation.flat_range_product(within)
         if not self._guarded:
-            self._require_bounds(array, reference, subscripts, place)
-        relation = relation.intersect_domain(place.domain).coalesce().set_tuple_name(_dim.out, array.name)
+            self._require_bounds(array, reference, subscripts, point)
+        relation = relation.intersect_domain(point.domain).coalesce().set_tuple_name(_dim.out, array.name)
         if kind is AccessKind.WRITE and not exact:
             kind = AccessKind.MAY_WRITE
         self.found.append(AccessDraft(reference, array, relation, kind, node, exact))
 
     def _subscripts(
-        self, reference: LvalueReference, array: Array, place: LoopContext
+        self, reference: LvalueReference, array: Array, point: ProgramPoint
     ) -> list[isl.PwAff | None]:
         """One subscript for each dimension of ``array``, None if any may be meant."""
         if not reference.subscripts:
             return []
-        first, *others = (self._subscript(each, place) for each in reference.subscripts)
+        first, *others = (self._subscript(each, point) for each in reference.subscripts)
         rest = [None if isinstance(each, FlatSubscript) else each for each in others]
         flat = self._arrays.flat
         if first is not None:
-            flat.note(key_of(reference), first, place)
+            flat.note(key_of(reference), first, point)
         if array.flat == 1:
             return [None if isinstance(first, FlatSubscript) else first, *rest]
         view = None
         if first is not None:
-            view = flat.split(key_of(reference), first, place, reference.subscripts[0], self._assumptions)
+            view = flat.split(key_of(reference), first, point, reference.subscripts[0], self._assumptions)
         if view is None:
-            flat.require_sizes(key_of(reference), place, reference.subscripts[0], self._assumptions)
+            flat.require_sizes(key_of(reference), point, reference.subscripts[0], self._assumptions)
             return [*[None] * array.flat, *rest]
         return [*view, *rest]
 
-    def _range(self, node: c_ast.Node, place: LoopContext) -> isl.Map:
+    def _range(self, node: c_ast.Node, point: ProgramPoint) -> isl.Map:
         """``{ [i0, ...] -> [x] }`` for any ``x`` that the subscript ``node`` may be."""
-        anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, place.depth, 1))
-        found = Ranges(self._here, self._assumptions, place).of(node)
+        anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, point.depth, 1))
+        found = Ranges(self._here, self._assumptions, point).of(node)
         if found is None:
             return anything
         least, most = (isl.Map.from_pw_aff(end) for end in (found.low, found.high))
         space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1)
         return least.apply_range(isl.Map.lex_le(space)).intersect(most.apply_range(isl.Map.lex_ge(space)))
 
-    def _subscript(self, node: c_ast.Node, place: LoopContext) -> isl.PwAff | FlatSubscript | None:
+    def _subscript(self, node: c_ast.Node, point: ProgramPoint) -> isl.PwAff | FlatSubscript | None:
         """The value of a subscript, None if it is not affine: any element may then be meant."""
         violations: list[Violation] = []
         try:
-            value = read_subscript(node, place, self._here, self._arrays.flat.atoms, violations)
+            value = read_subscript(node, point, self._here, self._arrays.flat.atoms, violations)
         except Unsupported as error:
             if not is_affinity_refusal(error):
                 raise
@@ -317,7 +317,7 @@ class AccessReader:
         array: Array,
         reference: LvalueReference,
         subscripts: list[isl.PwAff | None],
-        place: LoopContext,
+        point: ProgramPoint,
     ) -> None:
         """Inner subscripts must stay in their extents: beyond them lie elements with other subscripts."""
         for position in range(array.flat, len(subscripts)):
@@ -325,11 +325,11 @@ class AccessReader:
             if extent is None or subscript is None:
                 continue
             written = position - array.flat + 1
-            for outside, demand in bounds(subscript, extent, place.depth):
+            for outside, demand in bounds(subscript, extent, point.depth):
                 self._assumptions.require(
                     Violation(
                         outside,
-                        place.domain,
+                        point.domain,
                         "out-of-bounds",
                         f"subscript {written + 1} of '{reference.variable.name}' {demand}",
                         location(reference.subscripts[written]),
@@ -338,13 +338,13 @@ class AccessReader:
                 )
 
 
-def any_element(draft: AccessDraft, place: LoopContext, node: c_ast.Node) -> AccessDraft:
-    """A read, by ``node`` at ``place``, of all elements of the array of ``draft``."""
+def any_element(draft: AccessDraft, point: ProgramPoint, node: c_ast.Node) -> AccessDraft:
+    """A read, by ``node`` at ``point``, of all elements of the array of ``draft``."""
     array = draft.array
-    relation = isl.Map.from_domain(place.domain)
+    relation = isl.Map.from_domain(point.domain)
     for position in range(len(array.extents)):
-        relation = relation.flat_range_product(opaque_dimension(place.depth, array, position))
-    relation = relation.intersect_domain(place.domain).set_tuple_name(_dim.out, array.name)
+        relation = relation.flat_range_product(opaque_dimension(point.depth, array, position))
+    relation = relation.intersect_domain(point.domain).set_tuple_name(_dim.out, array.name)
     return AccessDraft(draft.base, array, relation, AccessKind.READ, node, exact=False)
 
 

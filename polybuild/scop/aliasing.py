@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from polybuild.c.nodes import location
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location
 from polybuild.c.types import IntegerType, PointerType, Type
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable

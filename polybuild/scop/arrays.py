@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import location, walk
+from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -15,9 +15,9 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import Array
 from polybuild.scop.parameters import IslNames
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import LvalueReference
 
 
@@ -147,7 +147,7 @@ class Arrays:
                         "",
                     )
         violations: list[Violation] = []
-        value = Expressions(self._facts, "extent", violations).value(extent, LoopContext())
+        value = Expressions(self._facts, "extent", violations).value(extent, ProgramPoint())
         for violation in violations:
             self._assumptions.require(violation)
         return value

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import last_line, location, walk
+from polybuild.c.syntax_tree import last_line, location, walk
 from polybuild.normalise.names import Variable
 from polybuild.scop import order
 from polybuild.scop.aliasing import check_fixed_values
@@ -80,7 +80,7 @@ def _space(walked: RegionDraft) -> isl.Space:
 
 def _finish(walked: RegionDraft, index: int, arrays: Mapping[str, Array], space: isl.Space) -> Statement:
     name, draft = f"S{index}", walked.drafts[index]
-    counters = draft.place.counters
+    counters = draft.point.counters
     dimensions = _dimension_names(counters, walked.parameters.all())
 
     def named(relation: isl.Map) -> isl.Map:
@@ -89,7 +89,7 @@ def _finish(walked: RegionDraft, index: int, arrays: Mapping[str, Array], space:
             relation = relation.set_dim_name(_dim.in_, position, dimension)
         return relation
 
-    domain = draft.place.domain.coalesce().align_params(space).set_tuple_name(name)
+    domain = draft.point.domain.coalesce().align_params(space).set_tuple_name(name)
     for position, dimension in enumerate(dimensions):
         domain = domain.set_dim_name(_dim.set, position, dimension)
     return Statement(

@@ -86,7 +86,7 @@ class Assumptions:
     def require(self, violation: Violation) -> None:
         """Assume that no instance of ``violation`` exists.
 
-        Raises Unsupported if then nothing of the place could run at all.
+        Raises Unsupported if then nothing of the point could run at all.
         """
         known = self._known_for(violation)
         bad = violation.instances.intersect_params(known)
@@ -117,7 +117,7 @@ class Assumptions:
 def _excluding(bad: isl.Set, reached: isl.Set, known: isl.Set) -> isl.Set:
     """Parameter values for which ``bad`` is empty, given ``known``.
 
-    Where the place is not reached at all the condition may say anything,
+    Where the point is not reached at all the condition may say anything,
     which leaves the short ``m <= p`` of ``n <= 0 or m <= p``.
     """
     condition = bad.params().gist(reached.params()).complement()

@@ -16,7 +16,7 @@ from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
+from polybuild.scop.program_point import ProgramPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Hull:
 
 
 def affine_condition(
-    node: c_ast.Node, place: LoopContext, facts: Facts, assumptions: Assumptions
+    node: c_ast.Node, point: ProgramPoint, facts: Facts, assumptions: Assumptions
 ) -> isl.Set | None:
     """Where the C condition holds, if that is affine and asks for no assumption, else None."""
     violations: list[Violation] = []
     try:
-        chosen = Expressions(facts, "condition", violations).condition(node, place)
+        chosen = Expressions(facts, "condition", violations).condition(node, point)
     except Unsupported:
         return None
     return None if any(assumptions.is_possible(each) for each in violations) else chosen
@@ -42,7 +42,7 @@ def affine_condition(
 def counter_hull(
     node: c_ast.For,
     counter: Variable,
-    place: LoopContext,
+    point: ProgramPoint,
     facts: Facts,
     assumptions: Assumptions,
     *,
@@ -54,8 +54,8 @@ def counter_hull(
     counter only moves away from it), and the affine parts of the condition. The
     ``direction`` it moves in is 1 or -1; it is read from a plain step if it is not given.
     """
-    depth = place.depth
-    tested = spaces.deepen_set(place.domain)
+    depth = point.depth
+    tested = spaces.deepen_set(point.domain)
     value = spaces.dimension(depth + 1, depth)
     kind = counter.type
     if isinstance(kind, IntegerType):
@@ -64,21 +64,21 @@ def counter_hull(
             tested = tested.intersect(value.ge_set(spaces.constant(depth + 1, low)))
         if high < WIDE - 1:
             tested = tested.intersect(value.le_set(spaces.constant(depth + 1, high)))
-        first = _start(node, place, kind, facts, assumptions)
+        first = _start(node, point, kind, facts, assumptions)
         direction = _direction(node) if direction is None else direction
         if first is not None and direction and kind.signed and kind.width >= 32:
             first = spaces.deepen(first)
             tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))
     iterations = tested
     for conjunct in _conjuncts(node.cond):
-        holds = affine_condition(conjunct, place.inside(counter, iterations), facts, assumptions)
+        holds = affine_condition(conjunct, point.inside(counter, iterations), facts, assumptions)
         if holds is not None:
             iterations = iterations.intersect(holds)
     return Hull(tested, iterations)
 
 
 def _start(
-    node: c_ast.For, place: LoopContext, kind: IntegerType, facts: Facts, assumptions: Assumptions
+    node: c_ast.For, point: ProgramPoint, kind: IntegerType, facts: Facts, assumptions: Assumptions
 ) -> isl.PwAff | None:
     """The counter's first value, None if it is not affine."""
     init = node.init
@@ -87,7 +87,7 @@ def _start(
     if expression is None:
         return None
     try:
-        first = Expressions(facts, "bound", violations).value(expression, place, kind)
+        first = Expressions(facts, "bound", violations).value(expression, point, kind)
     except Unsupported:
         return None
     return None if any(assumptions.is_possible(each) for each in violations) else first

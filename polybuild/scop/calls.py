@@ -17,8 +17,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.conversions import decayed
-from polybuild.c.nodes import location
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import Anything, EntryValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
@@ -28,9 +28,9 @@ from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import AccessKind
 from polybuild.scop.opaque import OpaqueReader
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import pointer_reference
 from polybuild.source.model import Callee, Effects, Region
 
@@ -40,10 +40,10 @@ _BY_NAME = "call functions by their names"
 
 @dataclass(frozen=True, slots=True)
 class _CallSite:
-    """A call at a place; ``sure`` if the place is known to be reached and the call made."""
+    """A call at a point; ``sure`` if the point is known to be reached and the call made."""
 
     node: c_ast.FuncCall
-    place: LoopContext
+    point: ProgramPoint
     facts: Facts
     inner: frozenset[Variable]
     certain: bool
@@ -69,7 +69,7 @@ class CallReader:
     def read(
         self,
         node: c_ast.FuncCall,
-        place: LoopContext,
+        point: ProgramPoint,
         facts: Facts,
         *,
         inner: frozenset[Variable],
@@ -88,7 +88,7 @@ class CallReader:
         if any(each == name for each, _ in self._open):
             raise _refusal(name, "it calls itself", node)
         reader = AccessReader(facts, self._arrays, self._assumptions, inner=inner, guarded=guarded)
-        site = _CallSite(node, place, facts, inner, certain, certain and not guarded)
+        site = _CallSite(node, point, facts, inner, certain, certain and not guarded)
         self._open.append((name, node))
         try:
             if callee.effects is not None:
@@ -117,18 +117,18 @@ class CallReader:
         for position, argument in enumerate(site.arguments):
             parameter = callee.parameters[position] if position < len(callee.parameters) else None
             if parameter is None or not _is_pointer(_type(parameter, site.facts.region)):
-                reader.read(argument, site.place, certain=site.certain)
+                reader.read(argument, site.point, certain=site.certain)
             else:
                 self._read_address(argument, site, reader)
                 if effects.reads_everything and not isinstance(argument, c_ast.Constant):
-                    reader.touch(Anything.below(argument), site.place, AccessKind.READ)
+                    reader.touch(Anything.below(argument), site.point, AccessKind.READ)
         if effects.reads_everything:
             self.everything.add(self._open[0][1])
             outside = (each for each in site.facts.names.iterators.values() if _is_reachable(each))
             self._check_counters(callee, outside, site)
         for names, kind in ((effects.reads, AccessKind.READ), (effects.writes, AccessKind.MAY_WRITE)):
             for name in names:
-                reader.touch(self._whole(name, callee, site), site.place, kind)
+                reader.touch(self._whole(name, callee, site), site.point, kind)
 
     @staticmethod
     def _whole(name: str, callee: Callee, site: _CallSite) -> c_ast.Node:
@@ -151,7 +151,7 @@ class CallReader:
     def _defined(self, callee: Callee, body: Region, site: _CallSite, reader: AccessReader) -> None:
         if len(site.arguments) != len(callee.parameters):
             raise _refusal(callee.name, "it is called with another number of arguments", site.node)
-        facts, place = site.facts, site.place
+        facts, point = site.facts, site.point
         body, own = self._body_of(callee, body)
         self._check_counters(callee, own.variables.values(), site)
         entries = {node.name: each for node, each in own.variables.items() if isinstance(node, EntryValue)}
@@ -167,8 +167,8 @@ class CallReader:
                 self._read_address(argument, site, reader)
                 bound |= dict.fromkeys(named, argument)
             elif isinstance(kind, types.IntegerType | types.FloatingType):
-                reader.read(argument, place, certain=site.certain)
-                value = self._value(argument, kind, place, facts)
+                reader.read(argument, point, certain=site.certain)
+                value = self._value(argument, kind, point, facts)
                 if value is not None:
                     values |= dict.fromkeys(named - own.written, value)
             else:
@@ -179,14 +179,14 @@ class CallReader:
         within = dataclasses.replace(facts, region=region, names=_joined(facts.names, own, bound))
         inner = site.inner.union(parameters)
         opaque = OpaqueReader(within, self._arrays, self._assumptions, inner=inner, in_function=True)
-        there = dataclasses.replace(place, values={**place.values, **values})
+        there = dataclasses.replace(point, values={**point.values, **values})
         for each in opaque.read(c_ast.Compound(list(body.statements)), there, certain=site.sure):
             reader.found.append(dataclasses.replace(each, node=site.node, exact=False))
 
     @staticmethod
     def _check_counters(callee: Callee, used: Iterable[Variable], site: _CallSite) -> None:
         """Refuse functions that see the counter of a loop: the generated loops have their own."""
-        counters = set(site.place.counters)
+        counters = set(site.point.counters)
         for variable in used:
             if variable in counters:
                 raise _refusal(
@@ -208,14 +208,14 @@ class CallReader:
         return known
 
     def _value(
-        self, argument: c_ast.Node, kind: types.Type, place: LoopContext, facts: Facts
+        self, argument: c_ast.Node, kind: types.Type, point: ProgramPoint, facts: Facts
     ) -> isl.PwAff | None:
         """The value that an integer parameter gets, None if it is not affine."""
         if not isinstance(kind, types.IntegerType):
             return None
         violations: list[Violation] = []
         try:
-            value = Expressions(facts, "subscript", violations).value(argument, place, kind)
+            value = Expressions(facts, "subscript", violations).value(argument, point, kind)
         except Unsupported:
             return None
         return None if any(self._assumptions.is_possible(each) for each in violations) else value
@@ -227,7 +227,7 @@ class CallReader:
             return
         reference = pointer_reference(argument, site.facts.names)
         for each in (*reference.subscripts, *([reference.offset] if reference.offset is not None else ())):
-            reader.read(each, site.place, certain=site.certain)
+            reader.read(each, site.point, certain=site.certain)
 
 
 def _shared(own: Names, outer: Mapping[str, Variable], callee: Callee) -> Names:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
-from polybuild.c.nodes import location, walk
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
 from polybuild.scop.accesses import any_element
@@ -19,7 +19,7 @@ _SHARED = {StorageClass.GLOBAL, StorageClass.STATIC}
 
 def check_parameters(drafts: Collection[StatementDraft], names: Names, parameters: Parameters) -> None:
     """Refuse if a called function changes what the model took for a parameter."""
-    counters = {counter for draft in drafts for counter in draft.place.counters}
+    counters = {counter for draft in drafts for counter in draft.point.counters}
     for draft in drafts:
         for each in draft.accesses:
             key = each.base.variable, each.base.members
@@ -44,7 +44,7 @@ def check_counters(
 
     ``finals`` are those that loops leave a value in, loops without statements among them.
     """
-    counted = {counter for draft in drafts for counter in draft.place.counters}.union(finals)
+    counted = {counter for draft in drafts for counter in draft.point.counters}.union(finals)
     for variable in sorted(names.demoted & counted, key=lambda each: each.name):
         if variable in names.escaping or variable in needed:
             raise Unsupported(
@@ -70,6 +70,6 @@ def with_reads_of_everything(drafts: list[StatementDraft], calls: Collection[obj
     found = []
     for draft in drafts:
         call = next((node for node in walk(draft.body) if node in calls), None)
-        more = () if call is None else (any_element(each, draft.place, call) for each in written.values())
+        more = () if call is None else (any_element(each, draft.point, call) for each in written.values())
         found.append(dataclasses.replace(draft, accesses=(*more, *draft.accesses)))
     return found

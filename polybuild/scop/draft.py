@@ -15,9 +15,9 @@ from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions
 from polybuild.scop.lastvalues import LastValues
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import DynamicLoop
 from polybuild.scop.parameters import Parameters
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.source.model import Region
 
 
@@ -31,9 +31,9 @@ class RegionPart:
 
 @dataclass(frozen=True, slots=True)
 class StatementDraft:
-    """A statement at its place, in the loops ``loops``, some of which have dynamic bounds."""
+    """A statement at its point, in the loops ``loops``, some of which have dynamic bounds."""
 
-    place: LoopContext
+    point: ProgramPoint
     loops: tuple[c_ast.For, ...]
     body: c_ast.Node
     source: c_ast.Node

@@ -19,7 +19,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import holds
-from polybuild.c.nodes import location, walk
+from polybuild.c.syntax_tree import location, walk
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
@@ -30,9 +30,9 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import counter_hull
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.loops import amount_of, constant_step, counter_type, start_of
 from polybuild.scop.model import DynamicLoop
+from polybuild.scop.program_point import ProgramPoint
 
 _dim = isl.dim_type
 _INT = 32  # the width of int, to which narrower types are promoted
@@ -42,7 +42,7 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def read_dynamic_loop(
-    node: c_ast.For, place: LoopContext, facts: Facts, assumptions: Assumptions, violations: list[Violation]
+    node: c_ast.For, point: ProgramPoint, facts: Facts, assumptions: Assumptions, violations: list[Violation]
 ) -> DynamicLoop | None:
     """The loop ``node`` inside another one, None if its header is not such a loop's.
 
@@ -53,39 +53,39 @@ def read_dynamic_loop(
     counter = facts.names.iterators.get(node)
     if counter is None or not isinstance(node.cond, c_ast.BinaryOp):
         return None
-    kind = counter_type(counter, node, place, facts)
+    kind = counter_type(counter, node, point, facts)
     stride = None
     try:
         start = start_of(node)
-        step, stride = _step(node, place, facts, kind, violations)
+        step, stride = _step(node, point, facts, kind, violations)
     except Unsupported:
         return None
     limit = _limit(node.cond, counter.name, step, kind, facts)
     first_type = _type(start, facts)
-    if limit is None or first_type is None or (stride is None and not place.depth):
+    if limit is None or first_type is None or (stride is None and not point.depth):
         return None
     if any(_is_unstable(each, counter.name) for each in (start, limit, stride) if each is not None):
         return None
     if not holds(kind, first_type):
         start = c_ast.Cast(type_name(kind), start, start.coord)
     domain = counter_hull(
-        node, counter, place, facts, assumptions, direction=1 if step > 0 else -1
+        node, counter, point, facts, assumptions, direction=1 if step > 0 else -1
     ).iterations
     ends = [
-        domain.dim_has_lower_bound(_dim.set, place.depth),
-        domain.dim_has_upper_bound(_dim.set, place.depth),
+        domain.dim_has_lower_bound(_dim.set, point.depth),
+        domain.dim_has_upper_bound(_dim.set, point.depth),
     ]
     if not all(ends):
-        low, high = facts.parameters.range(counter, kind, place.depth + 1)
-        value = spaces.dimension(place.depth + 1, place.depth)
+        low, high = facts.parameters.range(counter, kind, point.depth + 1)
+        value = spaces.dimension(point.depth + 1, point.depth)
         domain = domain if ends[0] else domain.intersect(value.ge_set(low))
         domain = domain if ends[1] else domain.intersect(value.le_set(high))
     predicate = _predicate(node.cond, counter.name, start, step, stride)
-    return DynamicLoop(node, place.depth, step, start, limit, predicate, domain.coalesce(), stride)
+    return DynamicLoop(node, point.depth, step, start, limit, predicate, domain.coalesce(), stride)
 
 
 def _step(
-    node: c_ast.For, place: LoopContext, facts: Facts, kind: IntegerType, violations: list[Violation]
+    node: c_ast.For, point: ProgramPoint, facts: Facts, kind: IntegerType, violations: list[Violation]
 ) -> tuple[int, c_ast.Node | None]:
     """The constant step; or its sign, and the expression of its amount. Raises Unsupported."""
     try:
@@ -97,11 +97,11 @@ def _step(
             raise
         if not kind.signed or kind.width < _INT or not holds(kind, bound):
             raise
-        value = Expressions(facts, "stride", violations).value(amount, place)
+        value = Expressions(facts, "stride", violations).value(amount, point)
         violations.append(
             Violation(
                 value.neg().nonneg_set(),
-                place.domain,
+                point.domain,
                 "non-constant-stride",
                 "the loop's stride must be positive",
                 location(node),

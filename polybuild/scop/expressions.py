@@ -20,7 +20,7 @@ from polybuild.c.basic_types import INT
 from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
-from polybuild.c.nodes import location, walk
+from polybuild.c.syntax_tree import location, walk
 from polybuild.c.synthetic import Exact, PointerDifference
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
@@ -28,8 +28,8 @@ from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.parameters import OPERATIONS
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import check_object, resolve_reference
 
 _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
@@ -42,13 +42,13 @@ _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
 }
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _LOGICAL = {"&&", "||"}
-# What is evaluated wherever its place is reached; a subscript may stand in code that is not.
+# What is evaluated wherever its point is reached; a subscript may stand in code that is not.
 _EAGER = {"bound", "condition"}
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """A C value: ``value`` on the space of its place, its type, and whether it is pending (see above)."""
+    """A C value: ``value`` on the space of its point, its type, and whether it is pending (see above)."""
 
     value: isl.PwAff
     type: IntegerType
@@ -70,36 +70,36 @@ class Expressions:
 
     # Uses of a value
 
-    def value(self, node: c_ast.Node, place: LoopContext, to: IntegerType | None = None) -> isl.PwAff:
+    def value(self, node: c_ast.Node, point: ProgramPoint, to: IntegerType | None = None) -> isl.PwAff:
         """The exact value of ``node``, converted to ``to`` if given."""
-        affine = self.affine(node, place)
+        affine = self.affine(node, point)
         if to is not None:
-            affine = self.convert(affine, to, node, place)
-        return self.settled(affine, node, place).value
+            affine = self.convert(affine, to, node, point)
+        return self.settled(affine, node, point).value
 
-    def subscript(self, node: c_ast.Node, place: LoopContext) -> isl.PwAff:
+    def subscript(self, node: c_ast.Node, point: ProgramPoint) -> isl.PwAff:
         """The value of a subscript; address arithmetic itself wraps at 64 bits."""
-        affine = self.affine(node, place)
-        return affine.value if affine.type.width == 64 else self.settled(affine, node, place).value
+        affine = self.affine(node, point)
+        return affine.value if affine.type.width == 64 else self.settled(affine, node, point).value
 
-    def settled(self, affine: Affine, node: c_ast.Node, place: LoopContext) -> Affine:
+    def settled(self, affine: Affine, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """``affine`` with its value in the range of its type, by proof or as a violation to exclude."""
         if not affine.pending:
             return affine
         value = affine.value
         low, high = limits(affine.type)
-        if self._must_wrap(affine, place):
-            value = self._wrapped(affine, place)
+        if self._must_wrap(affine, point):
+            value = self._wrapped(affine, point)
             span = 1 << affine.type.width
             low, high = low - span, high + span
         for bound, outside in (
-            (low, affine.value.lt_set(spaces.constant(place.depth, low))),
-            (high, affine.value.gt_set(spaces.constant(place.depth, high))),
+            (low, affine.value.lt_set(spaces.constant(point.depth, low))),
+            (high, affine.value.gt_set(spaces.constant(point.depth, high))),
         ):
             self._violations.append(
                 Violation(
                     outside,
-                    place.domain,
+                    point.domain,
                     "integer-wrap",
                     f"the {self._role} must stay within '{affine.type.name}'",
                     location(node),
@@ -109,38 +109,38 @@ class Expressions:
             )
         return Affine(value, affine.type)
 
-    def _must_wrap(self, affine: Affine, place: LoopContext) -> bool:
+    def _must_wrap(self, affine: Affine, point: ProgramPoint) -> bool:
         """Whether the value leaves its type whatever the parameters are: ``i - 1u`` for ``i`` from 0."""
         if not self._facts.wrapping or affine.type.width >= 64:
             return False
         low, high = limits(affine.type)
-        reached = place.domain.intersect_params(self._facts.known())
-        below = affine.value.lt_set(spaces.constant(place.depth, low))
-        above = affine.value.gt_set(spaces.constant(place.depth, high))
+        reached = point.domain.intersect_params(self._facts.known())
+        below = affine.value.lt_set(spaces.constant(point.depth, low))
+        above = affine.value.gt_set(spaces.constant(point.depth, high))
         outside = below.union(above).intersect(reached)
         return not outside.is_empty() and bool(reached.params().is_subset(outside.params()))
 
-    def _wrapped(self, affine: Affine, place: LoopContext) -> isl.PwAff:
+    def _wrapped(self, affine: Affine, point: ProgramPoint) -> isl.PwAff:
         """The value in the type's range if it is off by no more than the size of that range."""
         low, high = limits(affine.type)
-        value, span = affine.value, spaces.constant(place.depth, 1 << affine.type.width)
+        value, span = affine.value, spaces.constant(point.depth, 1 << affine.type.width)
         pieces = [value, value.add(span), value.sub(span)]
         inside = [
-            each.ge_set(spaces.constant(place.depth, low)).intersect(
-                each.le_set(spaces.constant(place.depth, high))
+            each.ge_set(spaces.constant(point.depth, low)).intersect(
+                each.le_set(spaces.constant(point.depth, high))
             )
             for each in pieces
         ]
         parts = [each.intersect_domain(where) for each, where in zip(pieces, inside, strict=True)]
         return parts[0].union_add(parts[1]).union_add(parts[2])
 
-    def convert(self, affine: Affine, to: IntegerType, node: c_ast.Node, place: LoopContext) -> Affine:
+    def convert(self, affine: Affine, to: IntegerType, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """``affine`` converted to the type ``to``."""
         if to.width == 1:
-            affine = self.settled(affine, node, place)
+            affine = self.settled(affine, node, point)
             return Affine(affine.value.non_zero_set().indicator_function(), to)
         if to.width > affine.type.width:
-            affine = self.settled(affine, node, place)
+            affine = self.settled(affine, node, point)
         fits = holds(to, affine.type) and not affine.pending
         number = spaces.constant_value(affine.value)
         if number is not None and limits(to)[0] <= number <= limits(to)[1]:
@@ -148,22 +148,22 @@ class Expressions:
         return Affine(affine.value, to, pending=not fits)
 
     def _operands(
-        self, node: c_ast.BinaryOp, place: LoopContext, *, exact: bool
+        self, node: c_ast.BinaryOp, point: ProgramPoint, *, exact: bool
     ) -> tuple[isl.PwAff, isl.PwAff, IntegerType]:
         """Both operands in their common type; ``exact`` settles them, as signed arithmetic always does."""
-        left, right = self.affine(node.left, place), self.affine(node.right, place)
+        left, right = self.affine(node.left, point), self.affine(node.right, point)
         kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         operands = []
         for operand, source in ((left, node.left), (right, node.right)):
-            converted = self.convert(operand, kind, source, place)
+            converted = self.convert(operand, kind, source, point)
             if exact or kind.signed:
-                converted = self.settled(converted, source, place)
+                converted = self.settled(converted, source, point)
             operands.append(converted.value)
         return operands[0], operands[1], kind
 
     # Values
 
-    def affine(self, node: c_ast.Node, place: LoopContext) -> Affine:
+    def affine(self, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """The value of a C expression as a piecewise affine expression.
 
         Raises Unsupported if it is not affine or not known before the region.
@@ -172,31 +172,31 @@ class Expressions:
             number = literal(node, self._facts.region.visible.scope.data_model)
             if number is None:
                 raise self._refusal("non-affine", f"'{node.value}' is not an integer", node)
-            return Affine(spaces.constant(place.depth, number[0]), number[1])
+            return Affine(spaces.constant(point.depth, number[0]), number[1])
         if isinstance(node, c_ast.ID):
-            return self._identifier(node, place)
+            return self._identifier(node, point)
         if isinstance(node, PointerDifference):
-            return self._difference(node, place)
+            return self._difference(node, point)
         if isinstance(node, c_ast.BinaryOp):
-            return self._binary(node, place)
+            return self._binary(node, point)
         if isinstance(node, c_ast.UnaryOp):
-            return self._unary(node, place)
+            return self._unary(node, point)
         if isinstance(node, c_ast.TernaryOp):
-            return self._ternary(node, place)
+            return self._ternary(node, point)
         if isinstance(node, c_ast.Cast):
             to = self._facts.region.visible.scope.resolve(node.to_type)
             if not isinstance(to, IntegerType):
                 raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
             if isinstance(node, Exact):
-                return Affine(self.affine(node.expr, place).value, to)
-            return self.convert(self.affine(node.expr, place), to, node, place)
+                return Affine(self.affine(node.expr, point).value, to)
+            return self.convert(self.affine(node.expr, point), to, node, point)
         if isinstance(node, c_ast.StructRef):
-            return self._member(node, place)
+            return self._member(node, point)
         if isinstance(node, c_ast.ArrayRef):
-            return self._element(node, place)
+            return self._element(node, point)
         raise self._refusal_of(node)
 
-    def _element(self, node: c_ast.Node, place: LoopContext) -> Affine:
+    def _element(self, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """An element that the region does not change, read before it: ``*n``, ``len[0]``, ``p->dims[1]``."""
         names = self._facts.names
         try:
@@ -204,34 +204,34 @@ class Expressions:
         except Unsupported:
             raise self._refusal_of(node) from None
         variable, members, kind = reference.variable, reference.members, reference.type
-        places = tuple(_constant_place(each) for each in reference.subscripts)
+        subscripts = tuple(_constant_subscript(each) for each in reference.subscripts)
         changed = variable in names.written or (variable, members) in names.written_members
-        if changed or variable.local or None in places or not isinstance(kind, IntegerType):
+        if changed or variable.local or None in subscripts or not isinstance(kind, IntegerType):
             raise self._refusal_of(node)
         if not reference.by_pointer and variable in names.demoted:
             raise self._refusal_of(node)
-        path = (*members, *map(str, places))
-        reached = place.domain.params() if self._facts.eager and self._role in _EAGER else None
-        value = self._facts.parameters.element((variable, path), node, kind, place, reached)
+        path = (*members, *map(str, subscripts))
+        reached = point.domain.params() if self._facts.eager and self._role in _EAGER else None
+        value = self._facts.parameters.element((variable, path), node, kind, point, reached)
         if value is None:
             raise self._refusal_of(node)
         return Affine(value, kind)
 
-    def _identifier(self, node: c_ast.ID, place: LoopContext) -> Affine:
+    def _identifier(self, node: c_ast.ID, point: ProgramPoint) -> Affine:
         variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
         if variable is None:
             number = self._facts.region.visible.enumerators.get(node.name)
             if number is None:
                 raise self._refusal("non-affine", f"'{node.name}' is not a variable", node)
-            return Affine(spaces.constant(place.depth, number), INT)
+            return Affine(spaces.constant(point.depth, number), INT)
         kind = variable.type
         if not isinstance(kind, IntegerType):
             raise self._refusal("data-dependent", f"'{node.name}' is not an integer", node)
-        if variable in place.counters:
-            position = len(place.counters) - 1 - place.counters[::-1].index(variable)
-            return Affine(spaces.dimension(place.depth, position), kind)
-        left = place.values.get(variable)
-        if left is not None and place.domain.is_subset(left.domain()):
+        if variable in point.counters:
+            position = len(point.counters) - 1 - point.counters[::-1].index(variable)
+            return Affine(spaces.dimension(point.depth, position), kind)
+        left = point.values.get(variable)
+        if left is not None and point.domain.is_subset(left.domain()):
             return Affine(left, kind)
         if self._facts.names.only_counts(variable):
             raise Unsupported(
@@ -244,15 +244,15 @@ class Expressions:
         names = self._facts.names
         if variable.local or variable in names.written or variable in names.demoted:
             raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
-        return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
+        return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
 
-    def _difference(self, node: PointerDifference, place: LoopContext) -> Affine:
+    def _difference(self, node: PointerDifference, point: ProgramPoint) -> Affine:
         variable = self._facts.names.variables[node]
         kind = variable.type
         assert isinstance(kind, IntegerType)  # noqa: S101 - the type of a difference
-        return Affine(self._facts.parameters.value(variable, (), node, kind, place.depth), kind)
+        return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
 
-    def _member(self, node: c_ast.StructRef, place: LoopContext) -> Affine:
+    def _member(self, node: c_ast.StructRef, point: ProgramPoint) -> Affine:
         names = self._facts.names
         try:
             reference = resolve_reference(node, names)
@@ -265,77 +265,77 @@ class Expressions:
         if changed or variable.local:
             raise self._refusal("data-dependent", f"'{'.'.join(members)}' may change in the region", node)
         if not reference.by_pointer:
-            return Affine(self._facts.parameters.value(variable, members, node, kind, place.depth), kind)
-        reached = place.domain.params() if self._facts.eager else None
+            return Affine(self._facts.parameters.value(variable, members, node, kind, point.depth), kind)
+        reached = point.domain.params() if self._facts.eager else None
         key = variable, members
-        value = self._facts.parameters.element(key, node, kind, place, reached, target=reference.target)
+        value = self._facts.parameters.element(key, node, kind, point, reached, target=reference.target)
         if value is None:
             raise self._refusal("data-dependent", f"the region may not read '{'.'.join(members)}'", node)
         return Affine(value, kind)
 
-    def _unary(self, node: c_ast.UnaryOp, place: LoopContext) -> Affine:
+    def _unary(self, node: c_ast.UnaryOp, point: ProgramPoint) -> Affine:
         if node.op == "sizeof":
-            return self._sizeof(node, place)
+            return self._sizeof(node, point)
         if node.op == "!":
-            return self._truth(node, place)
+            return self._truth(node, point)
         if node.op == "*":
-            return self._element(node, place)
+            return self._element(node, point)
         if node.op not in {"-", "+", "~"}:
             raise self._refusal_of(node)
-        operand = self.affine(node.expr, place)
-        operand = self.convert(operand, promoted_integer(operand.type), node, place)
+        operand = self.affine(node.expr, point)
+        operand = self.convert(operand, promoted_integer(operand.type), node, point)
         if node.op == "+":
             return operand
         if operand.type.signed:
-            operand = self.settled(operand, node, place)
+            operand = self.settled(operand, node, point)
         value = operand.value.neg()
         if node.op == "~":
-            value = value.sub(spaces.constant(place.depth, 1))
+            value = value.sub(spaces.constant(point.depth, 1))
         return Affine(value, operand.type, pending=not operand.type.signed)
 
-    def _sizeof(self, node: c_ast.UnaryOp, place: LoopContext) -> Affine:
+    def _sizeof(self, node: c_ast.UnaryOp, point: ProgramPoint) -> Affine:
         region = self._facts.region
         symbols = {each.name: each.type for each in self._facts.names.variables_in(node.expr)}
         size = size_of(type_of(node.expr, symbols, region.visible), region.visible.scope)
         kind = type_of(node, symbols, region.visible)
         if size is None or not isinstance(kind, IntegerType):
             raise self._refusal("non-affine", "the size of this type is not known here", node)
-        return Affine(spaces.constant(place.depth, size), kind)
+        return Affine(spaces.constant(point.depth, size), kind)
 
-    def _ternary(self, node: c_ast.TernaryOp, place: LoopContext) -> Affine:
-        chosen = self.condition(node.cond, place)
-        yes_place, no_place = place.within(chosen), place.without(chosen)
-        yes, no = self.affine(node.iftrue, yes_place), self.affine(node.iffalse, no_place)
+    def _ternary(self, node: c_ast.TernaryOp, point: ProgramPoint) -> Affine:
+        chosen = self.condition(node.cond, point)
+        yes_point, no_point = point.within(chosen), point.without(chosen)
+        yes, no = self.affine(node.iftrue, yes_point), self.affine(node.iffalse, no_point)
         kind = common_integer(yes.type, no.type, self._facts.region.visible.scope.data_model)
-        yes = self.convert(yes, kind, node.iftrue, yes_place)
-        no = self.convert(no, kind, node.iffalse, no_place)
+        yes = self.convert(yes, kind, node.iftrue, yes_point)
+        no = self.convert(no, kind, node.iffalse, no_point)
         value = yes.value.intersect_domain(chosen).union_add(no.value.subtract_domain(chosen))
         return Affine(value, kind, yes.pending or no.pending)
 
-    def _truth(self, node: c_ast.Node, place: LoopContext) -> Affine:
-        return Affine(self.condition(node, place).indicator_function(), INT)
+    def _truth(self, node: c_ast.Node, point: ProgramPoint) -> Affine:
+        return Affine(self.condition(node, point).indicator_function(), INT)
 
-    def _binary(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
+    def _binary(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
         op = node.op
         if op in _COMPARISONS or op in _LOGICAL:
-            return self._truth(node, place)
+            return self._truth(node, point)
         if op in {"+", "-"}:
-            left, right, kind = self._operands(node, place, exact=False)
+            left, right, kind = self._operands(node, point, exact=False)
             return Affine(left.add(right) if op == "+" else left.sub(right), kind, not kind.signed)
         if op == "*":
-            left, right, kind = self._operands(node, place, exact=False)
-            value = self._product_on_entry(node, left, right, kind, place)
+            left, right, kind = self._operands(node, point, exact=False)
+            value = self._product_on_entry(node, left, right, kind, point)
             if value is not None:
                 return Affine(value, kind)
             return Affine(self._product(left, right, node), kind, not kind.signed)
         if op in {"/", "%"}:
-            return self._division(node, place)
+            return self._division(node, point)
         if op in {"<<", ">>", "&"}:
-            return self._bitwise(node, place)
+            return self._bitwise(node, point)
         raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
 
     def _product_on_entry(
-        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: IntegerType, place: LoopContext
+        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: IntegerType, point: ProgramPoint
     ) -> isl.PwAff | None:
         """A product of variables that keep their values, as ``width * height``: a parameter. Else None."""
         if any(spaces.constant_value(each) is not None for each in (left, right)):
@@ -356,8 +356,8 @@ class Expressions:
         )
         if not (kept and simple and variables[0]):
             return None
-        reached = place.domain.params() if self._facts.eager and self._role in _EAGER else None
-        return self._facts.parameters.product(node, variables[0], kind, place, reached)
+        reached = point.domain.params() if self._facts.eager and self._role in _EAGER else None
+        return self._facts.parameters.product(node, variables[0], kind, point, reached)
 
     def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
         for factor, other in ((left, right), (right, left)):
@@ -366,30 +366,30 @@ class Expressions:
                 return other.scale_val(isl.Val(number))
         raise self._refusal("non-affine", "it multiplies two values that are not constant", node)
 
-    def _division(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
-        left, right, kind = self._operands(node, place, exact=True)
+    def _division(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
+        left, right, kind = self._operands(node, point, exact=True)
         number = spaces.constant_value(right)
         if not number:
             reason = "it divides by a value that is not constant" if number is None else "it divides by zero"
             raise self._refusal("non-affine", reason, node.right)
         size = isl.Val(abs(number))
-        if not kind.signed or self._never_negative(left, place):
+        if not kind.signed or self._never_negative(left, point):
             quotient, rest = left.scale_down_val(size).floor(), left.mod_val(size)
         else:
             # C rounds towards zero: one piece for each sign
-            divisor = spaces.constant(place.depth, abs(number))
+            divisor = spaces.constant(point.depth, abs(number))
             quotient, rest = left.tdiv_q(divisor), left.tdiv_r(divisor)
         if node.op == "%":
             return Affine(rest, kind)
         return Affine(quotient.neg() if number < 0 else quotient, kind)
 
-    def _never_negative(self, value: isl.PwAff, place: LoopContext) -> bool:
-        below = value.neg().pos_set().intersect(place.domain).intersect_params(self._facts.known())
+    def _never_negative(self, value: isl.PwAff, point: ProgramPoint) -> bool:
+        below = value.neg().pos_set().intersect(point.domain).intersect_params(self._facts.known())
         return bool(below.is_empty())
 
-    def _bitwise(self, node: c_ast.BinaryOp, place: LoopContext) -> Affine:
+    def _bitwise(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
         """Shifts by constants, and masks of low bits: floor division and modulus in two's complement."""
-        left, right = self.affine(node.left, place), self.affine(node.right, place)
+        left, right = self.affine(node.left, point), self.affine(node.right, point)
         if node.op == "&":
             if spaces.constant_value(right.value) is None:
                 left, right = right, left
@@ -398,7 +398,7 @@ class Expressions:
                 raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
             kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
             if mask.bit_length() >= left.type.width:
-                left = self.settled(left, node, place)
+                left = self.settled(left, node, point)
             return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
         kind = promoted_integer(left.type)
         count = spaces.constant_value(right.value)
@@ -406,28 +406,28 @@ class Expressions:
             raise self._refusal("non-affine", "it shifts by a value that is not constant", node)
         power = isl.Val(1 << count)
         if node.op == "<<":
-            value = self.convert(left, kind, node, place).value
+            value = self.convert(left, kind, node, point).value
             return Affine(value.scale_val(power), kind, pending=not kind.signed)
-        value = self.settled(left, node, place).value
+        value = self.settled(left, node, point).value
         return Affine(value.scale_down_val(power).floor(), kind)
 
     # Conditions
 
-    def condition(self, node: c_ast.Node, place: LoopContext, *, negated: bool = False) -> isl.Set:
-        """Where in the space of ``place`` the C condition is true (false if ``negated``)."""
+    def condition(self, node: c_ast.Node, point: ProgramPoint, *, negated: bool = False) -> isl.Set:
+        """Where in the space of ``point`` the C condition is true (false if ``negated``)."""
         if isinstance(node, c_ast.UnaryOp) and node.op == "!":
-            return self.condition(node.expr, place, negated=not negated)
+            return self.condition(node.expr, point, negated=not negated)
         if isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL:
             # what stands on the right is evaluated only where the left does not decide
-            left = self.condition(node.left, place, negated=negated)
+            left = self.condition(node.left, point, negated=negated)
             both = (node.op == "&&") != negated
-            rest = place.within(left) if both else place.without(left)
+            rest = point.within(left) if both else point.without(left)
             right = self.condition(node.right, rest, negated=negated)
             return left.intersect(right) if both else left.union(right).coalesce()
         if isinstance(node, c_ast.BinaryOp) and node.op in _COMPARISONS:
-            lhs, rhs, _ = self._operands(node, place, exact=True)
+            lhs, rhs, _ = self._operands(node, point, exact=True)
             return _COMPARISONS[_NEGATED[node.op] if negated else node.op](lhs, rhs)
-        value = self.value(node, place)
+        value = self.value(node, point)
         return value.zero_set() if negated else value.non_zero_set()
 
     # Refusals
@@ -454,7 +454,7 @@ class Expressions:
         return self._refusal("non-affine", "it is not an arithmetic expression", node)
 
 
-def _constant_place(subscript: c_ast.Node) -> int | None:
+def _constant_subscript(subscript: c_ast.Node) -> int | None:
     """The value of a subscript that is a literal."""
     return integer_value(subscript.value) if isinstance(subscript, c_ast.Constant) else None
 

@@ -19,7 +19,7 @@ class Facts:
 
     ``known`` gives the parameter values that types and assumptions allow so far.
     ``calls`` reads calls of functions (a ``calls.CallReader``). ``eager`` is true if
-    the code at hand runs wherever the domain of its place says so: what it reads
+    the code at hand runs wherever the domain of its point says so: what it reads
     may then be read before the region. ``wrapping`` is true if values that must
     leave their unsigned type wrap around rather than refuse the region.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import walk
 from polybuild.normalise.names import Variable
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}

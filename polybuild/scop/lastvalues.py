@@ -8,16 +8,16 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.nodes import walk
-from polybuild.c.synthetic import Counted, EntryValue, LastValue, key, names_in
+from polybuild.c.syntax_tree import key, names_in, walk
+from polybuild.c.synthetic import Counted, EntryValue, LastValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import FinalValue
+from polybuild.scop.program_point import ProgramPoint
 
 
 class NotFollowed(Exception):
@@ -50,31 +50,31 @@ class LastValues:
         return variable in self._bases
 
     def read(
-        self, node: LastValue, place: LoopContext, facts: Facts, violations: list[Violation]
+        self, node: LastValue, point: ProgramPoint, facts: Facts, violations: list[Violation]
     ) -> isl.PwAff | None:
-        """The value stored at ``place``, where no later one replaces it; None if it is not affine.
+        """The value stored at ``point``, where no later one replaces it; None if it is not affine.
 
         A value that is not affine is kept as a C expression if it is stored exactly
         once, outside all loops. Raises NotFollowed if it cannot be kept.
         """
         variable = facts.names.variables[node.lvalue]
         base, value = _parts(node, variable)
-        self._check_base(variable, base, place)
+        self._check_base(variable, base, point)
         try:
-            affine = Expressions(facts, "value", violations).affine(value, place)
+            affine = Expressions(facts, "value", violations).affine(value, point)
         except Unsupported:
-            if place.depth or not spaces.universe(0).is_subset(place.domain) or variable in self._sources:
+            if point.depth or not spaces.universe(0).is_subset(point.domain) or variable in self._sources:
                 raise NotFollowed(variable.name) from None
             self._sources[variable] = node.rvalue
             return None
         if variable in self._sources:
             raise NotFollowed(variable.name)
-        return affine.value.intersect_domain(place.domain)
+        return affine.value.intersect_domain(point.domain)
 
-    def _check_base(self, variable: Variable, base: c_ast.Node | None, place: LoopContext) -> None:
+    def _check_base(self, variable: Variable, base: c_ast.Node | None, point: ProgramPoint) -> None:
         known = self._bases.setdefault(variable, base)
         if known is base:
-            counters = {counter.name for counter in place.counters}
+            counters = {counter.name for counter in point.counters}
             if base is None or counters.isdisjoint(names_in(base)):
                 return
         elif known is not None and base is not None and key(known) == key(base):

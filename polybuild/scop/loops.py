@@ -9,7 +9,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import WIDE, limits
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.normalise.names import Variable, stepped_name
@@ -17,7 +17,7 @@ from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
+from polybuild.scop.program_point import ProgramPoint
 
 _HINT = "write the loop as for (i = start; i < end; i += constant)"
 _dim = isl.dim_type
@@ -25,7 +25,7 @@ _dim = isl.dim_type
 
 @dataclass(frozen=True, slots=True)
 class AffineLoop:
-    """A loop at a place of ``depth`` loops.
+    """A loop at a point of ``depth`` loops.
 
     ``domain`` (space of depth + 1) holds the iterations that run; ``final``
     (space of depth) is the counter's value afterwards, also where none ran.
@@ -41,9 +41,9 @@ class AffineLoop:
 
 
 def read_loop(
-    node: c_ast.For, place: LoopContext, facts: Facts, violations: list[Violation], *, want_final: bool
+    node: c_ast.For, point: ProgramPoint, facts: Facts, violations: list[Violation], *, want_final: bool
 ) -> AffineLoop:
-    """The loop ``node`` when reached at ``place``; ``final`` is computed on request.
+    """The loop ``node`` when reached at ``point``; ``final`` is computed on request.
 
     Raises Unsupported if the header is not one of a loop with a constant step
     and affine bounds.
@@ -51,28 +51,28 @@ def read_loop(
     counter = facts.names.iterators.get(node)
     if counter is None or node.cond is None:
         raise _header(node, "its header has no counter, start or condition that is understood")
-    kind = counter_type(counter, node, place, facts)
+    kind = counter_type(counter, node, point, facts)
     step = constant_step(node, facts, violations)
-    start = Expressions(facts, "bound", violations).value(start_of(node), place, kind)
+    start = Expressions(facts, "bound", violations).value(start_of(node), point, kind)
 
-    candidates, first = _candidates(place, start, step)
-    inner = place.inside(counter, candidates)
+    candidates, first = _candidates(point, start, step)
+    inner = point.inside(counter, candidates)
     holds = Expressions(facts, "bound", []).condition(node.cond, inner)
     domain = candidates.intersect(holds)
     stopped = None
     if not _stops_for_good(holds, step):
         stopped = candidates.subtract(holds)
         domain = _before_first_stop(domain, stopped, step)
-        endless = place.domain.subtract(_project_innermost(stopped))
-        violations.append(_endless(endless, place, node))
+        endless = point.domain.subtract(_project_innermost(stopped))
+        violations.append(_endless(endless, point, node))
         domain = domain.subtract(spaces.deepen_set(endless))
 
     # the condition is evaluated for the iterations that run and once more
     tested = domain.union(_next(domain, step)).union(candidates.intersect(first))
     condition_violations: list[Violation] = []
-    Expressions(facts, "bound", condition_violations).condition(node.cond, place.inside(counter, tested))
+    Expressions(facts, "bound", condition_violations).condition(node.cond, point.inside(counter, tested))
     violations.extend(condition_violations)
-    violations.extend(_overruns(domain, step, kind, place, node))
+    violations.extend(_overruns(domain, step, kind, point, node))
 
     final = None
     if want_final:
@@ -94,7 +94,7 @@ def first_value(values: isl.Set, step: int) -> isl.PwAff:
     return chosen.get_pw_aff(0)
 
 
-def counter_type(counter: Variable, node: c_ast.For, place: LoopContext, facts: Facts) -> IntegerType:
+def counter_type(counter: Variable, node: c_ast.For, point: ProgramPoint, facts: Facts) -> IntegerType:
     """The type of the counter of ``node``; raises Unsupported if it is not the header's alone."""
     where = location(node)
     if not isinstance(counter.type, IntegerType) or counter.type.width == 1:
@@ -113,7 +113,7 @@ def counter_type(counter: Variable, node: c_ast.For, place: LoopContext, facts: 
             where,
             "use another variable for that value",
         )
-    if counter in place.counters:
+    if counter in point.counters:
         raise Unsupported(
             "iterator-reused",
             f"the loop counts with '{counter.name}', like a loop around it",
@@ -147,7 +147,7 @@ def constant_step(node: c_ast.For, facts: Facts, violations: list[Violation]) ->
         raise _header(node, "its increment does not add a constant to the counter")
     facts = dataclasses.replace(facts, eager=False)  # what is read here may not be reached
     value = Expressions(facts, "stride", violations).value(
-        amount, LoopContext(domain=spaces.universe(0)), None
+        amount, ProgramPoint(domain=spaces.universe(0)), None
     )
     number = spaces.constant_value(value)
     if number is None:
@@ -178,10 +178,10 @@ def amount_of(node: c_ast.For) -> tuple[int, c_ast.Node | None]:
     return 1, None
 
 
-def _candidates(place: LoopContext, start: isl.PwAff, step: int) -> tuple[isl.Set, isl.Set]:
+def _candidates(point: ProgramPoint, start: isl.PwAff, step: int) -> tuple[isl.Set, isl.Set]:
     """All values from ``start`` on by ``step``, without an end, and ``start`` alone."""
-    value, first = spaces.dimension(place.depth + 1, place.depth), spaces.deepen(start)
-    outer = spaces.deepen_set(place.domain)
+    value, first = spaces.dimension(point.depth + 1, point.depth), spaces.deepen(start)
+    outer = spaces.deepen_set(point.domain)
     from_start = value.ge_set(first) if step > 0 else value.le_set(first)
     candidates = outer.intersect(from_start)
     if abs(step) > 1:
@@ -240,10 +240,10 @@ def _next(domain: isl.Set, step: int) -> isl.Set:
     return domain.preimage_multi_aff(shift.set_at(depth - 1, innermost))
 
 
-def _endless(instances: isl.Set, place: LoopContext, node: c_ast.For) -> Violation:
+def _endless(instances: isl.Set, point: ProgramPoint, node: c_ast.For) -> Violation:
     return Violation(
         instances,
-        place.domain,
+        point.domain,
         "endless-loop",
         "the loop's counter must reach its end",
         location(node),
@@ -252,14 +252,14 @@ def _endless(instances: isl.Set, place: LoopContext, node: c_ast.For) -> Violati
 
 
 def _overruns(
-    domain: isl.Set, step: int, kind: IntegerType, place: LoopContext, node: c_ast.For
+    domain: isl.Set, step: int, kind: IntegerType, point: ProgramPoint, node: c_ast.For
 ) -> list[Violation]:
     """Iterations whose increment leaves the counter's type; C excludes them for ``int`` and ``long``."""
     if kind.signed and kind.width >= 32:
         return []
     low, high = limits(kind)
     bound = high if step > 0 else low
-    depth = place.depth + 1
+    depth = point.depth + 1
     following = _next(domain, step)
     value = spaces.dimension(depth, depth - 1)
     limit = spaces.constant(depth, bound)

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import location, walk
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.scop.accesses import AccessDraft, AccessReader
@@ -29,9 +29,9 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import affine_condition, counter_hull
 from polybuild.scop.expressions import is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.loops import read_loop
 from polybuild.scop.model import AccessKind
+from polybuild.scop.program_point import ProgramPoint
 
 _dim = isl.dim_type
 
@@ -91,7 +91,7 @@ class OpaqueReader:
         self._sure = True
         # whether a jump may have skipped the code at hand
         self._skipped = False
-        # elements written on every way to the code at hand, by array, on the space of its place
+        # elements written on every way to the code at hand, by array, on the space of its point
         self._written: dict[str, isl.Map] = {}
         # the same at each continue of the innermost loop
         self._continued: list[dict[str, isl.Map]] = []
@@ -101,12 +101,12 @@ class OpaqueReader:
         self._looping = 0
         self._found: list[AccessDraft] = []
 
-    def read(self, node: c_ast.Node, place: LoopContext, *, certain: bool = True) -> list[AccessDraft]:
-        """The accesses of ``node`` at ``place``, reached for sure if ``certain``. Raises Unsupported."""
-        self._depth = place.depth
+    def read(self, node: c_ast.Node, point: ProgramPoint, *, certain: bool = True) -> list[AccessDraft]:
+        """The accesses of ``node`` at ``point``, reached for sure if ``certain``. Raises Unsupported."""
+        self._depth = point.depth
         self._sure = certain
         self._inner |= frozenset(declared_in(node, self._facts))
-        self._run(node, place)
+        self._run(node, point)
         return [
             dataclasses.replace(each, exact=each.exact and each.array.name not in self._partial)
             for each in self._found
@@ -118,30 +118,30 @@ class OpaqueReader:
 
     # Statements
 
-    def _run(self, node: c_ast.Node | None, place: LoopContext) -> None:
+    def _run(self, node: c_ast.Node | None, point: ProgramPoint) -> None:
         match node:
             case None | c_ast.EmptyStatement() | c_ast.Pragma():
                 return
             case c_ast.Compound():
-                self._all(node.block_items or (), place)
+                self._all(node.block_items or (), point)
             case c_ast.DeclList():
-                self._all(node.decls, place)
+                self._all(node.decls, point)
             case c_ast.Decl():
-                self._declaration(node, place)
+                self._declaration(node, point)
             case c_ast.If():
-                self._if(node, place)
+                self._if(node, point)
             case c_ast.For():
-                self._for(node, place)
+                self._for(node, point)
             case c_ast.While():
-                self._evaluate(node.cond, place)
+                self._evaluate(node.cond, point)
                 with self._in_loop(sure=False):
-                    self._run(node.stmt, place)
+                    self._run(node.stmt, point)
             case c_ast.DoWhile():
                 with self._in_loop(sure=True):
-                    self._run(node.stmt, place)
-                    self._evaluate(node.cond, place)
+                    self._run(node.stmt, point)
+                    self._evaluate(node.cond, point)
             case c_ast.Switch():
-                self._switch(node, place)
+                self._switch(node, point)
             case c_ast.Break() if self._breakable:
                 self._skipped = True
             case c_ast.Continue() if self._looping:
@@ -149,67 +149,67 @@ class OpaqueReader:
                 self._continued.append(dict(self._written))
             case c_ast.Return() if self._in_function:
                 if node.expr is not None:
-                    self._evaluate(node.expr, place)
+                    self._evaluate(node.expr, point)
                 self._returned = True
             case _ if type(node) in REFUSED:
                 code, what, hint = REFUSED[type(node)]
                 raise Unsupported(code, f"{what} is not modelled", location(node), hint)
             case _:
-                self._evaluate(node, place)
+                self._evaluate(node, point)
 
-    def _all(self, nodes: Iterable[c_ast.Node], place: LoopContext) -> None:
+    def _all(self, nodes: Iterable[c_ast.Node], point: ProgramPoint) -> None:
         for each in nodes:
-            self._run(each, place)
+            self._run(each, point)
 
-    def _declaration(self, node: c_ast.Decl, place: LoopContext) -> None:
+    def _declaration(self, node: c_ast.Decl, point: ProgramPoint) -> None:
         for each in walk(node.type):
             if isinstance(each, c_ast.ArrayDecl) and each.dim is not None:
-                self._evaluate(each.dim, place)
+                self._evaluate(each.dim, point)
         if node.init is not None:
-            self._initialise(node.init, place)
+            self._initialise(node.init, point)
 
-    def _initialise(self, value: c_ast.Node, place: LoopContext) -> None:
+    def _initialise(self, value: c_ast.Node, point: ProgramPoint) -> None:
         if isinstance(value, c_ast.InitList):
             for each in value.exprs:
-                self._initialise(each, place)
+                self._initialise(each, point)
         elif isinstance(value, c_ast.NamedInitializer):
-            self._initialise(value.expr, place)
+            self._initialise(value.expr, point)
         else:
-            self._evaluate(value, place)
+            self._evaluate(value, point)
 
-    def _if(self, node: c_ast.If, place: LoopContext) -> None:
-        self._evaluate(node.cond, place)
+    def _if(self, node: c_ast.If, point: ProgramPoint) -> None:
+        self._evaluate(node.cond, point)
         before = dict(self._written)
-        chosen = affine_condition(node.cond, place, self._facts, self._assumptions)
+        chosen = affine_condition(node.cond, point, self._facts, self._assumptions)
         if chosen is not None:
-            self._run(node.iftrue, place.within(chosen))
+            self._run(node.iftrue, point.within(chosen))
             after_yes, self._written = self._written, before
-            self._run(node.iffalse, place.without(chosen))
+            self._run(node.iffalse, point.without(chosen))
             for name, elements in after_yes.items():
                 known = self._written.get(name)
                 self._written[name] = elements if known is None else elements.union(known)
             return
         certain = self._certain
         with self._unsure():
-            self._run(node.iftrue, place)
+            self._run(node.iftrue, point)
             after_yes, self._written = self._written, dict(before)
-            self._run(node.iffalse, place)
+            self._run(node.iffalse, point)
         self._written = _in_both(self._written, after_yes)
         if certain and not self._skipped:
-            self._written_either_way(node, place, before)
+            self._written_either_way(node, point, before)
 
-    def _written_either_way(self, node: c_ast.Node, place: LoopContext, before: dict[str, isl.Map]) -> None:
+    def _written_either_way(self, node: c_ast.Node, point: ProgramPoint, before: dict[str, isl.Map]) -> None:
         """What both branches write is written for certain, though neither branch is."""
         for name, elements in self._written.items():
             new = elements.subtract(before[name]) if name in before else elements
             if not new.is_empty():
                 draft = self._touched[name]
                 self._add(
-                    dataclasses.replace(draft, node=node, kind=AccessKind.WRITE, exact=False), new, place
+                    dataclasses.replace(draft, node=node, kind=AccessKind.WRITE, exact=False), new, point
                 )
 
-    def _switch(self, node: c_ast.Switch, place: LoopContext) -> None:
-        self._evaluate(node.cond, place)
+    def _switch(self, node: c_ast.Switch, point: ProgramPoint) -> None:
+        self._evaluate(node.cond, point)
         before, skipped = dict(self._written), self._skipped
         self._breakable += 1
         with self._unsure():
@@ -218,34 +218,34 @@ class OpaqueReader:
                 if isinstance(item, c_ast.Case | c_ast.Default):
                     # control may come from the switch, past all that stands before
                     self._written = dict(before)
-                    self._all(item.stmts or (), place)
+                    self._all(item.stmts or (), point)
                 else:
-                    self._run(item, place)
+                    self._run(item, point)
         self._breakable -= 1
         # a continue in the switch leaves it for the loop around
         self._written, self._skipped = before, skipped or self._looping > 0
 
     # Loops
 
-    def _for(self, node: c_ast.For, place: LoopContext) -> None:
-        self._run(node.init, place)
+    def _for(self, node: c_ast.For, point: ProgramPoint) -> None:
+        self._run(node.init, point)
         counter = self._facts.names.iterators.get(node)
         if counter is None or not self._counts(counter, node):
             if node.cond is not None:
-                self._evaluate(node.cond, place)
+                self._evaluate(node.cond, point)
             with self._in_loop(sure=False):
-                self._run(node.stmt, place)
+                self._run(node.stmt, point)
             with self._unsure():
-                self._run(node.next, place)
+                self._run(node.next, point)
             return
-        domain = self._affine_domain(node, place)
+        domain = self._affine_domain(node, point)
         complete = domain is not None and not _leaves(node.stmt)
         if domain is None:
-            hull = counter_hull(node, counter, place, self._facts, self._assumptions)
-            self._tests(node, place.inside(counter, hull.tested))
-            inner = place.inside(counter, hull.iterations)
+            hull = counter_hull(node, counter, point, self._facts, self._assumptions)
+            self._tests(node, point.inside(counter, hull.tested))
+            inner = point.inside(counter, hull.iterations)
         else:
-            inner = place.inside(counter, domain)
+            inner = point.inside(counter, domain)
         before = self._written
         self._written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
         with self._in_loop(sure=complete, keep=True):
@@ -254,7 +254,7 @@ class OpaqueReader:
         self._written = before
         if complete:
             self._written = {
-                name: each.intersect_domain(inner.domain).project_out(_dim.in_, place.depth, 1)
+                name: each.intersect_domain(inner.domain).project_out(_dim.in_, point.depth, 1)
                 for name, each in after.items()
             }
             for name, each in before.items():
@@ -270,11 +270,11 @@ class OpaqueReader:
             self._facts.names.iterators.get(each) is counter for each in walk(node.stmt) if each is not node
         )
 
-    def _affine_domain(self, node: c_ast.For, place: LoopContext) -> isl.Set | None:
+    def _affine_domain(self, node: c_ast.For, point: ProgramPoint) -> isl.Set | None:
         """The iterations of a loop with affine bounds, None for any other loop."""
         violations: list[Violation] = []
         try:
-            loop = read_loop(node, place, self._facts, violations, want_final=False)
+            loop = read_loop(node, point, self._facts, violations, want_final=False)
             for violation in violations:
                 if self._certain and self._assume:
                     self._assumptions.require(violation)
@@ -286,13 +286,13 @@ class OpaqueReader:
             return None
         return loop.domain
 
-    def _tests(self, node: c_ast.For, place: LoopContext) -> None:
+    def _tests(self, node: c_ast.For, point: ProgramPoint) -> None:
         """What the header of a loop reads when it tests and steps."""
         with self._unsure():
             if node.cond is not None:
-                self._evaluate(node.cond, place)
+                self._evaluate(node.cond, point)
             if isinstance(node.next, c_ast.Assignment):
-                self._evaluate(node.next.rvalue, place)
+                self._evaluate(node.next.rvalue, point)
 
     @contextmanager
     def _in_loop(self, *, sure: bool, keep: bool = False) -> Iterator[None]:
@@ -320,7 +320,7 @@ class OpaqueReader:
 
     # Accesses
 
-    def _evaluate(self, node: c_ast.Node, place: LoopContext) -> None:
+    def _evaluate(self, node: c_ast.Node, point: ProgramPoint) -> None:
         reader = AccessReader(
             self._facts,
             self._arrays,
@@ -328,7 +328,7 @@ class OpaqueReader:
             inner=self._inner,
             guarded=not (self._certain and self._assume),
         )
-        reader.read(node, place)
+        reader.read(node, point)
         for draft in reader.found:
             name, relation, kind = draft.array.name, draft.relation, draft.kind
             self._touched[name] = draft
@@ -341,10 +341,10 @@ class OpaqueReader:
                 self._written[name] = relation if known is None else relation.union(known).coalesce()
                 if not self._certain:
                     kind = AccessKind.MAY_WRITE
-            self._add(dataclasses.replace(draft, kind=kind), relation, place)
+            self._add(dataclasses.replace(draft, kind=kind), relation, point)
 
-    def _add(self, draft: AccessDraft, relation: isl.Map, place: LoopContext) -> None:
-        extra = place.depth - self._depth
+    def _add(self, draft: AccessDraft, relation: isl.Map, point: ProgramPoint) -> None:
+        extra = point.depth - self._depth
         if extra:
             relation = relation.project_out(_dim.in_, self._depth, extra)
         if not relation.is_empty():

@@ -9,13 +9,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import WIDE, limits
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import number
 from polybuild.c.types import IntegerType
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import Assumption, Parameter
+from polybuild.scop.program_point import ProgramPoint
 
 # Words with a meaning in isl's notation; a dimension or tuple must not be called so.
 _RESERVED = {
@@ -130,7 +130,7 @@ class Parameters:
         key: tuple[Variable, tuple[str, ...]],
         expression: c_ast.Node,
         integer: IntegerType,
-        place: LoopContext,
+        point: ProgramPoint,
         reached: isl.Set | None,
         *,
         target: str = "",
@@ -143,7 +143,7 @@ class Parameters:
         another member of the structure that the pointer ``target`` leads to.
         """
         known = self._known.get(key)
-        here = place.domain.params()
+        here = point.domain.params()
         if reached is None:
             valid = known.reached if known is not None else self._reached.get(target)
             if known is None and valid is None:
@@ -152,8 +152,8 @@ class Parameters:
                 return None
             reached = valid
         if known is not None:
-            return self._read_again(known, here, reached, place.depth)
-        value = self.value(*key, expression, integer, place.depth)
+            return self._read_again(known, here, reached, point.depth)
+        value = self.value(*key, expression, integer, point.depth)
         reached = spaces.all_parameters() if reached is None else reached
         always = bool(reached.plain_is_universe())
         self._known[key] = dataclasses.replace(self._known[key], reached=None if always else reached)
@@ -166,16 +166,16 @@ class Parameters:
         node: c_ast.BinaryOp,
         variable: Variable,
         integer: IntegerType,
-        place: LoopContext,
+        point: ProgramPoint,
         reached: isl.Set | None,
     ) -> isl.PwAff | None:
         """The parameter for a product of variables, ``variable`` the first of them; as of ``element``."""
-        return self.element((variable, tuple(_words(node))), node, integer, place, reached)
+        return self.element((variable, tuple(_words(node))), node, integer, point, reached)
 
     def _read_again(
         self, known: Parameter, here: isl.Set, reached: isl.Set | None, depth: int
     ) -> isl.PwAff | None:
-        """The value of a parameter at another place, None if it cannot be read for the sake of that, too."""
+        """The value of a parameter at another point, None if it cannot be read for the sake of that, too."""
         if known.reached is not None and not here.is_subset(known.reached):
             wider = known.reached if reached is None else known.reached.union(reached).coalesce()
             if not here.is_subset(wider) or not self._is_said_before(wider, known):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import location, walk
 from polybuild.c.symbols import Symbol
+from polybuild.c.syntax_tree import location, walk
 from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Unsupported
 from polybuild.source.model import Region

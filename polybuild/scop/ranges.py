@@ -20,7 +20,7 @@ from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
+from polybuild.scop.program_point import ProgramPoint
 
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 # The values of wider types say nothing that is useful of a subscript.
@@ -29,7 +29,7 @@ _NARROW = 16
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the greatest value, on the space of a place."""
+    """The least and the greatest value, on the space of a point."""
 
     low: isl.PwAff
     high: isl.PwAff
@@ -53,12 +53,12 @@ class Range:
 
 
 class Ranges:
-    """Finds the ranges of expressions at one place."""
+    """Finds the ranges of expressions at one point."""
 
-    def __init__(self, facts: Facts, assumptions: Assumptions, place: LoopContext) -> None:
+    def __init__(self, facts: Facts, assumptions: Assumptions, point: ProgramPoint) -> None:
         self._facts = facts
         self._assumptions = assumptions
-        self._place = place
+        self._point = point
 
     def of(self, node: c_ast.Node) -> Range | None:
         """The range of ``node``, None if nothing is known of it."""
@@ -78,7 +78,7 @@ class Ranges:
     def _affine(self, node: c_ast.Node) -> isl.PwAff | None:
         violations: list[Violation] = []
         try:
-            value = Expressions(self._facts, "subscript", violations).subscript(node, self._place)
+            value = Expressions(self._facts, "subscript", violations).subscript(node, self._point)
         except Unsupported:
             return None
         return None if any(self._assumptions.is_possible(each) for each in violations) else value
@@ -128,14 +128,14 @@ class Ranges:
         if not kind.signed:
             return True
         known = self.of(node)
-        return known is not None and bool(known.low.neg().pos_set().intersect(self._place.domain).is_empty())
+        return known is not None and bool(known.low.neg().pos_set().intersect(self._point.domain).is_empty())
 
     def _constant(self, node: c_ast.Node) -> int | None:
         value = self._affine(node)
         return None if value is None else spaces.constant_value(value)
 
     def _constants(self, low: int, high: int) -> Range:
-        depth = self._place.depth
+        depth = self._point.depth
         return Range(spaces.constant(depth, low), spaces.constant(depth, high))
 
     def _type(self, node: c_ast.Node) -> IntegerType | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.nodes import location
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable

@@ -11,13 +11,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.nodes import location, used_after, walk
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location, walk
 from polybuild.c.synthetic import LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.structure import has_side_effect, loop_depth, without_continue
-from polybuild.normalise.upward_exposed import read_after
+from polybuild.normalise.upward_exposed import mentioned_after, read_after
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
@@ -31,11 +31,11 @@ from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.invalidation import ExtentInvalidation
 from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
-from polybuild.scop.loop_context import LoopContext, later_values
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
 from polybuild.scop.parameters import Parameters
+from polybuild.scop.program_point import ProgramPoint, later_values
 from polybuild.source.model import Region
 
 _dim = isl.dim_type
@@ -73,7 +73,7 @@ class ModelBuilder:
         self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
         self._facts = dataclasses.replace(self._facts, calls=self._calls)
-        self._used_after = used_after(region.function, region.index)
+        self._mentioned_after = mentioned_after(region.function, region.index)
         self._read_after = read_after(region.function, region.index)
         self._tracked = frozenset(
             variable for variable in self._names.iterators.values() if self._is_tracked(variable)
@@ -95,14 +95,14 @@ class ModelBuilder:
     def run(self) -> RegionDraft:
         """Walk the region once."""
         for statement in self._region.statements:
-            if isinstance(statement, c_ast.Decl) and statement.name in self._used_after:
+            if isinstance(statement, c_ast.Decl) and statement.name in self._mentioned_after:
                 raise Unsupported(
                     "declaration",
                     f"'{statement.name}' is declared inside the region and used after it",
                     location(statement),
                     "move the declaration before the region",
                 )
-        part = self._sequence(self._region.statements, LoopContext())
+        part = self._sequence(self._region.statements, ProgramPoint())
         if part.tree is None:
             raise Unsupported(
                 "empty-region",
@@ -162,49 +162,49 @@ class ModelBuilder:
 
     # The walk
 
-    def _sequence(self, nodes: Sequence[c_ast.Node], place: LoopContext) -> RegionPart:
+    def _sequence(self, nodes: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
         for run in _runs(nodes) if self._in_blocks else ([each] for each in nodes):
-            part = self._block(run, place) if len(run) > 1 else self._statement(run[0], place)
+            part = self._block(run, point) if len(run) > 1 else self._statement(run[0], point)
             trees.append(part.tree)
             if part.values:
                 values = later_values(values, part.values)
-                place = place.after(part.values)
+                point = point.after(part.values)
         return RegionPart(order.block(trees), values)
 
-    def _statement(self, node: c_ast.Node, place: LoopContext) -> RegionPart:
+    def _statement(self, node: c_ast.Node, point: ProgramPoint) -> RegionPart:
         if isinstance(node, c_ast.Compound):
-            return self._sequence(node.block_items or (), place)
+            return self._sequence(node.block_items or (), point)
         if isinstance(node, (c_ast.For, c_ast.If, *_WHOLE)):
-            return self._structured(node, place)
+            return self._structured(node, point)
         if isinstance(node, LastValue):
-            return self._last_value_of(node, place)
+            return self._last_value_of(node, point)
         if isinstance(node, c_ast.EmptyStatement):
             return RegionPart()
         if isinstance(node, c_ast.Pragma):
             return self._pragma(node)
         if isinstance(node, c_ast.Decl):
-            return self._declaration(node, place)
+            return self._declaration(node, point)
         if type(node) in _REFUSED:
             raise _refused(node)
-        return self._expression(node, node, place)
+        return self._expression(node, node, point)
 
-    def _block(self, run: Sequence[c_ast.Node], place: LoopContext) -> RegionPart:
+    def _block(self, run: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         """One statement for expressions that follow each other."""
         body = c_ast.Compound(list(run), run[0].coord)
-        return self._expression(body, body, place)
+        return self._expression(body, body, point)
 
-    def _structured(self, node: c_ast.Node, place: LoopContext) -> RegionPart:
+    def _structured(self, node: c_ast.Node, point: ProgramPoint) -> RegionPart:
         """A statement with statements inside: modelled if possible, else kept whole as one statement."""
         loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
         guards, dynamic, eager = len(self._guards), len(self._dynamic), self._facts.eager
         assumptions = self._assumptions.snapshot()
         try:
             if isinstance(node, c_ast.For):
-                return self._for(node, place)
+                return self._for(node, point)
             if isinstance(node, c_ast.If):
-                return self._if(node, place)
+                return self._if(node, point)
             raise _refused(node)
         except Unsupported as refusal:
             if not is_cured(refusal):
@@ -213,18 +213,18 @@ class ModelBuilder:
             del self._guards[guards:], self._dynamic[dynamic:], self._refusals[remarks:]
             self._assumptions.restore(assumptions)
             self._facts = dataclasses.replace(self._facts, eager=eager)
-            return self._whole(node, place, refusal)
+            return self._whole(node, point, refusal)
 
-    def _whole(self, node: c_ast.Node, place: LoopContext, refusal: Unsupported) -> RegionPart:
+    def _whole(self, node: c_ast.Node, point: ProgramPoint, refusal: Unsupported) -> RegionPart:
         """One statement for all of ``node``, which is outside the model for the reason of ``refusal``."""
-        if place.domain.is_empty():
+        if point.domain.is_empty():
             return RegionPart()
         check_unnormalised(node)
         body = self._under_guards(node)
         self._names = self._names.demote(walk(node))
         self._facts = dataclasses.replace(self._facts, names=self._names)
         facts = dataclasses.replace(self._facts, eager=False)
-        accesses = self._opaque_accesses(facts, body, place)
+        accesses = self._opaque_accesses(facts, body, point)
         self._refusals.append(refusal)
         self._remarks.append(
             dataclasses.replace(
@@ -234,48 +234,48 @@ class ModelBuilder:
                 " is kept whole",
             )
         )
-        return self._add(place, body, node, accesses)
+        return self._add(point, body, node, accesses)
 
     def _add(
-        self, place: LoopContext, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
+        self, point: ProgramPoint, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
     ) -> RegionPart:
         """A statement for ``body``, which itself tests whether the dynamic loops around run there."""
         if self._dynamic:
             reader = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
             for loop in reversed(self._dynamic):
                 body = c_ast.If(loop.predicate, body, None, body.coord)
-                reader.read(loop.start, place)
-                reader.read(loop.limit, place)
+                reader.read(loop.start, point)
+                reader.read(loop.limit, point)
             accesses = (*reader.found, *accesses)
         self._drafts.append(
-            StatementDraft(place, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
+            StatementDraft(point, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
         )
         return RegionPart(order.OrderLeaf(len(self._drafts) - 1))
 
-    def _opaque_accesses(self, facts: Facts, body: c_ast.Node, place: LoopContext) -> list[AccessDraft]:
+    def _opaque_accesses(self, facts: Facts, body: c_ast.Node, point: ProgramPoint) -> list[AccessDraft]:
         """The accesses of ``body``, under conditions on data or in dynamic loops."""
         reader = OpaqueReader(facts, self._arrays, self._assumptions, assume=not self._dynamic)
-        found = reader.read(body, place)
+        found = reader.read(body, point)
         return (
             [each.only_within(self._dynamic[-1].position + 1) for each in found] if self._dynamic else found
         )
 
-    def _for(self, node: c_ast.For, place: LoopContext) -> RegionPart:
+    def _for(self, node: c_ast.For, point: ProgramPoint) -> RegionPart:
         violations: list[Violation] = []
         counter = self._names.iterators.get(node)
         try:
-            loop = read_loop(node, place, self._facts, violations, want_final=counter in self._tracked)
+            loop = read_loop(node, point, self._facts, violations, want_final=counter in self._tracked)
         except Unsupported as refusal:
             unknown = is_affinity_refusal(refusal) or refusal.diagnostic.code == "non-constant-stride"
             if self._guards or counter in self._tracked or not unknown:
                 raise
-            return self._dynamic_for(node, place, refusal)
+            return self._dynamic_for(node, point, refusal)
         if self._guards or self._dynamic:
             self._check_guarded(node, counter, violations)
         self._require(violations)
         self._loops.append(node)
         body = self._statement(
-            without_continue(node.stmt), self._forget(place, node.stmt).inside(loop.counter, loop.domain)
+            without_continue(node.stmt), self._forget(point, node.stmt).inside(loop.counter, loop.domain)
         )
         self._loops.pop()
 
@@ -286,24 +286,24 @@ class ModelBuilder:
             values = later_values(values, {loop.counter: loop.final})
         if body.tree is None:
             return RegionPart(None, values)
-        return RegionPart(order.OrderBand(place.depth, loop.step < 0, body.tree, loop.start), values)
+        return RegionPart(order.OrderBand(point.depth, loop.step < 0, body.tree, loop.start), values)
 
-    def _dynamic_for(self, node: c_ast.For, place: LoopContext, refusal: Unsupported) -> RegionPart:
+    def _dynamic_for(self, node: c_ast.For, point: ProgramPoint, refusal: Unsupported) -> RegionPart:
         """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""
         violations: list[Violation] = []
-        loop = read_dynamic_loop(node, place, self._facts, self._assumptions, violations)
+        loop = read_dynamic_loop(node, point, self._facts, self._assumptions, violations)
         if loop is None or (self._dynamic and any(map(self._assumptions.is_possible, violations))):
             raise refusal
         self._require(violations)
         first, eager = len(self._drafts), self._facts.eager
         bounds = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
-        bounds.read(loop.start, place)
-        bounds.read(loop.limit, place)
+        bounds.read(loop.start, point)
+        bounds.read(loop.limit, point)
         self._facts = dataclasses.replace(self._facts, eager=False)
         self._loops.append(node)
         self._dynamic.append(loop)
         counter = self._names.iterators[node]
-        inner = self._forget(place, node.stmt).inside(counter, loop.domain)
+        inner = self._forget(point, node.stmt).inside(counter, loop.domain)
         body = self._statement(without_continue(node.stmt), inner)
         self._dynamic.pop()
         self._loops.pop()
@@ -311,7 +311,7 @@ class ModelBuilder:
         if {each.array.name for each in bounds.found} & self._written_since(first):
             raise refusal  # the bounds change while the loop runs
         return RegionPart(
-            None if body.tree is None else order.OrderBand(place.depth, loop.step < 0, body.tree)
+            None if body.tree is None else order.OrderBand(point.depth, loop.step < 0, body.tree)
         )
 
     def _written_since(self, first: int) -> set[str]:
@@ -323,38 +323,38 @@ class ModelBuilder:
             if each.kind is not AccessKind.READ
         }
 
-    def _forget(self, place: LoopContext, body: c_ast.Node) -> LoopContext:
-        """``place`` without the values of counters that an earlier iteration of ``body`` may have changed."""
-        if not place.values:
-            return place
+    def _forget(self, point: ProgramPoint, body: c_ast.Node) -> ProgramPoint:
+        """``point`` without the values of counters that an earlier iteration of ``body`` may have changed."""
+        if not point.values:
+            return point
         changed = {self._names.iterators.get(each) for each in walk(body) if isinstance(each, c_ast.For)}
-        kept = {variable: value for variable, value in place.values.items() if variable not in changed}
-        return dataclasses.replace(place, values=kept)
+        kept = {variable: value for variable, value in point.values.items() if variable not in changed}
+        return dataclasses.replace(point, values=kept)
 
-    def _if(self, node: c_ast.If, place: LoopContext) -> RegionPart:
+    def _if(self, node: c_ast.If, point: ProgramPoint) -> RegionPart:
         violations: list[Violation] = []
         try:
-            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, place)
+            chosen = Expressions(self._facts, "condition", violations).condition(node.cond, point)
         except Unsupported as refusal:
-            deep = loop_depth(node) > place.depth
+            deep = loop_depth(node) > point.depth
             if not is_affinity_refusal(refusal) or not deep or has_side_effect(node.cond):
                 raise
-            return self._guarded(node, place, refusal)
+            return self._guarded(node, point, refusal)
         self._require(violations)
-        yes = self._statement(node.iftrue, place.within(chosen))
+        yes = self._statement(node.iftrue, point.within(chosen))
         no = (
-            self._statement(node.iffalse, place.without(chosen)) if node.iffalse is not None else RegionPart()
+            self._statement(node.iffalse, point.without(chosen)) if node.iffalse is not None else RegionPart()
         )
         values = dict(yes.values)
         for variable, value in no.values.items():
             values[variable] = value.union_add(values[variable]) if variable in values else value
         return RegionPart(order.block([yes.tree, no.tree]), values)
 
-    def _guarded(self, node: c_ast.If, place: LoopContext, refusal: Unsupported) -> RegionPart:
+    def _guarded(self, node: c_ast.If, point: ProgramPoint, refusal: Unsupported) -> RegionPart:
         """An ``if`` on data around loops: each statement inside tests the condition itself."""
         first = len(self._drafts)
         tested = self._tested_arrays(
-            AccessReader(self._facts, self._arrays, self._assumptions), node.cond, place
+            AccessReader(self._facts, self._arrays, self._assumptions), node.cond, point
         )
         trees = []
         eager = self._facts.eager
@@ -362,7 +362,7 @@ class ModelBuilder:
         for branch, guard in ((node.iftrue, node.cond), (node.iffalse, c_ast.UnaryOp("!", node.cond))):
             if branch is not None:
                 self._guards.append(guard)
-                trees.append(self._statement(branch, place).tree)
+                trees.append(self._statement(branch, point).tree)
                 self._guards.pop()
         self._facts = dataclasses.replace(self._facts, eager=eager)
         if tested & self._written_since(first):  # the statements would see a condition that has changed
@@ -370,8 +370,8 @@ class ModelBuilder:
         return RegionPart(order.block(trees))
 
     @staticmethod
-    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, place: LoopContext) -> set[str]:
-        reader.read(condition, place, certain=False)
+    def _tested_arrays(reader: AccessReader, condition: c_ast.Node, point: ProgramPoint) -> set[str]:
+        reader.read(condition, point, certain=False)
         return {each.array.name for each in reader.found}
 
     def _check_guarded(
@@ -392,13 +392,13 @@ class ModelBuilder:
             node = c_ast.If(guard, node, None, node.coord)
         return node
 
-    def _last_value_of(self, node: LastValue, place: LoopContext) -> RegionPart:
+    def _last_value_of(self, node: LastValue, point: ProgramPoint) -> RegionPart:
         if self._guards or self._dynamic:
             raise NotFollowed(node.lvalue.name)
-        if place.domain.is_empty():
+        if point.domain.is_empty():
             return RegionPart()
         violations: list[Violation] = []
-        value = self._last_values.read(node, place, self._facts, violations)
+        value = self._last_values.read(node, point, self._facts, violations)
         self._require(violations)
         return (
             RegionPart() if value is None else RegionPart(None, {self._names.variables[node.lvalue]: value})
@@ -415,7 +415,7 @@ class ModelBuilder:
             )
         return RegionPart()
 
-    def _declaration(self, node: c_ast.Decl, place: LoopContext) -> RegionPart:
+    def _declaration(self, node: c_ast.Decl, point: ProgramPoint) -> RegionPart:
         if node.name is None or node not in self._names.variables:
             raise Unsupported(
                 "declaration",
@@ -435,19 +435,19 @@ class ModelBuilder:
             return RegionPart()
         target = c_ast.ID(node.name, node.coord)
         self._names.variables[target] = variable
-        return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, place)
+        return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, point)
 
-    def _expression(self, body: c_ast.Node, source: c_ast.Node, place: LoopContext) -> RegionPart:
-        if place.domain.is_empty():
+    def _expression(self, body: c_ast.Node, source: c_ast.Node, point: ProgramPoint) -> RegionPart:
+        if point.domain.is_empty():
             return RegionPart()
         if self._guards or self._dynamic or isinstance(body, c_ast.Compound):
             body = self._under_guards(body)
-            accesses = self._opaque_accesses(self._facts, body, place)
+            accesses = self._opaque_accesses(self._facts, body, point)
         else:
             reader = AccessReader(self._facts, self._arrays, self._assumptions)
-            reader.read(body, place)
+            reader.read(body, point)
             accesses = [each for each in reader.found if not each.relation.is_empty()]
-        return self._add(place, body, source, accesses)
+        return self._add(point, body, source, accesses)
 
 
 def _runs(nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:

@@ -123,7 +123,7 @@ class _Detector:
         for chunk in ChunkIndex(text).chunks:
             if chunk.body is None or _OWN_DIRECTIVES.search(text, chunk.body, chunk.end):
                 continue
-            if self._lines.physical_line(self._lines.place(chunk.body)) is not None:
+            if self._lines.physical_line(self._lines.presumed_at(chunk.body)) is not None:
                 yield chunk
 
     def _loops(self, start: int, end: int) -> list[Stretch]:
@@ -162,7 +162,9 @@ class _Detector:
         line_start = text.rfind("\n", 0, first.start) + 1
         line_end = text.find("\n", last.end)
         line_end = len(text) if line_end < 0 else line_end
-        begin, end = (self._lines.physical_line(self._lines.place(each.start)) for each in (first, last))
+        begin, end = (
+            self._lines.physical_line(self._lines.presumed_at(each.start)) for each in (first, last)
+        )
         if begin is None or end is None or end < begin:
             return None
         if text[line_start : first.start].strip() or text[last.end : line_end].strip():
@@ -233,13 +235,13 @@ class _Detector:
         ]
 
     def _marked(self, stretches: Sequence[Stretch]) -> str:
-        """The preprocessed text with pragmas around ``stretches``; all lines keep their places."""
+        """The preprocessed text with pragmas around ``stretches``; all lines keep their numbers."""
         text = self._lines.text
         pieces: list[str] = []
         position = 0
         for stretch in sorted(stretches, key=lambda each: each.start):
-            begin = self._lines.place(stretch.start)
-            end = self._lines.place(stretch.end)
+            begin = self._lines.presumed_at(stretch.start)
+            end = self._lines.presumed_at(stretch.end)
             pieces += [text[position : stretch.start], f"#pragma scop\n{_line(begin)}"]
             pieces += [text[stretch.start : stretch.end], f"\n{_line(end)}#pragma endscop\n"]
             pieces.append(_line(PresumedLocation(end.file, end.line + 1)))
@@ -248,10 +250,10 @@ class _Detector:
         return "".join(pieces)
 
 
-def _line(place: PresumedLocation) -> str:
-    """The line marker for ``place``."""
-    name = place.file.replace("\\", "\\\\").replace('"', '\\"')
-    return f'# {place.line} "{name}"\n'
+def _line(presumed: PresumedLocation) -> str:
+    """The line marker for ``presumed``."""
+    name = presumed.file.replace("\\", "\\\\").replace('"', '\\"')
+    return f'# {presumed.line} "{name}"\n'
 
 
 def _is_balanced(texts: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Find a region in the syntax tree of its function, and check that it can become one block."""
+"""Blocks of a function's syntax tree: where a region lies, whether it can become one, what jumps past one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import walk
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.nesting import MarkerContext
+
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 def begin_pragma(index: int) -> str:
@@ -73,10 +76,35 @@ def check_block(
             )
     for name, node in _declared(statements):
         if any(_mentions(item, name) for item in placement.following):
-            place = Location(node.coord.file, node.coord.line) if node.coord else begin
+            where = Location(node.coord.file, node.coord.line) if node.coord else begin
             message = f"'{name}' is declared inside the region and used after it"
-            return _warning("declaration-escapes", message, place, "move the declaration before the region")
+            return _warning("declaration-escapes", message, where, "move the declaration before the region")
     return None
+
+
+def escapes(block: c_ast.Compound, function: c_ast.FuncDef) -> Iterator[tuple[c_ast.Node, str]]:
+    """Control-flow escapes: the jumps into ``block`` or out of it past its braces, and their names."""
+    labels = {node.name for node in walk(block) if isinstance(node, c_ast.Label)}
+    inside = {id(node) for node in walk(block)}
+    for node in walk(function.body):
+        if isinstance(node, c_ast.Goto) and (id(node) in inside) != (node.name in labels):
+            yield node, "goto"
+    yield from _escapes(block, loop=False, switch=False)
+
+
+def _escapes(node: c_ast.Node, *, loop: bool, switch: bool) -> Iterator[tuple[c_ast.Node, str]]:
+    """What belongs to a loop, a switch or a function around the block."""
+    if isinstance(node, c_ast.Return):
+        yield node, "return"
+    elif isinstance(node, c_ast.Break) and not loop and not switch:
+        yield node, "break"
+    elif isinstance(node, c_ast.Continue) and not loop:
+        yield node, "continue"
+    elif isinstance(node, c_ast.Case | c_ast.Default) and not switch:
+        yield node, "case"
+    is_switch = isinstance(node, c_ast.Switch)
+    for _, child in node.children():
+        yield from _escapes(child, loop=loop or isinstance(node, _LOOPS), switch=switch or is_switch)
 
 
 def _label_in_block(placement: Placement) -> bool:

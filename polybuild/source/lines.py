@@ -1,4 +1,4 @@
-"""Which file and line a place in preprocessed text comes from."""
+"""Which file and line of the user an offset into preprocessed text comes from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PresumedLocation:
 
 
 class LineTable:
-    """Places of a preprocessed text, and their physical lines in the main file."""
+    """Presumed locations in a preprocessed text, and their physical lines in the main file."""
 
     def __init__(self, text: str, layout: SourceText, path: str) -> None:
         """``layout`` is that of the main file, whose name in diagnostics is ``path``."""
@@ -31,8 +31,8 @@ class LineTable:
         self._layout = layout
         self._main_files = layout.presumed_files() - {path} | {self.main}
 
-    def place(self, offset: int) -> PresumedLocation:
-        """The place of ``text[offset]``."""
+    def presumed_at(self, offset: int) -> PresumedLocation:
+        """The presumed location of ``text[offset]``."""
         start = offset
         while (start := self.text.rfind("\n#", 0, start)) >= 0:
             match = _LINE_MARKER.match(self.text, start + 1)
@@ -46,23 +46,25 @@ class LineTable:
             return PresumedLocation(self.main, int(match[1]) + self.text.count("\n", after, offset))
         return PresumedLocation(self.main, 1 + self.text.count("\n", 0, offset))
 
-    def is_main(self, place: PresumedLocation) -> bool:
-        """Whether ``place`` may be in the file the user compiles, not in one it includes."""
-        return place.file in self._main_files
+    def is_main(self, presumed: PresumedLocation) -> bool:
+        """Whether ``presumed`` may be in the file the user compiles, not in one it includes."""
+        return presumed.file in self._main_files
 
-    def physical_line(self, place: PresumedLocation) -> int | None:
-        """The line of the main file at ``place``, None if unknown or elsewhere."""
+    def physical_line(self, presumed: PresumedLocation) -> int | None:
+        """The line of the main file at ``presumed``, None if unknown or elsewhere."""
         if not self._layout.renumbered:
-            inside = place.file == self.main and 1 <= place.line <= self._layout.line_count
-            return place.line if inside else None
-        return self._layout.physical_line(self.path if place.file == self.main else place.file, place.line)
+            inside = presumed.file == self.main and 1 <= presumed.line <= self._layout.line_count
+            return presumed.line if inside else None
+        return self._layout.physical_line(
+            self.path if presumed.file == self.main else presumed.file, presumed.line
+        )
 
-    def user_place(self, place: PresumedLocation) -> PresumedLocation:
-        """``place`` with the main file's own name and line where they are known."""
+    def user_location(self, presumed: PresumedLocation) -> PresumedLocation:
+        """``presumed`` with the main file's own name and line where they are known."""
         if self._layout.expanded:
-            return PresumedLocation(self.path, place.line) if place.file == self.main else place
-        line = self.physical_line(place)
-        return place if line is None else PresumedLocation(self.path, line)
+            return PresumedLocation(self.path, presumed.line) if presumed.file == self.main else presumed
+        line = self.physical_line(presumed)
+        return presumed if line is None else PresumedLocation(self.path, line)
 
     def written(self, line: int) -> PresumedLocation:
         """The user's file and line for a physical line of the main text."""
@@ -73,9 +75,9 @@ class LineTable:
         )
 
     def lines(self, start: int, end: int) -> Iterator[tuple[int, str, PresumedLocation]]:
-        """(offset, text, place) of each line of ``text[start:end]`` that is not a line marker."""
-        place = self.place(start)
-        file, number = place.file, place.line
+        """(offset, text, presumed location) of each line of ``text[start:end]`` that is not a line marker."""
+        presumed = self.presumed_at(start)
+        file, number = presumed.file, presumed.line
         offset = start
         for line in self.text[start:end].split("\n"):
             here, offset = offset, offset + len(line) + 1

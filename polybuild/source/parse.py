@@ -10,11 +10,11 @@ from pycparser import c_ast
 from pycparser.c_lexer import CLexer
 from pycparser.c_parser import CParser, ParseError
 
-from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, neutralise
+from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, lower_dialect
 from polybuild.c.tokens import identifiers
-from polybuild.c.unsupported_syntax import Unreadable, without_exotic_statement
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _MOST_ATTEMPTS = 60
@@ -26,7 +26,7 @@ class FunctionSyntaxError(Exception):
     """The function that holds a region cannot be parsed."""
 
     def __init__(
-        self, message: str, place: PresumedLocation, token: str = "", column: int = 0, hint: str = ""
+        self, message: str, location: PresumedLocation, token: str = "", column: int = 0, hint: str = ""
     ) -> None:
         """``column`` counts the preprocessed line, where ``token`` stands.
 
@@ -34,7 +34,7 @@ class FunctionSyntaxError(Exception):
         """
         super().__init__(message)
         self.hint = hint
-        self.place = place
+        self.location = location
         self.token = token
         self.column = column
 
@@ -60,14 +60,14 @@ class _Unit:
     """A chunk in the C that pycparser reads: its text and where each line comes from."""
 
     text: str
-    places: tuple[PresumedLocation, ...]
+    locations: tuple[PresumedLocation, ...]
     essential: bool = False
     typedefs: frozenset[str] = frozenset()
     unknown: bool = False
 
 
 class _TrackingLexer(CLexer):  # type: ignore[misc] # pycparser has no types
-    """A lexer that remembers the last token it gave, for errors that carry no place."""
+    """A lexer that remembers the last token it gave, for errors that carry no location."""
 
     last: tuple[int, int, str] = (1, 1, "")
 
@@ -98,7 +98,7 @@ def parse_function(
         try:
             tree = parser.parse(text, _UNPLACED)
         except RecursionError:
-            raise FunctionSyntaxError("the function is nested too deeply", units[-1].places[0]) from None
+            raise FunctionSyntaxError("the function is nested too deeply", units[-1].locations[0]) from None
         # The parser also fails with these on input it does not foresee.
         except (
             ParseError,
@@ -112,7 +112,7 @@ def parse_function(
             units = _repaired(units, error, parser.clex.last)
             continue
         return _result(tree, units)
-    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].places[0])
+    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].locations[0])
 
 
 def _units(
@@ -136,13 +136,13 @@ def _units(
         if not essential and chunk.is_old_style(lines.text):
             continue  # it declares no types of parameters
         end = chunk.end if essential or chunk.body is None else chunk.body
-        raw, places = _extract(lines, chunk.start, end, pragmas if essential else {})
+        raw, locations = _extract(lines, chunk.start, end, pragmas if essential else {})
         if not essential:
             raw = without_tables(raw) if chunk.body is None else f"{raw};"
         words |= identifiers(raw)
         unknown = not essential and changes_types(raw)
-        units.append(_Unit(neutralise(raw, typedefs), places, essential, frozenset(typedefs), unknown))
-    start = lines.user_place(lines.place(chunks.chunks[number].start))
+        units.append(_Unit(lower_dialect(raw, typedefs), locations, essential, frozenset(typedefs), unknown))
+    start = lines.user_location(lines.presumed_at(chunks.chunks[number].start))
     known = [_Unit(typedef, (start,)) for name, typedef in built_in_typedefs(words) if name not in typedefs]
     return known + units
 
@@ -150,21 +150,21 @@ def _units(
 def _extract(
     lines: LineTable, start: int, end: int, pragmas: Mapping[int, tuple[str, ...]]
 ) -> tuple[str, tuple[PresumedLocation, ...]]:
-    """The lines of a chunk without line markers, and the user's place of each."""
+    """The lines of a chunk without line markers, and the user's location of each."""
     texts: list[str] = []
-    places: list[PresumedLocation] = []
+    locations: list[PresumedLocation] = []
     # The first line keeps its columns.
     column = start - (lines.text.rfind("\n", 0, start) + 1)
-    for offset, line, place in lines.lines(start, end):
-        user_place = lines.user_place(place)
+    for offset, line, location in lines.lines(start, end):
+        user_location = lines.user_location(location)
         if offset in pragmas:
             texts += pragmas[offset]
-            places += [user_place] * len(pragmas[offset])
+            locations += [user_location] * len(pragmas[offset])
             continue
         text = "" if _PRAGMA_LINE.match(line) else line
         texts.append(" " * column + text if offset == start else text)
-        places.append(user_place)
-    return "\n".join(texts), tuple(places)
+        locations.append(user_location)
+    return "\n".join(texts), tuple(locations)
 
 
 def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int, str]) -> list[_Unit]:
@@ -181,23 +181,23 @@ def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int, str]) 
             return units[:index] + units[index + 1 :]
         return [*units[:index], repaired, *units[index + 1 :]]
     try:
-        text = without_exotic_statement(unit.text, line, column, unit.typedefs)
+        text = without_unsupported_statement(unit.text, line, column, unit.typedefs)
     except Unreadable as failure:
-        place = unit.places[min(line, len(unit.places)) - 1]
+        location = unit.locations[min(line, len(unit.locations)) - 1]
         if failure.construct:
             what = f"{failure.construct} is not modelled"
-            raise FunctionSyntaxError(what, place, token, column, hint=failure.hint) from None
-        raise FunctionSyntaxError(f"syntax error near '{token}'", place, token, column) from None
+            raise FunctionSyntaxError(what, location, token, column, hint=failure.hint) from None
+        raise FunctionSyntaxError(f"syntax error near '{token}'", location, token, column) from None
     return [*units[:index], replace(unit, text=text), *units[index + 1 :]]
 
 
 def _unit_at(units: list[_Unit], line: int) -> tuple[int, int]:
     """The unit that holds a line of the joined text, and the line's number in it."""
     for index, unit in enumerate(units):
-        if line <= len(unit.places):
+        if line <= len(unit.locations):
             return index, line
-        line -= len(unit.places)
-    return len(units) - 1, len(units[-1].places)
+        line -= len(unit.locations)
+    return len(units) - 1, len(units[-1].locations)
 
 
 def _stand_in(text: str) -> str:
@@ -208,30 +208,30 @@ def _stand_in(text: str) -> str:
 
 
 def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
-    places = [place for unit in units for place in unit.places]
-    unknown = [unit.unknown for unit in units for _ in unit.places]
+    locations = [location for unit in units for location in unit.locations]
+    unknown = [unit.unknown for unit in units for _ in unit.locations]
     declarations: list[Declared] = []
     function: c_ast.FuncDef | None = None
     for node in tree.ext:
         first = node.coord.line if node.coord is not None else 1
         declarations.append(Declared(node, unknown[first - 1]))
-        _place_nodes(node, places)
+        _place_nodes(node, locations)
         if isinstance(node, c_ast.FuncDef):
             function = node
     if function is None:
-        raise FunctionSyntaxError("this is not a function definition", units[-1].places[0])
+        raise FunctionSyntaxError("this is not a function definition", units[-1].locations[0])
     return ParsedFunction(function, tuple(declarations[:-1]))
 
 
-def _place_nodes(root: c_ast.Node, places: list[PresumedLocation]) -> None:
+def _place_nodes(root: c_ast.Node, locations: list[PresumedLocation]) -> None:
     """Turn line numbers of the parser's input into the user's files and lines."""
     pending = [root]
     while pending:
         node = pending.pop()
         coord = node.coord
         if coord is not None and coord.file == _UNPLACED:
-            place = places[min(coord.line, len(places)) - 1]
-            coord.file, coord.line = place.file, place.line
+            location = locations[min(coord.line, len(locations)) - 1]
+            coord.file, coord.line = location.file, location.line
         if (
             isinstance(node, c_ast.FuncCall)
             and isinstance(node.name, c_ast.ID)

@@ -133,8 +133,8 @@ def _first_error(errors: str, path: str) -> tuple[str, Location]:
     lines = [_ESCAPE_SEQUENCE.sub("", line).strip() for line in errors.splitlines()]
     for line in lines:
         if match := _COMPILER_ERROR.match(line):
-            place = Location(match["file"], int(match["line"]), int(match["column"] or 0))
-            return f"the preprocessor failed: {match['text']}", place
+            location = Location(match["file"], int(match["line"]), int(match["column"] or 0))
+            return f"the preprocessor failed: {match['text']}", location
     telling = [line for line in lines if "error:" in line] or [line for line in lines if line]
     return f"the preprocessor failed: {telling[0] if telling else 'no message'}", Location(path, 1)
 

@@ -134,12 +134,12 @@ class _FunctionParser:
     def _read_function(self, number: int, candidates: Sequence[Candidate]) -> dict[int, Region]:
         chunk = self.chunks.chunks[number]
         offsets = [offset for each in candidates for offset in _offsets(each)]
-        places = contexts(self.lines.text, chunk.start, chunk.end, offsets)
-        balanced = [each for each in candidates if self._check_nesting(each, places)]
+        surroundings = contexts(self.lines.text, chunk.start, chunk.end, offsets)
+        balanced = [each for each in candidates if self._check_nesting(each, surroundings)]
         pragmas: dict[int, tuple[str, ...]] = {}
         for each in balanced:
             begin, end = _offsets(each)
-            braced = places[begin].controlled or places[begin].labelled
+            braced = surroundings[begin].controlled or surroundings[begin].labelled
             opening, closing = (("{",), ("}",)) if braced else ((), ())
             pragmas[begin] = (*opening, f"#pragma {blocks.begin_pragma(each.index)}")
             pragmas[end] = (f"#pragma {blocks.end_pragma(each.index)}", *closing)
@@ -158,7 +158,7 @@ class _FunctionParser:
                 self._reject(each, "old-style-function", message, "declare the parameters in the parentheses")
             return {}
         file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
-        regions = [self._region(each, parsed, file, places) for each in balanced]
+        regions = [self._region(each, parsed, file, surroundings) for each in balanced]
         around = CallerFile(self.chunks, self.lines, file, parsed)
         return {
             region.index: replace(region, callees=read_callees(calls, around, region))
@@ -166,8 +166,8 @@ class _FunctionParser:
             if region is not None
         }
 
-    def _check_nesting(self, candidate: Candidate, places: dict[int, MarkerContext]) -> bool:
-        begin, end = (places[offset] for offset in _offsets(candidate))
+    def _check_nesting(self, candidate: Candidate, surroundings: dict[int, MarkerContext]) -> bool:
+        begin, end = (surroundings[offset] for offset in _offsets(candidate))
         empty = _is_empty(candidate, self.lines.text)
         dangling = not empty and (end.controlled or end.labelled)
         if begin.bracket != "{" or begin.block != end.block or dangling:
@@ -188,7 +188,7 @@ class _FunctionParser:
         candidate: Candidate,
         parsed: ParsedFunction,
         file: VisibleNames,
-        places: dict[int, MarkerContext],
+        surroundings: dict[int, MarkerContext],
     ) -> Region | None:
         placement = blocks.place_region(parsed.function, candidate.index)
         if placement is None:
@@ -200,7 +200,7 @@ class _FunctionParser:
                 "put both pragmas around whole statements of one block",
             )
             return None
-        begin, end = (places[offset] for offset in _offsets(candidate))
+        begin, end = (surroundings[offset] for offset in _offsets(candidate))
         candidate.problem = blocks.check_block(placement, begin, end, candidate.location)
         if candidate.problem is not None:
             return None
@@ -217,10 +217,9 @@ class _FunctionParser:
         )
 
     def _syntax_problem(self, error: FunctionSyntaxError) -> Diagnostic:
-        place = error.place
-        location = Location(place.file, place.line)
-        if place.file == self.path:
-            location = locate_token(self.text, self.path, place.line, error.token, error.column)
+        location = Location(error.location.file, error.location.line)
+        if location.file == self.path:
+            location = locate_token(self.text, self.path, location.line, error.token, error.column)
         code = "not-standard-c" if error.hint else "syntax-error"
         return Diagnostic(Severity.WARNING, code, str(error), location, error.hint)
 

@@ -24,7 +24,7 @@ class Occurrence:
     clauses: str
     start: int
     end: int
-    place: PresumedLocation
+    presumed: PresumedLocation
     marker: Marker | None
 
 
@@ -90,17 +90,17 @@ class Finder:
     def _occurrences(self) -> Iterator[Occurrence]:
         used: set[Marker] = set()
         for match in _PRAGMA.finditer(self.lines.text):
-            place = self.lines.place(match.start())
-            if not self.lines.is_main(place):
+            presumed = self.lines.presumed_at(match.start())
+            if not self.lines.is_main(presumed):
                 continue
-            marker = self._marker(match[1], place, used)
+            marker = self._marker(match[1], presumed, used)
             if marker is not None:
                 used.add(marker)
-            yield Occurrence(match[1], match[2].strip(), match.start(), match.end(), place, marker)
+            yield Occurrence(match[1], match[2].strip(), match.start(), match.end(), presumed, marker)
 
-    def _marker(self, kind: str, place: PresumedLocation, used: set[Marker]) -> Marker | None:
-        """The marker in the user's text that the preprocessor printed at ``place``."""
-        line = self.lines.physical_line(place)
+    def _marker(self, kind: str, presumed: PresumedLocation, used: set[Marker]) -> Marker | None:
+        """The marker in the user's text that the preprocessor printed at ``presumed``."""
+        line = self.lines.physical_line(presumed)
         if line is None:
             return None
         written = [m for m in self.layout.markers if m.kind == kind and m.first_line <= line <= m.last_line]
@@ -119,13 +119,13 @@ class Finder:
         if occurrence.marker is not None:
             written = self.lines.written(occurrence.marker.first_line)
             return Location(written.file, written.line, occurrence.marker.column)
-        place = self.lines.user_place(occurrence.place)
-        return Location(place.file, place.line)
+        presumed = self.lines.user_location(occurrence.presumed)
+        return Location(presumed.file, presumed.line)
 
     def _span(self, occurrence: Occurrence) -> Span:
         if occurrence.marker is not None:
             return occurrence.marker.span
-        line = self.lines.physical_line(occurrence.place)
+        line = self.lines.physical_line(occurrence.presumed)
         return Span(0, 0) if line is None else self.layout.line_span(line)
 
     def _close(self, opened: _Open, end: Occurrence | None) -> None:
@@ -171,7 +171,7 @@ class Finder:
 
     def _unplaced(self, occurrence: Occurrence) -> Diagnostic:
         location = self._location(occurrence)
-        if self.layout.renumbered and self.lines.physical_line(occurrence.place) is None:
+        if self.layout.renumbered and self.lines.physical_line(occurrence.presumed) is None:
             message = "'#line' directives hide where this marker is in the file"
             return _warning(
                 "line-directive", message, location, "remove the '#line' directives around the region"

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polybuild.c.basic_types import DataModel
-from polybuild.c.control_flow import jumps
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.tokens import Token, matching_bracket, tokens
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType, VoidType
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.source.blocks import begin_pragma, item_lists
+from polybuild.source.blocks import begin_pragma, escapes, item_lists
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Marker, SourceText
@@ -70,10 +69,10 @@ class ResidentReader:
         blocks: list[ResidentBlock] = []
         problems: list[Diagnostic] = []
         for match in _PRAGMA.finditer(self.lines.text):
-            place = self.lines.place(match.start())
-            if not self.lines.is_main(place):
+            presumed = self.lines.presumed_at(match.start())
+            if not self.lines.is_main(presumed):
                 continue
-            user = self.lines.user_place(place)
+            user = self.lines.user_location(presumed)
             try:
                 blocks.append(self._block(match, Location(user.file, user.line)))
             except _Misuse as misuse:
@@ -105,7 +104,7 @@ class ResidentReader:
 
     def _place(self, pragma: re.Match[str], block: Span) -> tuple[Marker, Span]:
         """The pragma and the block as the user wrote them."""
-        line = self.lines.physical_line(self.lines.place(pragma.start()))
+        line = self.lines.physical_line(self.lines.presumed_at(pragma.start()))
         hidden = _Misuse("resident-block", "macros or '#line' directives hide where the block is")
         if line is None:
             raise hidden
@@ -117,7 +116,7 @@ class ResidentReader:
             raise hidden
         body = _braces(self.layout.text, marker.span.end)
         ends = (block.start, block.end - 1)
-        wanted = [self.lines.physical_line(self.lines.place(offset)) for offset in ends]
+        wanted = [self.lines.physical_line(self.lines.presumed_at(offset)) for offset in ends]
         if body is None or wanted != [self.layout.line_of(body.start), self.layout.line_of(body.end - 1)]:
             raise hidden
         return marker, body
@@ -139,7 +138,7 @@ class ResidentReader:
             names = [each.string if isinstance(each, c_ast.Pragma) else "" for each in items]
             position = names.index(begin_pragma(0)) if begin_pragma(0) in names else -1
             if position >= 0:
-                for node, name in jumps(items[position + 1], parsed.function):
+                for node, name in escapes(items[position + 1], parsed.function):
                     line = node.coord.line if node.coord else 0
                     raise _Misuse("resident-block", f"a '{name}' passes the ends of the block", line=line)
                 file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
@@ -166,15 +165,15 @@ class ResidentReader:
 
     def _outside(self, token: Token) -> int:
         """The line of ``token`` if it is in no region, else 0."""
-        place = self.lines.place(token.start)
-        line = self.lines.physical_line(place)
+        presumed = self.lines.presumed_at(token.start)
+        line = self.lines.physical_line(presumed)
         for region in self.regions:
             first = self.layout.line_of(region.span.start)
             if line is None or first <= line <= self.layout.line_of(
                 max(region.span.start, region.span.end - 1)
             ):
                 return 0
-        return line or self.lines.user_place(place).line
+        return line or self.lines.user_location(presumed).line
 
 
 def _touches(texts: Sequence[str], position: int) -> bool:

@@ -47,10 +47,10 @@ def with_temporaries(
     problems: list[Diagnostic] = []
     found = list(regions)
     for match in _PRAGMA.finditer(lines.text):
-        place = lines.place(match.start())
-        if not lines.is_main(place):
+        presumed = lines.presumed_at(match.start())
+        if not lines.is_main(presumed):
             continue
-        user = lines.user_place(place)
+        user = lines.user_location(presumed)
         location = Location(user.file, user.line)
         listed = _LIST.fullmatch(match[1])
         if listed is None:

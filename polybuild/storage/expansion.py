@@ -14,9 +14,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, accesses_of
-from polybuild.c.nodes import always_evaluates
 from polybuild.c.symbols import StorageClass
-from polybuild.c.synthetic import duplicate
+from polybuild.c.syntax_tree import always_evaluates, duplicate
 from polybuild.c.types import IntegerType
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement

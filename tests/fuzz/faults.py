@@ -13,7 +13,7 @@ from polybuild.codegen.file import prologue, region
 from polybuild.driver import region as regions
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
-from polybuild.scop.loop_context import LoopContext
+from polybuild.scop.program_point import ProgramPoint
 from polybuild.targets.cpu import choice, mapping
 
 NOT_PLANTED = 99
@@ -141,7 +141,7 @@ def stride_forgotten() -> None:
 @_fault
 def else_runs_always() -> None:
     """An else branch runs whatever the condition is."""
-    _replace(LoopContext, "without", lambda self, _condition: self)
+    _replace(ProgramPoint, "without", lambda self, _condition: self)
 
 
 @_fault

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
 from polybuild.c.symbols import StorageClass, Symbol
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import compile_source

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.c.nodes import always_evaluates
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.nodes import kind_of, parts

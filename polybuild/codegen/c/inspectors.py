@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.inspectors import Inspector
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast

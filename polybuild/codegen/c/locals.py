@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import c_text
 from polybuild.scop.model import Array, Scop
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.file.prologue import WIDEST

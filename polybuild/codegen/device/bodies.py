@@ -14,7 +14,7 @@ from typing import Protocol
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.device.dialects import ARGUMENTS, Dialect
 from polybuild.diagnostics import Unsupported

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.c.types import Type
 from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter
 from polybuild.codegen.device.dialects import Dialect

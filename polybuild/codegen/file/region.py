@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspector
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import accumulator_names
 from polybuild.codegen.c.ast import GeneratedAst, build_ast

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import c_text
 from polybuild.diagnostics import Location
 from polybuild.poly.relations import maps_of

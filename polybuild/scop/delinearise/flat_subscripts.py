@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.subscripts import FlatSubscript
 from polybuild.scop.delinearise.views import FlatAccess, Sizes, find_view, fitted, outside
-from polybuild.scop.loop_context import LoopContext
 from polybuild.scop.model import ProductLimit
+from polybuild.scop.program_point import ProgramPoint
 
 # The declaration of a variable and the members below it.
 Key = tuple[c_ast.Node, tuple[str, ...]]
@@ -36,9 +36,9 @@ class FlatSubscripts:
     _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
     _flat: set[Key] = field(default_factory=set)
 
-    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, place: LoopContext) -> None:
+    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, point: ProgramPoint) -> None:
         """Remember one access."""
-        self._met.setdefault(key, []).append(FlatAccess(self._polynomial(subscript, place), place.domain))
+        self._met.setdefault(key, []).append(FlatAccess(self._polynomial(subscript, point), point.domain))
         if isinstance(subscript, FlatSubscript):
             self._flat.add(key)
 
@@ -59,7 +59,7 @@ class FlatSubscripts:
         self,
         key: Key,
         subscript: isl.PwAff | FlatSubscript,
-        place: LoopContext,
+        point: ProgramPoint,
         node: c_ast.Node,
         assumptions: Assumptions,
     ) -> tuple[isl.PwAff, ...] | None:
@@ -67,28 +67,30 @@ class FlatSubscripts:
 
         ``node`` is the subscript as written.
         """
-        access = FlatAccess(self._polynomial(subscript, place), place.domain)
+        access = FlatAccess(self._polynomial(subscript, point), point.domain)
         subscripts = fitted(access, self.views[key], self.atoms, assumptions.known)
         if subscripts is None:
             return None
         before = assumptions.snapshot()
         try:
-            for violation in self._violations(key, subscripts, place, node):
+            for violation in self._violations(key, subscripts, point, node):
                 assumptions.require(violation)
             if isinstance(subscript, FlatSubscript) and subscript.wraps:
-                self._limit(subscript.wraps, key, subscripts[0], place, node=node, assumptions=assumptions)
+                self._limit(subscript.wraps, key, subscripts[0], point, node=node, assumptions=assumptions)
         except Unsupported:
             assumptions.restore(before)
             return None
         return subscripts
 
-    def require_sizes(self, key: Key, place: LoopContext, node: c_ast.Node, assumptions: Assumptions) -> None:
+    def require_sizes(
+        self, key: Key, point: ProgramPoint, node: c_ast.Node, assumptions: Assumptions
+    ) -> None:
         """Assume positive sizes where any element may be touched: else the view has no elements."""
         for position, extent in enumerate(self.extents(key), 2):
             assumptions.require(
                 Violation(
-                    spaces.deepen(extent, place.depth).neg().nonneg_set(),
-                    place.domain,
+                    spaces.deepen(extent, point.depth).neg().nonneg_set(),
+                    point.domain,
                     "array-extent",
                     f"dimension {position} of '{key[0].name}', taken as an array, must have a positive size",
                     location(node),
@@ -97,16 +99,16 @@ class FlatSubscripts:
             )
 
     def _violations(
-        self, key: Key, subscripts: tuple[isl.PwAff, ...], place: LoopContext, node: c_ast.Node
+        self, key: Key, subscripts: tuple[isl.PwAff, ...], point: ProgramPoint, node: c_ast.Node
     ) -> Iterator[Violation]:
         """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
         for position, extent in enumerate(self.extents(key), 1):
             subscript = subscripts[position]
             far = subscript.domain().complement(), "must be near its row"
-            for beyond, demand in (far, *bounds(subscript, extent, place.depth)):
+            for beyond, demand in (far, *bounds(subscript, extent, point.depth)):
                 yield Violation(
                     beyond,
-                    place.domain,
+                    point.domain,
                     "out-of-bounds",
                     f"subscript {position + 1} of '{key[0].name}', taken as an array of"
                     f" {len(subscripts)} dimensions, {demand}",
@@ -119,7 +121,7 @@ class FlatSubscripts:
         bits: int,
         key: Key,
         rows: isl.PwAff,
-        place: LoopContext,
+        point: ProgramPoint,
         *,
         node: c_ast.Node,
         assumptions: Assumptions,
@@ -127,8 +129,8 @@ class FlatSubscripts:
         """Assume that a flat subscript fits an unsigned type of so many bits."""
         reason = f"a subscript of '{key[0].name}' must fit {bits} bits"
         below = rows.neg().pos_set()
-        assumptions.require(Violation(below, place.domain, "integer-wrap", reason, location(node), ""))
-        values = isl.Map.from_pw_aff(rows).intersect_domain(place.domain).range()
+        assumptions.require(Violation(below, point.domain, "integer-wrap", reason, location(node), ""))
+        values = isl.Map.from_pw_aff(rows).intersect_domain(point.domain).range()
         values = values.intersect_params(assumptions.known)
         if not values.dim_has_upper_bound(isl.dim_type.set, 0):
             raise Unsupported("integer-wrap", reason, location(node))
@@ -140,10 +142,10 @@ class FlatSubscripts:
         """The inner extents of the view of ``key``; none if it has no view."""
         return tuple(self.atoms.value(size) for size in self.views.get(key, ()))
 
-    def _polynomial(self, subscript: isl.PwAff | FlatSubscript, place: LoopContext) -> Polynomial:
+    def _polynomial(self, subscript: isl.PwAff | FlatSubscript, point: ProgramPoint) -> Polynomial:
         if isinstance(subscript, FlatSubscript):
             return subscript.polynomial
-        return from_affine(subscript, place.depth, self.atoms)
+        return from_affine(subscript, point.depth, self.atoms)
 
 
 def bounds(subscript: isl.PwAff, extent: isl.PwAff, depth: int) -> Iterator[tuple[isl.Set, str]]:

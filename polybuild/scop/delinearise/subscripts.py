@@ -16,7 +16,7 @@ from polybuild.scop.assumptions import Violation
 from polybuild.scop.delinearise.polynomials import Atoms, NotPolynomial, Polynomial, from_affine
 from polybuild.scop.expressions import Affine, Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.loop_context import LoopContext
+from polybuild.scop.program_point import ProgramPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _TypedPolynomial:
 
 
 def read_subscript(
-    node: c_ast.Node, place: LoopContext, facts: Facts, atoms: Atoms, violations: list[Violation]
+    node: c_ast.Node, point: ProgramPoint, facts: Facts, atoms: Atoms, violations: list[Violation]
 ) -> isl.PwAff | FlatSubscript:
     """The value of a subscript; ``violations`` collects where C's value would differ.
 
@@ -46,12 +46,12 @@ def read_subscript(
     """
     found: list[Violation] = []
     try:
-        value = Expressions(facts, "subscript", found).subscript(node, place)
+        value = Expressions(facts, "subscript", found).subscript(node, point)
     except Unsupported as error:
         if not is_affinity_refusal(error):
             raise
         try:
-            return _PolynomialReader(facts, atoms, place, violations).subscript(node)
+            return _PolynomialReader(facts, atoms, point, violations).subscript(node)
         except NotPolynomial:
             raise error from None
     violations.extend(found)
@@ -59,12 +59,12 @@ def read_subscript(
 
 
 class _PolynomialReader:
-    """The reading of one subscript at one place."""
+    """The reading of one subscript at one point."""
 
-    def __init__(self, facts: Facts, atoms: Atoms, place: LoopContext, violations: list[Violation]) -> None:
+    def __init__(self, facts: Facts, atoms: Atoms, point: ProgramPoint, violations: list[Violation]) -> None:
         self._facts = facts
         self._atoms = atoms
-        self._place = place
+        self._point = point
         self._violations = violations
 
     def subscript(self, node: c_ast.Node) -> FlatSubscript:
@@ -76,7 +76,7 @@ class _PolynomialReader:
     def _value(self, node: c_ast.Node) -> _TypedPolynomial:
         found: list[Violation] = []
         try:
-            affine = Expressions(self._facts, "subscript", found).affine(node, self._place)
+            affine = Expressions(self._facts, "subscript", found).affine(node, self._point)
         except Unsupported as error:
             if not is_affinity_refusal(error):
                 raise
@@ -120,9 +120,9 @@ class _PolynomialReader:
         """``value`` in the type ``to``; where its range matters, only affine values can be shown to fit."""
         if value.affine is not None:
             expressions = Expressions(self._facts, "subscript", self._violations)
-            affine = expressions.convert(value.affine, to, node, self._place)
+            affine = expressions.convert(value.affine, to, node, self._point)
             if to.signed:
-                affine = expressions.settled(affine, node, self._place)
+                affine = expressions.settled(affine, node, self._point)
             return self._from_affine(affine)
         fits = holds(to, value.type) and not value.pending
         if to.width > value.type.width and value.pending:
@@ -132,5 +132,5 @@ class _PolynomialReader:
         return dataclasses.replace(value, type=to, pending=not fits and not to.signed)
 
     def _from_affine(self, affine: Affine) -> _TypedPolynomial:
-        polynomial = from_affine(affine.value, self._place.depth, self._atoms)
+        polynomial = from_affine(affine.value, self._point.depth, self._atoms)
         return _TypedPolynomial(polynomial, affine.type, affine.pending, affine)

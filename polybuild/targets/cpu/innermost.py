@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.strides import Reference, Stride
 

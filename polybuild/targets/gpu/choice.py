@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, by_memory
 from polybuild.analysis.trip_counts import dimension_counts
-from polybuild.c.nodes import location
+from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options

@@ -8,7 +8,7 @@ import itertools
 
 import pytest
 
-from polybuild.c.dialects import neutralise
+from polybuild.c.dialects import lower_dialect
 from polybuild.source.chunks import ChunkIndex, cut, declared_names
 
 CHUNKS = {
@@ -85,5 +85,5 @@ def test_only_what_is_needed_is_collected() -> None:
         ('int f(void) __asm__("g");', "int f(void)             ;"),
     ],
 )
-def test_dialect_is_neutralised_in_place(text: str, expected: str) -> None:
-    assert neutralise(text, {"T"}).rstrip() == expected
+def test_dialect_is_lowered_in_place(text: str, expected: str) -> None:
+    assert lower_dialect(text, {"T"}).rstrip() == expected

@@ -36,7 +36,7 @@ BEFORE = {
 
 
 @pytest.mark.parametrize("name", BEFORE)
-def test_exotic_code_before_the_function(read: Reader, name: str) -> None:
+def test_nonstandard_code_before_the_function(read: Reader, name: str) -> None:
     mention = "(void) sizeof(g);" if " g(" in BEFORE[name] else ""
     source = read(f"{BEFORE[name]}\n{function(mention + chr(10) + REGION)}", name="main.c")
     assert codes(source) == ["ok"]
@@ -61,7 +61,7 @@ INSIDE = {
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_exotic_code_in_the_function(read: Reader, name: str) -> None:
+def test_nonstandard_code_in_the_function(read: Reader, name: str) -> None:
     text, mentioned = INSIDE[name]
     source = read("#include <assert.h>\n" + function(f"{text}\n{REGION}"))
     found = region(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast, c_parser
 
-from polybuild.c.nodes import walk
+from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, c_text, element
 
 

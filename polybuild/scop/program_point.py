@@ -13,7 +13,7 @@ from polybuild.poly import spaces
 
 
 @dataclass(frozen=True, slots=True)
-class LoopContext:
+class ProgramPoint:
     """A point of the program and the instances that may reach it.
 
     ``domain`` lives in the unnamed space of the loops around, one dimension per
@@ -31,21 +31,21 @@ class LoopContext:
         """The number of loops around."""
         return len(self.counters)
 
-    def within(self, condition: isl.Set) -> LoopContext:
-        """The same place, reached only where ``condition`` holds."""
+    def within(self, condition: isl.Set) -> ProgramPoint:
+        """The same point, reached only where ``condition`` holds."""
         return dataclasses.replace(self, domain=self.domain.intersect(condition))
 
-    def without(self, condition: isl.Set) -> LoopContext:
-        """The same place, reached only where ``condition`` does not hold."""
+    def without(self, condition: isl.Set) -> ProgramPoint:
+        """The same point, reached only where ``condition`` does not hold."""
         return dataclasses.replace(self, domain=self.domain.subtract(condition))
 
-    def inside(self, counter: Variable, domain: isl.Set) -> LoopContext:
-        """The place of the body of a loop over ``counter`` whose iterations are ``domain``."""
+    def inside(self, counter: Variable, domain: isl.Set) -> ProgramPoint:
+        """The point of the body of a loop over ``counter`` whose iterations are ``domain``."""
         values = {variable: spaces.deepen(value) for variable, value in self.values.items()}
-        return LoopContext((*self.counters, counter), domain, values)
+        return ProgramPoint((*self.counters, counter), domain, values)
 
-    def after(self, values: Mapping[Variable, isl.PwAff]) -> LoopContext:
-        """The same place once loops have left ``values`` behind; they override older ones."""
+    def after(self, values: Mapping[Variable, isl.PwAff]) -> ProgramPoint:
+        """The same point once loops have left ``values`` behind; they override older ones."""
         return dataclasses.replace(self, values=later_values(self.values, values)) if values else self
 
 

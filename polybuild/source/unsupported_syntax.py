@@ -37,7 +37,7 @@ class Unreadable(Exception):
         self.hint = hint
 
 
-def without_exotic_statement(text: str, line: int, column: int, typedefs: Collection[str]) -> str:
+def without_unsupported_statement(text: str, line: int, column: int, typedefs: Collection[str]) -> str:
     """``text``, a function, with the statement at the place replaced; lines are kept.
 
     ``typedefs`` are names that cannot be arguments of a call. Raises Unreadable
@@ -48,11 +48,11 @@ def without_exotic_statement(text: str, line: int, column: int, typedefs: Collec
     offset = starts[min(line, len(starts)) - 1] + column - 1
     start, end, replacement = _statement(text, offset)
     piece = text[start:end]
-    exotic = _DIALECT.search(piece) or _NESTED_FUNCTION.match(piece)
+    unsupported = _DIALECT.search(piece) or _NESTED_FUNCTION.match(piece)
     marked = any(token.text[0] == "#" for token in tokens(piece))
-    if exotic and not marked and _in_region(text, start):
+    if unsupported and not marked and _in_region(text, start):
         raise Unreadable(*_named(piece))
-    if not exotic or marked:
+    if not unsupported or marked:
         raise Unreadable
     call = opaque_call(piece, typedefs)
     return text[:start] + replacement.replace("@", call, 1) + text[end:]

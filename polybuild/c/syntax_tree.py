@@ -1,0 +1,106 @@
+"""Questions about pycparser trees, and changed copies of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+
+from pycparser import c_ast
+
+from polybuild.c.synthetic import EntryValue
+from polybuild.diagnostics import Location
+
+_CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
+
+
+def location(node: c_ast.Node) -> Location:
+    """Where ``node`` starts; a node without coordinates starts where its first child does."""
+    for each in walk(node):
+        coord = each.coord
+        if coord is not None:
+            return Location(coord.file or "", coord.line or 1, coord.column or 0)
+    return Location("", 1)
+
+
+def last_line(node: c_ast.Node) -> int:
+    """The last line on which a part of ``node`` starts."""
+    return max((each.coord.line or 1 for each in walk(node) if each.coord is not None), default=1)
+
+
+def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """``node`` and everything below it, in textual order."""
+    yield node
+    for child in node:
+        yield from walk(child)
+
+
+def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:
+    """Whether evaluating ``body`` always evaluates the part ``wanted`` of it."""
+    if body is wanted:
+        return True
+    if isinstance(body, _CHOICES):
+        return isinstance(body, c_ast.If | c_ast.TernaryOp) and always_evaluates(body.cond, wanted)
+    if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
+        return always_evaluates(body.left, wanted)
+    return any(always_evaluates(child, wanted) for child in body)
+
+
+def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_ast.Node:
+    """A copy of ``node`` whose children are what ``change`` makes of the original ones."""
+    new = copy.copy(node)
+    for name in _slots(node):
+        value = getattr(node, name, None)
+        if isinstance(value, c_ast.Node):
+            setattr(new, name, change(value))
+        elif isinstance(value, list):
+            items = [change(each) if isinstance(each, c_ast.Node) else each for each in value]
+            setattr(new, name, items)
+    return new
+
+
+def _slots(node: c_ast.Node) -> Iterator[str]:
+    for each in type(node).__mro__:
+        yield from (name for name in getattr(each, "__slots__", ()) if name not in {"coord", "__weakref__"})
+
+
+def duplicate(node: c_ast.Node, coord: object = None) -> c_ast.Node:
+    """A deep copy of ``node``; every part is said to stand at ``coord`` if that is given."""
+
+    def visit(each: c_ast.Node) -> c_ast.Node:
+        new = mapped(each, visit)
+        new.coord = coord or each.coord
+        return new
+
+    return visit(node)
+
+
+def key(node: c_ast.Node) -> object:
+    """Equal for trees that say the same, wherever they stand."""
+    attributes = tuple(str(getattr(node, name)) for name in node.attr_names)
+    return (type(node).__name__, attributes, tuple((name, key(child)) for name, child in node.children()))
+
+
+def replaced(node: c_ast.Node, wanted: object, new: c_ast.Node) -> c_ast.Node:
+    """``node`` with ``new`` in place of each part whose ``key`` is ``wanted``."""
+    return new if key(node) == wanted else mapped(node, lambda each: replaced(each, wanted, new))
+
+
+def node_count(node: c_ast.Node) -> int:
+    """The number of nodes of a tree."""
+    return 1 + sum(node_count(child) for child in node)
+
+
+def contains(node: c_ast.Node, kind: type[c_ast.Node]) -> bool:
+    """Whether a part of ``node`` is a ``kind``."""
+    return isinstance(node, kind) or any(contains(child, kind) for child in node)
+
+
+def names_in(node: c_ast.Node) -> Iterator[str]:
+    """The names that the identifiers of ``node`` mention now (values on entry are no mention)."""
+    if isinstance(node, c_ast.ID) and not isinstance(node, EntryValue):
+        yield str(node.name)
+    elif isinstance(node, c_ast.StructRef):
+        yield from names_in(node.name)
+    else:
+        for child in node:
+            yield from names_in(child)
