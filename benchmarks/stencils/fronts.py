@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 
 import islpy as isl
 
+from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.trees import children, member, node_kind
-
-_PARALLEL = re.compile(r"parallel\d+")
 
 
 def tiles_per_front(schedule: isl.Schedule, sizes: Mapping[str, int]) -> list[int]:
@@ -26,7 +24,7 @@ def tiles_per_front(schedule: isl.Schedule, sizes: Mapping[str, int]) -> list[in
 def _collect(
     node: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...], counts: Counter[tuple[int, ...]]
 ) -> None:
-    if node_kind(node) == isl.schedule_node_type.mark and _PARALLEL.fullmatch(node.mark_get_id().get_name()):
+    if is_mark(node, MarkKind.PARALLEL):
         band = node.child(0)
         loop = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
         dates = band.get_prefix_schedule_union_map().flat_range_product(loop)

@@ -23,6 +23,7 @@ from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver.details import Details
 from polybuild.options import Options
 from polybuild.poly.budget import found_within, operation_budget, was_spent
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.model import RegionReport
@@ -221,7 +222,7 @@ def _transform(
     ordered, mapping = chosen.scop, chosen.mapping
     _prove(chosen)
     if options.paranoid:
-        parallel = [mark for mark in mapping.directives if mark.startswith("parallel")]
+        parallel = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
         check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
     overlaps = partial(find_overlaps, scop, region, strict=strict_aliasing)
     plan = Plan(
@@ -240,13 +241,14 @@ def _transform(
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
+    marks = {line.mark for line in text.outline}
     report = RegionReport(
         file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
         status="transformed",
         backend=options.backend if text.device is not None else "openmp",
-        parallel_loops=len({line.mark for line in text.outline if line.mark.startswith("parallel")}),
+        parallel_loops=sum(mark is not None and mark.kind is MarkKind.PARALLEL for mark in marks),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.all_conditions)),

@@ -22,11 +22,6 @@ def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
     return isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(position))
 
 
-def mark_name(node: isl.ScheduleNode) -> str:
-    """The name of a mark, ``""`` if ``node`` is none."""
-    return str(node.mark_get_id().get_name()) if node_kind(node) == isl.schedule_node_type.mark else ""
-
-
 def within(relation: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     """The pairs of ``relation`` with both ends in what ``node`` lets pass, all of them if it is no filter."""
     if node_kind(node) != isl.schedule_node_type.filter:

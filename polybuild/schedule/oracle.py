@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.trees import children, mark_name, node_kind
+from polybuild.poly.marks import Mark, mark_of
+from polybuild.poly.trees import children, node_kind
 from polybuild.scop.model import AccessKind, Scop
 
 _set, _param = isl.dim_type.set, isl.dim_type.param
@@ -43,7 +44,7 @@ def first_difference(
     schedule: isl.Schedule,
     dependences: Dependences,
     parameters: Mapping[str, int],
-    backwards: Iterable[str] = (),
+    backwards: Iterable[Mark] = (),
     *,
     near: int = 0,
 ) -> Difference | None:
@@ -178,10 +179,10 @@ class _TimeStamps:
     """Time stamps of instances under a schedule tree with fixed parameters."""
 
     def __init__(
-        self, schedule: isl.Schedule, parameters: Mapping[str, int], backwards: Iterable[str]
+        self, schedule: isl.Schedule, parameters: Mapping[str, int], backwards: Iterable[Mark]
     ) -> None:
         self._parameters = parameters
-        self._backwards = frozenset(backwards)
+        self._backwards: frozenset[Mark | None] = frozenset(backwards)
         self._root = _CachedNode(schedule.get_root())
 
     def of(self, instance: Instance) -> Point:
@@ -246,7 +247,7 @@ class _CachedNode:
         self.chosen: dict[str, list[isl.Set]] = {}  # of a filter, per statement
         self.kind = node_kind(node)
         self.members = node.band_n_member() if self.kind == _Kind.band else 0
-        self.mark = mark_name(node)
+        self.mark = mark_of(node)
         self.below = [_CachedNode(each) for each in children(node)]
 
 

@@ -12,6 +12,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.budget import unlimited
+from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import small_parameters
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.oracle import first_difference, fixed_near
@@ -25,7 +26,7 @@ _MAXIMUM_INSTANCES = 700  # instances; a second or two
 
 
 def check_by_running(
-    scop: Scop, schedule: isl.Schedule, dependences: Dependences, parallel: Sequence[str]
+    scop: Scop, schedule: isl.Schedule, dependences: Dependences, parallel: Sequence[Mark]
 ) -> tuple[int, ...]:
     """Run both orders for a few sizes; raises IllegalSchedule if they differ.
 
@@ -43,7 +44,7 @@ def check_by_running(
 
 
 def _run(
-    scop: Scop, schedule: isl.Schedule, dependences: Dependences, parallel: Sequence[str], ran: isl.Set
+    scop: Scop, schedule: isl.Schedule, dependences: Dependences, parallel: Sequence[Mark], ran: isl.Set
 ) -> Iterator[int]:
     for sizes in (_SIZES, (_SMALL,)):
         chosen = next(_possible(scop, ran, sizes), None)

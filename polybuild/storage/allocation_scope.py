@@ -9,6 +9,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import written_and_flow
 from polybuild.poly.budget import found_within
+from polybuild.poly.marks import Mark
 from polybuild.poly.trees import is_band
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
@@ -23,23 +24,23 @@ def buffer_at(
     array: Array,
     values: LiveValues,
     context: isl.Set,
-    name: str,
+    mark: Mark,
     *,
     scalars: bool = False,
 ) -> Buffer | None:
     """What ``contract_at`` finds; None if that takes isl too long."""
     return found_within(
-        _OPERATIONS, partial(contract_at, node, array, values, context, name, scalars=scalars)
+        _OPERATIONS, partial(contract_at, node, array, values, context, mark, scalars=scalars)
     )
 
 
 def first_buffer(
-    nodes: Iterable[isl.ScheduleNode], array: Array, scop: Scop, name: str
+    nodes: Iterable[isl.ScheduleNode], array: Array, scop: Scop, mark: Mark
 ) -> tuple[isl.ScheduleNode, Buffer] | None:
     """The first of ``nodes`` that can have a buffer for ``array``, and the buffer."""
     values = LiveValues(*written_and_flow(scop, array))
     for node in nodes:
-        buffer = buffer_at(node, array, values, scop.context, name)
+        buffer = buffer_at(node, array, values, scop.context, mark)
         if buffer is not None:
             return node, buffer
     return None

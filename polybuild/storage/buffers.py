@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.poly.trees import descendants, mark_name, member
+from polybuild.poly.marks import Mark, MarkKind, is_mark
+from polybuild.poly.trees import descendants, member
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
@@ -27,16 +28,16 @@ class IllegalStorage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A small array that holds what is live of ``array`` below the mark ``name``.
+    """A small array that holds what is live of ``array`` below ``mark``.
 
-    ``layout`` maps ``[time stamp -> cell]`` to the element ``name[...]`` of the buffer; ``prefix`` gives the
+    ``layout`` maps ``[time stamp -> cell]`` to the element of the buffer; ``prefix`` gives the
     time stamp of each instance in the loops above the mark (their prefix schedule), ``extents`` its sizes.
     ``flow`` relates the instances that write a value to those that read it, ``mapping`` is
     what ``layout`` was made from. Of a buffer of ``scalars`` each element is a variable of its own.
     ``written`` are the elements of the array that it replaces.
     """
 
-    name: str
+    mark: Mark
     array: Array
     prefix: isl.UnionMap
     layout: isl.MultiAff
@@ -102,7 +103,7 @@ def contract_at(
     array: Array,
     values: LiveValues,
     context: isl.Set,
-    name: str,
+    mark: Mark,
     *,
     scalars: bool = False,
 ) -> Buffer | None:
@@ -110,7 +111,7 @@ def contract_at(
 
     Everything that touches the array has to be below ``node``, and no value of it may go
     from one iteration of the loops above to another. Loops below that run their iterations
-    together are those under marks called ``simd<n>``. Where elements are to be ``scalars``, their
+    together are those under marks of the vector unit. Where elements are to be ``scalars``, their
     subscripts are remainders of the array's, which unrolling makes constant. Elsewhere mappings with few
     remainders are preferred: skewed strips keep a window of a diagonal, though not of a row.
     """
@@ -129,14 +130,14 @@ def contract_at(
     if not possible:
         return None
     mapping, subscripts = min(possible, key=lambda each: _remainders(each[1]))
-    layout = isl.MultiAff.zero(_element_space(cells, name, len(subscripts)))
+    layout = isl.MultiAff.zero(_element_space(cells, mark.name, len(subscripts)))
     for position, (subscript, _) in enumerate(subscripts):
         layout = layout.set_aff(position, subscript)
     if lives.conflicting is not None:
         _prove(layout, lives.conflicting)
     extents = tuple(extent for _, extent in subscripts)
     written = cells.range()
-    return Buffer(name, array, lives.prefix, layout, extents, values.flow, mapping, written, scalars)
+    return Buffer(mark, array, lives.prefix, layout, extents, values.flow, mapping, written, scalars)
 
 
 def _subscripts(
@@ -174,7 +175,7 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrde
     schedule = _without_redundant_dimensions(node.get_subtree_schedule_union_map())
     together = isl.UnionMap.empty(schedule.get_space())
     for mark in descendants(node):
-        if not mark_name(mark).startswith("simd"):
+        if not is_mark(mark, MarkKind.SIMD):
             continue
         band = mark.child(0)
         outer = band.get_prefix_schedule_union_map()

@@ -9,10 +9,8 @@ from pycparser import c_ast
 
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
-
-# The mark above the loop over the lanes of a vector in a register tile.
-LANES_MARK = "lanes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,13 @@ class LoopDirective:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """A variable that stands for the one element that ``reductions`` accumulate in below the mark ``name``.
+    """A variable that stands for the one element that ``reductions`` accumulate in below ``mark``.
 
     It gets the element's value there and gives it back after all that is below. The reductions
     are of one group.
     """
 
-    name: str
+    mark: Mark
     reductions: tuple[Reduction, ...]
 
     @property
@@ -91,15 +89,15 @@ class Packed:
     """A value of the body of ``update`` that is kept in a buffer while a tile is computed.
 
     ``expression`` is a part of the body that depends on fewer loops than the statement.
-    The buffer is declared where the mark ``name`` stands, and filled by the instances of
-    the copy statement ``name``; ``elements`` maps these to what each access of
+    The buffer is declared where ``mark`` stands, and filled by the instances of
+    the statement ``copy``; ``elements`` maps these to what each access of
     ``expression`` touches. ``stored`` and ``used`` are the subscripts of the buffer in the
     copy statement and in the register tile, ``extents`` its extents. Where ``vector`` is
     true the last subscript runs along the lanes of a vector, else all lanes use one value.
     ``needs`` maps the instances of ``update`` in register tiles to that of the copy statement.
     """
 
-    name: str
+    mark: Mark
     update: Statement
     expression: c_ast.Node
     type: FloatingType
@@ -110,12 +108,17 @@ class Packed:
     vector: bool
     needs: isl.Map
 
+    @property
+    def copy(self) -> str:
+        """The name of the copy statement."""
+        return self.mark.name
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterTile:
     """Instances of one statement whose results stay in vector registers over a whole loop.
 
-    They stand below the mark ``name``. In the body of the statement ``update`` the nodes
+    They stand below ``mark``. In the body of the statement ``update`` the nodes
     ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
     the lanes lie side by side in memory. The block of the updated elements is loaded by the
     copy statement ``load`` and written back by ``store``, one vector of ``lanes`` elements at
@@ -124,7 +127,7 @@ class RegisterTile:
     ``moves`` maps the instances of ``update`` that it holds to that of ``load``.
     """
 
-    name: str
+    mark: Mark
     update: Statement
     own: frozenset[int]
     vectors: frozenset[int]

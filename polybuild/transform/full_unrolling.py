@@ -11,13 +11,11 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
 from polybuild.poly.relations import largest
-from polybuild.poly.trees import children, descendants, is_band, mark_name, member
+from polybuild.poly.trees import children, descendants, is_band, member
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
-
-# What is below a mark of this name is unrolled.
-FULL_UNROLLING = "full-unrolling"
 
 # The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
 _FEW = 8
@@ -44,7 +42,7 @@ def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule) -> isl.Schedule
 
 def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
     """``node`` and what is below it, but for loops that are unrolled."""
-    if mark_name(node) != FULL_UNROLLING:
+    if not is_mark(node, MarkKind.UNROLLED):
         yield node
         for each in children(node):
             yield from outside_unrolled(each)
@@ -73,7 +71,7 @@ def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
     if small and node.band_get_permutable():
         node = permute(node, [*large, *small]).band_split(len(large))
     if any(map(is_band, descendants(node.child(0)))) and inside <= _MAXIMUM_STATEMENTS:
-        node = _unrolled(node.child(0)).insert_mark(isl.Id(FULL_UNROLLING)).parent()
+        node = insert_mark(_unrolled(node.child(0)), Mark(MarkKind.UNROLLED)).parent()
     return node, None
 
 

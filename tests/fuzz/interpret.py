@@ -20,6 +20,7 @@ from polybuild.driver import file as pipeline
 from polybuild.driver import region as regions
 from polybuild.driver.isolation import ALONE, Watch, WorkLostError, apart
 from polybuild.options import Options
+from polybuild.poly.marks import MarkKind
 from polybuild.schedule.oracle import Difference, first_difference, fixed, points
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.mapping import CpuMapping
@@ -72,7 +73,7 @@ def differences(
         if place in watch.lost:
             continue
         watch.begins(place)
-        backwards = [mark for mark in mapping.directives if mark.startswith("parallel")]
+        backwards = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
         for run in program.runs:
             values = dict(zip((each.name for each in program.sizes), run, strict=True))
             parameters = _parameters(scop, values)

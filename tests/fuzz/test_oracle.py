@@ -8,6 +8,7 @@ import signal
 import islpy as isl
 import pytest
 
+from polybuild.poly.marks import MarkKind
 from polybuild.schedule.oracle import first_difference
 
 from . import interpret
@@ -33,7 +34,7 @@ def region(name, tmp_path):
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_polybuild_makes_is_right(name, tmp_path):
     scop, dependences, mapping = region(name, tmp_path)
-    parallel = [mark for mark in mapping.directives if mark.startswith("parallel")]
+    parallel = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
     for marks in ((), parallel):
         assert first_difference(scop, mapping.schedule, dependences, {"n": 6}, marks) is None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.targets.model import Accumulator
 
@@ -63,11 +64,11 @@ class AccumulatorPlaces:
     """
 
     def __init__(self, accumulators: Sequence[Accumulator]) -> None:
-        self._accumulators = {each.name: each for each in accumulators}
+        self._accumulators = {each.mark: each for each in accumulators}
         self._open: list[str] = []
         self._found: dict[str, AccumulatorPlace | None] = {}
 
-    def enter(self, mark: str, build: isl.AstBuild) -> None:
+    def enter(self, mark: Mark, build: isl.AstBuild) -> None:
         """Begin what is below ``mark``."""
         if mark in self._accumulators:
             name = f"place{len(self._found)}"
@@ -77,7 +78,7 @@ class AccumulatorPlaces:
 
     def leave(self, node: isl.AstNode) -> isl.AstNode:
         """End what is below a mark, which isl made ``node`` of."""
-        if node.mark_get_id().get_name() in self._accumulators:
+        if Mark.of_id(node.mark_get_id()) in self._accumulators:
             return node.set_annotation(isl.Id(self._open.pop()))
         return node
 
@@ -102,11 +103,11 @@ def _place(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorPlace | 
     return AccumulatorPlace(accumulator, text, None if sure else element.domain())
 
 
-def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str]) -> dict[str, str]:
+def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str]) -> dict[Mark, str]:
     """A variable that is not ``taken`` for each of ``accumulators``, by their marks."""
-    names: dict[str, str] = {}
+    names: dict[Mark, str] = {}
     for each in accumulators:
-        names[each.name] = fresh(PREFIX + each.array.name, {*taken, *names.values()})
+        names[each.mark] = fresh(PREFIX + each.array.name, {*taken, *names.values()})
     return names
 
 

@@ -14,6 +14,7 @@ from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import Failures
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.poly.marks import Mark
 from polybuild.poly.relations import depends_on, maps_of
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, RegisterTile
@@ -138,12 +139,12 @@ def build_ast(
 
     def before_mark(mark: isl.Id, build: isl.AstBuild) -> None:
         with failures:
-            within.extend(tiles.entered(mark.get_name()))
-            places.enter(mark.get_name(), build)
+            within.extend(tiles.entered(Mark.of_id(mark)))
+            places.enter(Mark.of_id(mark), build)
 
     def after_mark(node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
         with failures:
-            del within[len(within) - len(tiles.entered(node.mark_get_id().get_name())) :]
+            del within[len(within) - len(tiles.entered(Mark.of_id(node.mark_get_id()))) :]
             return places.leave(node)
         return node
 

@@ -10,6 +10,7 @@ from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
 from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.poly.marks import Mark
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.model import Packed, RegisterTile
@@ -53,12 +54,12 @@ def check_scopes(root: isl.AstNode, tiles: Tiles, vectors: Mapping[str, _VectorN
     together. Each scope declares buffers and variables anew, so it has to fill what it uses.
     ``vectors`` are what stands at the user nodes, by their annotations.
     """
-    for mark in (each for each in nodes_below(root) if kind_of(each) == isl.ast_node_type.mark):
-        name = mark.mark_get_id().get_name()
-        if name in tiles.buffers:
-            _check_buffer(tiles.buffers[name], list(_inside(mark, vectors)))
-        elif name in tiles.registers:
-            _check_block(tiles.registers[name], list(_inside(mark, vectors)))
+    for node in (each for each in nodes_below(root) if kind_of(each) == isl.ast_node_type.mark):
+        mark = Mark.of_id(node.mark_get_id())
+        if mark in tiles.buffers:
+            _check_buffer(tiles.buffers[mark], list(_inside(node, vectors)))
+        elif mark in tiles.registers:
+            _check_block(tiles.registers[mark], list(_inside(node, vectors)))
 
 
 def _inside(mark: isl.AstNode, vectors: Mapping[str, _VectorNode]) -> Iterator[_VectorNode]:

@@ -12,6 +12,7 @@ import islpy as isl
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, AccessKind, Array
@@ -128,14 +129,14 @@ class Scopes:
     of the loops share what is declared there.
     """
 
-    buffers: Mapping[str, NamedBuffer]
+    buffers: Mapping[Mark, NamedBuffer]
 
     def declared_in(self, body: isl.AstNode) -> list[NamedBuffer]:
         """The buffers that ``body``, the root or a loop's body, declares."""
         if not self.buffers:
             return []
-        found = dict.fromkeys(mark.mark_get_id().get_name() for mark in _marks_in(body))
-        return [self.buffers[name] for name in found if name in self.buffers]
+        found = dict.fromkeys(Mark.of_id(node.mark_get_id()) for node in _marks_in(body))
+        return [self.buffers[mark] for mark in found if mark in self.buffers]
 
     def variables(self, array: str, subscripts: Sequence[str]) -> dict[str, str] | None:
         """The variables that may stand for an element of a buffer, each with the subscript it is for.
@@ -155,24 +156,24 @@ class Scopes:
         ``domains`` are the instances at each user node, by its annotation. Iterations of the loops
         around a declaration share no value, as these loops are above the buffer's mark.
         """
-        pieces: dict[str, list[isl.UnionSet]] = {name: [] for name in self.buffers}
+        pieces: dict[Mark, list[isl.UnionSet]] = {mark: [] for mark in self.buffers}
         for body in _bodies(root):
-            for name in (each.buffer.name for each in self.declared_in(body)):
-                pieces[name].append(_instances_below(body, name, domains))
-        for name, found in pieces.items():
-            uses = self.buffers[name].buffer.flow
+            for mark in (each.buffer.mark for each in self.declared_in(body)):
+                pieces[mark].append(_instances_below(body, mark, domains))
+        for mark, found in pieces.items():
+            uses = self.buffers[mark].buffer.flow
             for first, second in itertools.permutations(found, 2):
                 if not uses.intersect_domain(first).intersect_range(second).is_empty():
-                    array = self.buffers[name].buffer.array.name
+                    array = self.buffers[mark].buffer.array.name
                     raise IllegalSchedule(f"the buffer of '{array}' has no one place")
 
 
-def _instances_below(body: isl.AstNode, name: str, domains: Mapping[str, isl.Set]) -> isl.UnionSet:
-    """The instances below the marks called ``name`` in the root or a loop's body."""
+def _instances_below(body: isl.AstNode, mark: Mark, domains: Mapping[str, isl.Set]) -> isl.UnionSet:
+    """The instances below the nodes of ``mark`` in the root or a loop's body."""
     found = isl.UnionSet.empty(isl.Space.params_alloc(body.get_ctx(), 0))
-    for mark in _marks_in(body):
-        if mark.mark_get_id().get_name() == name:
-            for user in users_below(mark):
+    for node in _marks_in(body):
+        if Mark.of_id(node.mark_get_id()) == mark:
+            for user in users_below(node):
                 found = found.union(isl.UnionSet.from_set(domains[user.get_annotation().get_name()]))
     return found.coalesce()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from polybuild.codegen.c.accumulators import combination
+from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
 from polybuild.targets.model import Accumulator, LoopDirective
 
@@ -19,21 +20,21 @@ class DirectivePrinter:
 
     def __init__(
         self,
-        directives: Mapping[str, LoopDirective],
+        directives: Mapping[Mark, LoopDirective],
         helpers: set[str],
         condition: Callable[[LoopDirective], str | None] = lambda _: None,
-        variables: Mapping[str, str] | None = None,
+        variables: Mapping[Mark, str] | None = None,
     ) -> None:
         self._directives = directives
         self._helpers = helpers
         self._condition = condition
         self._variables = variables or {}
 
-    def at(self, mark: str) -> LoopDirective | None:
+    def at(self, mark: Mark | None) -> LoopDirective | None:
         """The directive for the loop under ``mark``, None if there is none."""
-        return self._directives.get(mark)
+        return None if mark is None else self._directives.get(mark)
 
-    def line(self, directive: LoopDirective, active: Collection[str]) -> str:
+    def line(self, directive: LoopDirective, active: Collection[Mark]) -> str:
         """``directive`` as C; of its accumulators, those of the marks ``active`` get a clause."""
         if directive.independent and not directive.parallel:
             self._helpers.add("POLYBUILD_SIMD")
@@ -45,7 +46,7 @@ class DirectivePrinter:
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
         return f"{macro}({' '.join([*words, *self._clauses(directive, active)])})"
 
-    def _clauses(self, directive: LoopDirective, active: Collection[str]) -> list[str]:
+    def _clauses(self, directive: LoopDirective, active: Collection[Mark]) -> list[str]:
         clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
@@ -54,9 +55,9 @@ class DirectivePrinter:
         if condition is not None:
             clauses.append(f"if({condition})")
         clauses += [
-            f"reduction({self._operator(each)}: {self._variables[each.name]})"
+            f"reduction({self._operator(each)}: {self._variables[each.mark]})"
             for each in directive.accumulators
-            if each.name in active
+            if each.mark in active
         ]
         return clauses + [f"reduction({op} : {', '.join(names)})" for op, names in directive.reductions]
 

@@ -21,10 +21,11 @@ from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.model import LoopDirective
 
-_MARK = "inspector"
+_MARK = Mark(MarkKind.INSPECTOR)
 _LARGEST = (1 << 63) - 1
 
 Extrema = Mapping[Inspector, tuple[str, str]]
@@ -81,7 +82,7 @@ def write_inspectors(inspectors: Sequence[Inspector], text: InspectorText, *, pa
 def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[str]:
     statement = _statement(inspectors, text.extrema)
     schedule = _in_order(statement)
-    directives: dict[str, LoopDirective] = {}
+    directives: dict[Mark, LoopDirective] = {}
     if parallel and statement.iterators:
         minima, maxima = (tuple(text.extrema[each][end] for each in inspectors) for end in (0, 1))
         directives[_MARK] = LoopDirective(0, parallel=True, reductions=(("min", minima), ("max", maxima)))
@@ -135,4 +136,4 @@ def _in_order(statement: Statement) -> isl.Schedule:
         counter = isl.PwAff.var_on_domain(space, isl.dim_type.set, position)
         value = isl.UnionPwAff.from_pw_aff(counter.neg() if position in downwards else counter)
         schedule = schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(value))
-    return schedule.get_root().child(0).insert_mark(isl.Id(_MARK)).get_schedule()
+    return insert_mark(schedule.get_root().child(0), _MARK).get_schedule()

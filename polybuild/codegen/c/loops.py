@@ -23,9 +23,9 @@ from polybuild.codegen.c.held import held_elements, statements_in_a_row
 from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.codegen.file.names import PREFIX, fresh, quoted
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import AccessKind
-from polybuild.targets.model import LANES_MARK, LoopDirective
-from polybuild.transform.full_unrolling import FULL_UNROLLING
+from polybuild.targets.model import LoopDirective
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance, PrintedAst
@@ -49,7 +49,7 @@ class Line:
     depth: int
     counter: str = ""
     dimension: int = -1
-    mark: str = ""
+    mark: Mark | None = None
     statement: str = ""
 
 
@@ -77,7 +77,7 @@ class LoopPrinter:
         *,
         sizes: Mapping[str, tuple[str, ...]],
         scopes: Scopes = _NO_SCOPES,
-        variables: Mapping[str, str] = MappingProxyType({}),
+        variables: Mapping[Mark, str] = MappingProxyType({}),
         places: AccumulatorPlaces = _NO_PLACES,
         unoptimised: bool = False,
     ) -> None:
@@ -88,7 +88,7 @@ class LoopPrinter:
         self._held: dict[str, str] = {}
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
         self._accumulating: dict[str, dict[int, str]] = {}
-        self._active: list[str] = []
+        self._active: list[Mark] = []
         self._scopes = scopes
         self._ast = ast
         self._taken = taken
@@ -113,15 +113,15 @@ class LoopPrinter:
         """Lines of the root, or of a loop's body, with the buffers that belong there."""
         buffers = self._scopes.declared_in(node)
         if not buffers:
-            return self._node(node, indent, "")
+            return self._node(node, indent, None)
         used: dict[str, dict[str, bool]] = {each.name: {} for each in buffers}
         self._declared.append(used)
-        lines = self._node(node, indent, "")
+        lines = self._node(node, indent, None)
         self._declared.pop()
         declared = [line for each in buffers for line in each.declaration(lines, used[each.name])]
         return [*(f"{indent}{line}" for line in declared), *lines]
 
-    def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _node(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Lines of ``node``; the mark ``before`` waits for its loop, which is among the first ones in it."""
         kind = kind_of(node)
         if kind == FOR:
@@ -136,43 +136,43 @@ class LoopPrinter:
             return [line for each in parts(node) for line in self._node(each, indent, before)]
         raise NotImplementedError(f"isl AST node {kind}")
 
-    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
-        mark, below = node.mark_get_id().get_name(), node.mark_get_node()
-        if mark == LANES_MARK:  # the body takes all lanes at once
-            return self._node(below.for_get_body(), indent, "")
+    def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        mark, below = Mark.of_id(node.mark_get_id()), node.mark_get_node()
+        if mark.kind is MarkKind.LANES:  # the body takes all lanes at once
+            return self._node(below.for_get_body(), indent, None)
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
         if mark in self._accumulators:
             return self._accumulate(node, indent, before)
-        if mark == FULL_UNROLLING:
+        if mark.kind is MarkKind.UNROLLED:
             return self._unrolled(below, indent, before)
         directive = self._directives.at(mark)
         if directive is None or not keeps_private(
             below, directive.depth, tuple(each.name for each in directive.private), self._ast.everything
         ):
-            mark = before
+            return self._node(below, indent, before)
         return self._node(below, indent, mark)
 
-    def _scope(self, node: isl.AstNode, mark: str, indent: str) -> list[str]:
-        """A block around what uses the buffer, or the variables of the register tile, called ``mark``."""
+    def _scope(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str]:
+        """A block around what uses the buffer, or the variables of the register tile, at ``mark``."""
         tiles = self._ast.tiles
         packed, tile = tiles.buffers.get(mark), tiles.registers.get(mark)
         if packed is not None:
             arrays = [access.array for access, _ in packed.elements if access.array.extents]
             wanted = "_".join(dict.fromkeys(array.name for array in arrays))
-            self._names[mark] = fresh(PREFIX + wanted, self._taken.union(self._names.values()))
+            self._names[mark.name] = fresh(PREFIX + wanted, self._taken.union(self._names.values()))
             declaration = self._vectors().buffer(packed)
         else:
             assert tile is not None  # noqa: S101 - the caller looked
-            self._names[mark] = fresh(PREFIX + tile.array.name, self._taken.union(self._names.values()))
+            self._names[mark.name] = fresh(PREFIX + tile.array.name, self._taken.union(self._names.values()))
             declaration = self._vectors().variables(tile)
-        lines = self._node(node.mark_get_node(), indent + _INDENT, "")
-        name = self._names.pop(mark)
+        lines = self._node(node.mark_get_node(), indent + _INDENT, None)
+        name = self._names.pop(mark.name)
         if not any(name in line for line in lines):  # isl kept this copy of the code for what is left
             return [line.removeprefix(_INDENT) for line in lines]
         return [f"{indent}{{", f"{indent}{_INDENT}{declaration}", *lines, f"{indent}}}"]
 
-    def _unrolled(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Statements in a row, in a block with variables for elements that they access again and again."""
         names = [each.get_annotation().get_name() for each in statements_in_a_row(node)]
         instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
@@ -193,13 +193,13 @@ class LoopPrinter:
         self._held.clear()
         return [f"{indent}{{", *declared, *lines, *stored, f"{indent}}}"]
 
-    def _accumulate(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _accumulate(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """A block around what accumulates in a variable."""
         below, place = node.mark_get_node(), self._places.at(node)
         if place is None:
             return self._node(below, indent, before)
         accumulator, inner = place.accumulator, indent + _INDENT
-        array, variable = accumulator.array, self._accumulators[accumulator.name]
+        array, variable = accumulator.array, self._accumulators[accumulator.mark]
         subscripts = self._expression().subscripts(place.element)
         text = element(array, subscripts, self._sizes.get(array.name, ()))
         value, back = f"({accumulator.type.name}){text}", f"{text} = ({_name_of(array)}){variable};"
@@ -216,7 +216,7 @@ class LoopPrinter:
         saved = self._accumulating
         own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
         self._accumulating = {**saved, **own}
-        self._active.append(accumulator.name)
+        self._active.append(accumulator.mark)
         lines = self._node(below, inner, before)
         self._active.pop()
         self._accumulating = saved
@@ -259,7 +259,7 @@ class LoopPrinter:
         numbers = re.fullmatch(r"(\d+) <= (\d+)", text)
         return "1" if numbers and int(numbers[1]) <= int(numbers[2]) else text
 
-    def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
         restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
@@ -273,12 +273,12 @@ class LoopPrinter:
         directive = self._directives.at(before)
         # isl names the counter of schedule dimension d "c<d>"
         if directive is not None and (once or identifier != f"c{directive.depth}"):
-            directive, before = None, ""
+            directive, before = None, None
         if not once:
             self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
             self._depth += 1
         inside = node.for_get_body()
-        body = self._node(inside, indent + _INDENT, "") if once else self._block(inside, indent + _INDENT)
+        body = self._node(inside, indent + _INDENT, None) if once else self._block(inside, indent + _INDENT)
         if once:
             kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
             head = [f"{indent}{{", f"{indent}{_INDENT}{kind} {counter} = {start};"]
@@ -312,7 +312,9 @@ class LoopPrinter:
         last = fresh(f"{counter}_end", self._taken.union(self._names.values()))
         return f"{start}, {last} = {end}", f"{text.removesuffix(end)}{last}"
 
-    def _restored(self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: str) -> list[str]:
+    def _restored(
+        self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
+    ) -> list[str]:
         """A loop with the dynamic bounds that the user gave it."""
         if restored.place is not None:  # the user's condition may be inside: isl leaves it there
             lines = self._restored(node, replace(restored, place=None), indent + _INDENT, before)
@@ -327,7 +329,7 @@ class LoopPrinter:
         printer = self._printer(instance, {iterator.name: variable})
         directive = self._directives.at(before)
         if directive is not None and identifier != f"c{directive.depth}":
-            directive, before = None, ""
+            directive, before = None, None
         head = self._directive(directive, indent)
         kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
         advance = _advance(variable, loop.step)
@@ -374,7 +376,7 @@ class LoopPrinter:
             wanted = PREFIX + wanted
         return fresh(wanted, self._taken.union(self._names.values()))
 
-    def _if(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
         lines += self._node(node.if_get_then_node(), indent + _INDENT, before)
         if node.if_has_else_node():

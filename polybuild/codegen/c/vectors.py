@@ -15,6 +15,7 @@ from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.file.prologue import WIDEST
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
 
@@ -75,16 +76,17 @@ class Packing:
 
 
 class Tiles:
-    """The register tiles and buffers of a schedule, by the names of their marks and copy statements."""
+    """The register tiles and buffers of a schedule, by their marks and the names of copy statements."""
 
     def __init__(self, tiles: Sequence[RegisterTile]) -> None:
-        self.registers = {tile.name: tile for tile in tiles}
-        self.buffers = {each.name: each for tile in tiles for each in tile.packed}
+        self.registers = {tile.mark: tile for tile in tiles}
+        self.buffers = {each.mark: each for tile in tiles for each in tile.packed}
+        self._packed = {each.copy: each for each in self.buffers.values()}
         self._moves = {tile.load: (tile, False) for tile in tiles} | {
             tile.store: (tile, True) for tile in tiles
         }
 
-    def entered(self, mark: str) -> tuple[RegisterTile, ...]:
+    def entered(self, mark: Mark) -> tuple[RegisterTile, ...]:
         """The register tile that begins at ``mark``, if one does."""
         return (self.registers[mark],) if mark in self.registers else ()
 
@@ -100,7 +102,7 @@ class Tiles:
 
     def _copy(self, name: str, build: isl.AstBuild) -> Move | Packing | None:
         """The instance of copy statement ``name`` at the place of ``build``, None if it is none."""
-        packed = self.buffers.get(name)
+        packed = self._packed.get(name)
         if packed is None and name not in self._moves:
             return None
         schedule = isl.Map.from_union_map(build.get_schedule())
@@ -203,7 +205,7 @@ class VectorPrinter:
     def buffer(self, packed: Packed) -> str:
         """The declaration of a buffer."""
         extents = "".join(f"[{extent}]" for extent in packed.extents)
-        return f"{packed.type.name} {self._places[packed.name]}{extents} __attribute__((aligned(64)));"
+        return f"{packed.type.name} {self._places[packed.mark.name]}{extents} __attribute__((aligned(64)));"
 
     def text(self, instance: Lanes | Move | Packing) -> str:
         """The statement for ``instance``."""
@@ -235,7 +237,7 @@ class VectorPrinter:
         return BodyPrinter(texts, _no_counter).statement(tile.update.body)
 
     def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
-        return f"{self._places[tile.name]}_{block[0]}_{block[1]}"
+        return f"{self._places[tile.mark.name]}_{block[0]}_{block[1]}"
 
     def _whole(self, tile: RegisterTile, vector: str) -> str:
         """``vector``, said to clang in a way that keeps it from taking the function's vectors apart."""
@@ -256,7 +258,7 @@ class VectorPrinter:
         return element(array, self._expressions.subscripts(at), self._sizes.get(array.name, ()))
 
     def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
-        return self._places[packed.name] + "".join(f"[{self._expressions.text(each)}]" for each in at)
+        return self._places[packed.mark.name] + "".join(f"[{self._expressions.text(each)}]" for each in at)
 
 
 def _no_counter(_name: str) -> str | None:

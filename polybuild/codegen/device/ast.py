@@ -13,6 +13,7 @@ from polybuild.codegen.c.callbacks import Failures
 from polybuild.codegen.c.dynamic import RestoredLoop
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly import spaces
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop
 from polybuild.targets.gpu.copies import Added, outer_loops
 from polybuild.targets.gpu.fulltiles import FullTiles
@@ -24,9 +25,9 @@ NO_LAUNCH = "none"
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel reached by the host: its name and the blocks along each axis, outermost first."""
+    """A kernel reached by the host: its mark and the blocks along each axis, outermost first."""
 
-    kernel: str
+    kernel: Mark
     grid: tuple[isl.AstExpr, ...]
 
 
@@ -101,18 +102,18 @@ def build_kernel_ast(scop: Scop, tree: LoweredTree, buffers: Sequence[NamedBuffe
 
     def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         with failures:
-            kernel = node.mark_get_id().get_name()
-            if kernel in tree.full:
+            mark = Mark.of_id(node.mark_get_id())
+            if mark in tree.full:
                 name = f"full{len(full)}"
-                full[name] = full_at(tree.full[kernel], build)
+                full[name] = full_at(tree.full[mark], build)
                 return node.set_annotation(isl.Id(name))
-            if kernel not in tree.grids:
+            if mark not in tree.grids:
                 return node.set_annotation(isl.Id(NO_LAUNCH))
             name = f"launch{len(launches)}"
-            values = build.get_schedule().reverse().apply_range(tree.hosts[kernel])
+            values = build.get_schedule().reverse().apply_range(tree.hosts[mark])
             loops = _function(isl.Map.from_union_map(values))
-            grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[kernel])
-            launches[name] = Launch(kernel, tuple(build.expr_from_pw_aff(each) for each in grid))
+            grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[mark])
+            launches[name] = Launch(mark, tuple(build.expr_from_pw_aff(each) for each in grid))
             return node.set_annotation(isl.Id(name))
         return node
 

@@ -28,6 +28,7 @@ from polybuild.codegen.device.kernels import (
     KernelText,
     device_arrays,
 )
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.gpu.choice import GpuPlan
@@ -154,7 +155,7 @@ class _Kernels:
         self._request = request
         self._ast = ast
         self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect, buffers)
-        self._kernels = {each.name: each for each in request.plan.kernels}
+        self._kernels = {each.mark(): each for each in request.plan.kernels}
         self.functions = DeviceFunctions(region, request.dialect)
         self.found: dict[str, KernelText] = {}
 
@@ -190,7 +191,7 @@ class HostPrinter(LoopPrinter):
         self._launches = ast.launches
         self._kernels = kernels
 
-    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         annotation = node.get_annotation().get_name()
         if annotation == NO_LAUNCH:
             return super()._mark(node, indent, before)

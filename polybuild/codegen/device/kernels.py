@@ -23,6 +23,7 @@ from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, Kernel
 from polybuild.codegen.device.dialects import Dialect
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.targets.gpu.copies import Purpose
@@ -139,7 +140,7 @@ class KernelPrinter(LoopPrinter):
         self._taken = frozenset(taken | set(self._tiles.values()))
         if self._ast_of_kernels.full:
             self._known = Known(self._scop, self._names, kernel)
-        lines = self._node(node, _INDENT, "")
+        lines = self._node(node, _INDENT, None)
         used = frozenset(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
         body = (*self._indices(kernel, used), *map(self._tile, tiles), *self._variables(used), *lines)
         return KernelText(tuple(self._arguments(used)), body)
@@ -217,7 +218,7 @@ class KernelPrinter(LoopPrinter):
 
     # What differs from the loops of the host
 
-    def _mark(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         full = self._ast_of_kernels.full.get(node.get_annotation().get_name())
         if full is None:
             return super()._mark(node, indent, before)
@@ -226,7 +227,9 @@ class KernelPrinter(LoopPrinter):
         self._parting = None
         return lines
 
-    def _parted(self, nodes: Sequence[isl.AstNode], full: isl.AstExpr, indent: str, before: str) -> list[str]:
+    def _parted(
+        self, nodes: Sequence[isl.AstNode], full: isl.AstExpr, indent: str, before: Mark | None
+    ) -> list[str]:
         """Lines for full tiles and lines for others, once if they are the same."""
         assert self._known is not None  # noqa: S101 - kernels with full tiles have it
         inner = indent + _INDENT
@@ -240,7 +243,7 @@ class KernelPrinter(LoopPrinter):
         head = f"{indent}if ({self._expression().text(full)}) {{ /* a full tile */"
         return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
 
-    def _node(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _node(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """As for the host; of a tile that may be full, each piece between barriers asks whether it is."""
         full = self._parting
         if full is None:
@@ -265,7 +268,7 @@ class KernelPrinter(LoopPrinter):
         ]
         return any(each.purpose is Purpose.BARRIER for each in added)
 
-    def _for(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._known is None:
             return super()._for(node, indent, before)
         back = self._known.enter(node)
@@ -273,7 +276,7 @@ class KernelPrinter(LoopPrinter):
         self._known.leave(back)
         return lines
 
-    def _if(self, node: isl.AstNode, indent: str, before: str) -> list[str]:
+    def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._is_full and self._known is not None and self._known.settles(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
         if not (self._dialect.loops_for_branches and self._meets(node)):

@@ -34,6 +34,7 @@ from polybuild.codegen.c.loops import COUNTER_TYPE, Line, LoopPrinter, register
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.file.names import PREFIX, fresh, identifiers
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import FinalValue, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
@@ -44,7 +45,7 @@ from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
 class Plan:
     """What to write for a region: the new order and what it needs.
 
-    ``directives`` maps the mark names of ``schedule`` to what is told of
+    ``directives`` maps the marks of ``schedule`` to what is told of
     the loop under the mark; ``buffers`` stand for temporary arrays; ``work`` lists, per
     statement, upper bounds on the trip counts of its loops; the region runs its original
     loops when the sum of their products is below ``min_work``. ``device`` says what a device
@@ -54,7 +55,7 @@ class Plan:
     """
 
     schedule: isl.Schedule
-    directives: Mapping[str, LoopDirective]
+    directives: Mapping[Mark, LoopDirective]
     overlaps: tuple[Overlap, ...]
     work: tuple[tuple[isl.PwAff, ...], ...]
     min_work: int
@@ -117,7 +118,7 @@ def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionTex
     variables = accumulator_names(plan.accumulators, {*used, *taken, *_names_of(buffers)})
     ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
     buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
-    scopes = Scopes({each.buffer.name: each for each in buffers})
+    scopes = Scopes({each.buffer.mark: each for each in buffers})
     _check(ast, scop, plan, scopes)
     worth = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
     directives = DirectivePrinter(worth, helpers, printed.enough_work, variables)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from polybuild.poly.marks import MarkKind
+
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
     from polybuild.report.explain.obstacles import Obstacle, SourceLoop
@@ -73,9 +75,9 @@ def outline(details: Details) -> list[tuple[int, str, str]]:
             rows.append((depth, f"line {line}{times}", ""))
             continue
         for each in parts:
-            run_by = _RUN_BY.get(each.mark.rstrip("0123456789"), "")
+            run_by = _RUN_BY.get(each.mark.kind, "") if each.mark is not None else ""
             rows.append((depth, f"for {each.counter}", run_by))
     return rows
 
 
-_RUN_BY = {"parallel": "run by threads", "simd": "run by the vector unit"}
+_RUN_BY = {MarkKind.PARALLEL: "run by threads", MarkKind.SIMD: "run by the vector unit"}

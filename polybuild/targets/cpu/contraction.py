@@ -8,7 +8,8 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.poly.trees import descendants, mark_name
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
+from polybuild.poly.trees import descendants
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer
@@ -33,12 +34,12 @@ def contract_arrays(
     root = single_members(mapping.schedule.get_root())
     accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
     for array in (each for each in temporaries if each.name not in accumulated):
-        found = first_buffer(scopes_of(root), array, scop, f"buffer{len(buffers)}")
+        found = first_buffer(scopes_of(root), array, scop, Mark(MarkKind.BUFFER, len(buffers)))
         if found is not None and found[1].size <= free:
             node, buffer = found
             free -= buffer.size
             buffers.append(buffer)
-            root = node.insert_mark(isl.Id(buffer.name)).root()
+            root = insert_mark(node, buffer.mark).root()
     return with_buffers(mapping, root, buffers) if buffers else mapping
 
 
@@ -54,8 +55,8 @@ def with_buffers(mapping: CpuMapping, root: isl.ScheduleNode, buffers: Sequence[
 
 
 def _without_private(
-    directives: Mapping[str, LoopDirective], buffers: Sequence[Buffer]
-) -> dict[str, LoopDirective]:
+    directives: Mapping[Mark, LoopDirective], buffers: Sequence[Buffer]
+) -> dict[Mark, LoopDirective]:
     """``directives`` of loops in which ``buffers`` stand for arrays that were private."""
     held = {each.array.name for each in buffers}
     return {
@@ -87,4 +88,4 @@ def scopes_of(root: isl.ScheduleNode) -> list[isl.ScheduleNode]:
 
 def _has_threads(node: isl.ScheduleNode) -> bool:
     """Whether a loop of the threads is below."""
-    return any(mark_name(each).startswith("parallel") for each in descendants(node))
+    return any(is_mark(each, MarkKind.PARALLEL) for each in descendants(node))

@@ -16,8 +16,9 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
+from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.relations import maps_of, sets_of
-from polybuild.poly.trees import descendants, is_band, mark_name
+from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import member_cost
 from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
@@ -25,7 +26,7 @@ from polybuild.targets.cpu.strides import Reference, dated_references, reference
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorize import find_vector_loop
 from polybuild.transform.bands import coincident_members
-from polybuild.transform.full_unrolling import FULL_UNROLLING, outside_unrolled
+from polybuild.transform.full_unrolling import outside_unrolled
 
 _dim = isl.dim_type
 
@@ -118,7 +119,7 @@ class _Estimate:
     def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
         if is_band(node):
             return self._band(node, context)
-        if node.n_children() == 0 or mark_name(node) == FULL_UNROLLING:
+        if node.n_children() == 0 or is_mark(node, MarkKind.UNROLLED):
             return _Block(tuple(self._leaf(name, None, context) for name in self._running(node)))
         children = tuple(self._nest(node.child(index), context) for index in range(node.n_children()))
         return children[0] if len(children) == 1 else _Block(children)

@@ -15,7 +15,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.options import Options
-from polybuild.poly.trees import descendants, is_band, mark_name, node_kind
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark, mark_of
+from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
@@ -33,8 +34,7 @@ from polybuild.transform.bands import coincident_members, put_first, split_last,
 from polybuild.transform.coincidence import without_carried
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops
-from polybuild.transform.full_unrolling import FULL_UNROLLING, outside_unrolled
-from polybuild.transform.tiling.phases import POINTS, TILES
+from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 
@@ -49,7 +49,7 @@ class CpuMapping:
     """A tree whose marks name the loops that ``directives`` speak of."""
 
     schedule: isl.Schedule
-    directives: dict[str, LoopDirective]
+    directives: dict[Mark, LoopDirective]
     parallel_loops: int
     tile_sizes: tuple[tuple[int, ...], ...]
     simd_loops: int
@@ -60,8 +60,8 @@ class CpuMapping:
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
-        simd = {name for name, each in self.directives.items() if each.simd}
-        return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_name(each) in simd]
+        simd = {mark for mark, each in self.directives.items() if each.simd}
+        return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_of(each) in simd]
 
 
 def map_to_cpu(
@@ -111,7 +111,7 @@ class _Mapper:
         self.registers = RegisterTiler(
             scop, dependences, options, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
-        self.directives: dict[str, LoopDirective] = {}
+        self.directives: dict[Mark, LoopDirective] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
@@ -122,7 +122,7 @@ class _Mapper:
         """Map everything below ``node``."""
         if is_band(node):
             return self._band(node, in_parallel=in_parallel, tiled=tiled)
-        if mark_name(node) == FULL_UNROLLING:
+        if is_mark(node, MarkKind.UNROLLED):
             return node
         for index in range(node.n_children()):
             node = self.map(node.child(index), in_parallel=in_parallel, tiled=tiled).parent()
@@ -189,10 +189,9 @@ class _Mapper:
         """Map the tiles of a stencil, and what is below them."""
         for index in range(node.n_children()):
             node = self._phases(node.child(index), threads=threads).parent()
-        name = mark_name(node)
-        if name == TILES and threads:
+        if threads and is_mark(node, MarkKind.PARALLEL_TILES):
             return self._mark_parallel(node.child(0)).parent()
-        if name == POINTS:
+        if is_mark(node, MarkKind.TILE_POINTS):
             return self.map(node.child(0), in_parallel=True, tiled=True).parent()
         return node
 
@@ -259,11 +258,11 @@ class _Mapper:
         """Mark the first member of a band as the loop of the threads; returns the mark."""
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
-            return node.insert_mark(isl.Id("serial"))
+            return insert_mark(node, Mark(MarkKind.SERIAL))
         node, accumulators = self.accumulators.above(node)
-        name = f"parallel{self.parallel_loops}"
+        mark = Mark(MarkKind.PARALLEL, self.parallel_loops)
         self.parallel_loops += 1
-        self.directives[name] = LoopDirective(
+        self.directives[mark] = LoopDirective(
             node.get_schedule_depth(),
             parallel=True,
             schedule=schedule,
@@ -272,7 +271,7 @@ class _Mapper:
             work=self._launches.run_time_work(node),
             minimum_work=int(MIN_LAUNCH_WORK),
         )
-        return node.insert_mark(isl.Id(name))
+        return insert_mark(node, mark)
 
     def _updates_apart(self, node: isl.ScheduleNode, accesses: list[Reference]) -> isl.ScheduleNode | None:
         """Updates that share a band, each in a band of its own: a register tile takes one statement.
@@ -326,9 +325,8 @@ class _Mapper:
         if not keeps_values(node, private):
             return node
         self.simd_loops += 1
-        above = node.parent()
-        if node_kind(above) == isl.schedule_node_type.mark:  # the loop of the threads is this very loop
-            outer = mark_name(above)
+        outer = mark_of(node.parent())
+        if outer is not None:  # the loop of the threads is this very loop
             directive = self.directives[outer]
             self.directives[outer] = replace(
                 directive,
@@ -338,15 +336,15 @@ class _Mapper:
             )
             return node
         node, accumulators = self.accumulators.above(node)
-        name = f"simd{self.simd_loops}"
-        self.directives[name] = LoopDirective(
+        mark = Mark(MarkKind.SIMD, self.simd_loops)
+        self.directives[mark] = LoopDirective(
             node.get_schedule_depth(),
             simd=True,
             independent=not private and not accumulators,
             private=_with((), private),
             accumulators=accumulators,
         )
-        return node.insert_mark(isl.Id(name))
+        return insert_mark(node, mark)
 
 
 def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.lanes import Part, kept_parts
@@ -57,7 +58,7 @@ def find_buffers(scop: Scop, site: Site, numbers: Iterator[int]) -> list[Buffer]
     for part in kept_parts(roles.update, roles.rows, roles.steps, roles.lanes):
         layout = _along_lanes(site) if part.vector else _along_rows(site)
         if all(_is_constant(scop, site, each.access, layout.scope) for each in part.references):
-            buffer = _buffer(site, part, layout, f"packed{next(numbers)}")
+            buffer = _buffer(site, part, layout, next(numbers))
             if buffer is not None:
                 found.append(buffer)
     return found
@@ -85,9 +86,10 @@ def _along_rows(site: Site) -> _Layout:
     )
 
 
-def _buffer(site: Site, part: Part, layout: _Layout, name: str) -> Buffer | None:
+def _buffer(site: Site, part: Part, layout: _Layout, number: int) -> Buffer | None:
     """The buffer for ``part``, None if the copies are not told apart by the dates that are kept."""
-    instances = copy_instances(name, site.full, [*range(layout.scope), *layout.kept])
+    mark = Mark(MarkKind.PACKED, number)
+    instances = copy_instances(mark.name, site.full, [*range(layout.scope), *layout.kept])
     elements = []
     for each in part.references:
         touched = instances.reverse().apply_range(site.schedule.touched(each.access.relation)).coalesce()
@@ -95,7 +97,7 @@ def _buffer(site: Site, part: Part, layout: _Layout, name: str) -> Buffer | None
             return None
         elements.append((each.access, isl.PwMultiAff.from_map(touched)))
     packed = Packed(
-        name,
+        mark,
         site.roles.update.statement,
         part.expression,
         site.roles.update.type,

@@ -6,8 +6,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, ReductionDependences
 from polybuild.analysis.reductions import Reduction
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, mark_of
 from polybuild.poly.relations import maps_of, sets_of
-from polybuild.poly.trees import mark_name
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences, carries_nothing
 from polybuild.targets.cpu.strides import Reference, references
@@ -49,7 +49,7 @@ class Accumulators:
     def __init__(self, scop: Scop, dependences: Dependences) -> None:
         self._scop = scop
         self._dependences = dependences
-        self._made: dict[str, Accumulator] = {}
+        self._made: dict[Mark, Accumulator] = {}
 
     @property
     def all(self) -> tuple[Accumulator, ...]:
@@ -70,16 +70,16 @@ class Accumulators:
             inside = _inside(node, each)
             accumulator = around.get(inside[0].group)
             if accumulator is None:
-                accumulator = Accumulator(f"accumulator{len(self._made)}", inside)
-                self._made[accumulator.name] = accumulator
-                node = node.insert_mark(isl.Id(accumulator.name)).child(0)
+                accumulator = Accumulator(Mark(MarkKind.ACCUMULATOR, len(self._made)), inside)
+                self._made[accumulator.mark] = accumulator
+                node = insert_mark(node, accumulator.mark).child(0)
             found.append(accumulator)
         return node, tuple(found)
 
     def _around(self, node: isl.ScheduleNode) -> dict[tuple[str, str], Accumulator]:
-        names = [mark_name(node.ancestor(each)) for each in range(1, node.get_tree_depth() + 1)]
+        marks = [mark_of(node.ancestor(each)) for each in range(1, node.get_tree_depth() + 1)]
         return {
-            self._made[name].reductions[0].group: self._made[name] for name in names if name in self._made
+            self._made[mark].reductions[0].group: self._made[mark] for mark in marks if mark in self._made
         }
 
 

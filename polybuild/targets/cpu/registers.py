@@ -20,6 +20,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.options import Options
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
@@ -27,7 +28,7 @@ from polybuild.targets.cpu.microkernel import Roles, Sizes, choose_sizes
 from polybuild.targets.cpu.packing import Buffer, find_buffers
 from polybuild.targets.cpu.site import LANES, ROWS, STEPS, Frame, Site, chunk, dimensions, offsets
 from polybuild.targets.cpu.strides import Stride
-from polybuild.targets.model import LANES_MARK, RegisterTile
+from polybuild.targets.model import RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
@@ -139,7 +140,7 @@ class RegisterTiler:
             node = _up_to(node, filled)
             for buffer in buffers:
                 if buffer.scope == depth:
-                    node = node.insert_mark(isl.Id(buffer.packed.name)).child(0)
+                    node = insert_mark(node, buffer.packed.mark).child(0)
                     node = node.graft_before(graft(buffer.instances, depth, unroll=False))
         return node
 
@@ -165,11 +166,11 @@ def _block(place: isl.ScheduleNode, site: Site, tile: RegisterTile) -> isl.Sched
 
     Row by row, so that what the lanes of a row share needs a register for that row only.
     """
-    node = place.child(0).insert_mark(isl.Id(tile.name)).child(0)
+    node = insert_mark(place.child(0), tile.mark).child(0)
     node = permute(node, [STEPS, ROWS, LANES]).band_split(1)
     rows = node.child(0).band_split(1).band_member_set_ast_loop_type(0, _UNROLL)
     chunks = insert_tiles(rows.child(0), [(0, tile.lanes)]).band_member_set_ast_loop_type(0, _UNROLL)
-    node = chunks.child(0).insert_mark(isl.Id(LANES_MARK)).ancestor(3)
+    node = insert_mark(chunks.child(0), Mark(MarkKind.LANES)).ancestor(3)
     load, store = (
         graft(copy_instances(name, site.full, site.block_instances), site.frame.inner, unroll=True)
         for name in (tile.load, tile.store)
@@ -185,7 +186,7 @@ def _register_tile(index: int, site: Site, buffers: list[Buffer]) -> RegisterTil
     element = instances.reverse().apply_range(schedule.touched(update.accumulator.access.relation))
     shape = (block.rows, block.vectors)
     return RegisterTile(
-        name=f"registers{index}",
+        mark=Mark(MarkKind.REGISTERS, index),
         update=update.statement,
         own=update.own,
         vectors=frozenset(

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.options import Options
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.poly.trees import descendants, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
@@ -110,11 +111,12 @@ def _promoted(problem: _Problem, schedule: isl.Schedule, tiles: Sequence[_Tiles]
     buffers: list[Buffer] = []
     for array, values in problem.values:
         for node in scopes_of(root):
-            buffer = buffer_at(node, array, values, scop.context, f"buffer{len(buffers)}", scalars=True)
+            mark = Mark(MarkKind.BUFFER, len(buffers))
+            buffer = buffer_at(node, array, values, scop.context, mark, scalars=True)
             if buffer is not None and buffer.cells <= free:
                 free -= buffer.cells
                 buffers.append(buffer)
-                root = node.insert_mark(isl.Id(buffer.name)).root()
+                root = insert_mark(node, buffer.mark).root()
                 break
     if len(buffers) < len(problem.values):
         return None

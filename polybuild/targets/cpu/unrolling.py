@@ -13,8 +13,9 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.relations import sets_of
-from polybuild.poly.trees import descendants, is_band, mark_name
+from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references
@@ -39,7 +40,7 @@ def unroll(
     if is_band(node):
         factor = unroll_factor(scop, node, mappings)
         if factor > 1:
-            if mark_name(node.parent()).startswith("parallel"):
+            if is_mark(node.parent(), MarkKind.PARALLEL):
                 raise NotConstant("a loop of the threads would have to be unrolled")
             node = _split(node, factor)
             counter = isl.UnionMap.from_multi_union_pw_aff(node.child(0).band_get_partial_schedule())

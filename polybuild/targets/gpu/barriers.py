@@ -51,9 +51,9 @@ def check_barriers(tree: LoweredTree, kernels: Sequence[Kernel]) -> None:
     """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one."""
     root = tree.schedule.get_root()
     for kernel in kernels:
-        tiles = [each for each in tree.tiles[kernel.name] if isinstance(each, SharedTile)]
+        tiles = [each for each in tree.tiles[kernel.mark()] if isinstance(each, SharedTile)]
         if tiles:
-            mark = find_mark(root, kernel.name)
+            mark = find_mark(root, kernel.mark())
             _check_kernel(mark, tiles, tree.added)
             _check_uniform(mark, kernel, tree.added)
 

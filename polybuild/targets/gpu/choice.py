@@ -127,7 +127,7 @@ def _require_static_bounds(scop: Scop) -> None:
 
 
 def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAff, ...]:
-    mark = find_mark(mapping.schedule.get_root(), kernel.name)
+    mark = find_mark(mapping.schedule.get_root(), kernel.mark())
     return dimension_counts(time_stamps_of(mark), scop.context) if mark.get_schedule_depth() else ()
 
 
@@ -152,7 +152,7 @@ class _Chosen:
         """How many loops of each statement run on blocks and threads."""
         found: dict[str, int] = {}
         for kernel in self.mapping.kernels:
-            mark = find_mark(self.mapping.schedule.get_root(), kernel.name)
+            mark = find_mark(self.mapping.schedule.get_root(), kernel.mark())
             for each in sets_of(mark.get_domain()):
                 name = each.get_tuple_name()
                 found[name] = min(len(kernel.blocks), found.get(name, len(kernel.blocks)))

@@ -25,12 +25,13 @@ import islpy as isl
 
 from polybuild.analysis.dependences import certain_writers
 from polybuild.poly import spaces
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.gpu.model import POINTS, Axis, Kernel
+from polybuild.targets.gpu.model import Axis, Kernel
 from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile, relation_of, union_of
 from polybuild.targets.gpu.transfers import Transfer
-from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of, time_stamps_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 _set, _out = isl.dim_type.set, isl.dim_type.out
 
@@ -176,7 +177,7 @@ def owned(
     It loads what it touches; of an array that is not ``initialised`` only what kernels have written before.
     ``root`` is the root of a tree whose filters bind the loops to the thread.
     """
-    points = find_mark(root, POINTS + number_of(kernel))
+    points = find_mark(root, kernel.mark(MarkKind.POINTS))
     here = points.child(0).child(0).get_domain()
     dates = prefix_of(points).intersect_domain(here)
     by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(dates)}

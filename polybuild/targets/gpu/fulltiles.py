@@ -17,12 +17,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.poly.marks import MarkKind, insert_mark
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import is_band
-from polybuild.targets.gpu.model import POINTS, Kernel
-from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
-
-FULL = "full"
+from polybuild.targets.gpu.model import Kernel
+from polybuild.targets.gpu.tree import find_mark, prefix_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
 
     ``mark`` is the kernel's, whose loops are not bound to threads yet.
     """
-    points = find_mark(mark, POINTS + number_of(kernel)).child(0)
+    points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
     values = points.band_get_partial_schedule_union_map()
     dates = maps_of(prefix_of(mark).flat_range_product(values))
     exist = functools.reduce(isl.Set.intersect, [each.range() for each in dates]).coalesce()
@@ -55,11 +54,11 @@ def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
 
 
 def mark_tiles(root: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
-    """Insert the mark ``full<k>`` below the loops over the tiles of a block; takes and gives the root."""
-    node = find_mark(root, kernel.name)
+    """Insert the mark of full tiles below the loops over the tiles of a block; takes and gives the root."""
+    node = find_mark(root, kernel.mark())
     while not is_band(node):
         node = node.child(0)
-    return node.child(0).insert_mark(isl.Id(f"{FULL}{number_of(kernel)}")).root()
+    return insert_mark(node.child(0), kernel.mark(MarkKind.FULL_TILE)).root()
 
 
 def _to_tile(space: isl.Space, depth: int, kernel: Kernel) -> isl.Map:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.poly import spaces
+from polybuild.poly.marks import Mark, MarkKind, is_mark
 from polybuild.poly.relations import sets_of
-from polybuild.poly.trees import is_band, mark_name, member
+from polybuild.poly.trees import is_band, member
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.copies import (
     Added,
@@ -30,11 +31,11 @@ from polybuild.targets.gpu.copies import (
     elements_of,
     owned,
 )
-from polybuild.targets.gpu.fulltiles import FULL, FullTiles, full_tiles, mark_tiles
-from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.fulltiles import FullTiles, full_tiles, mark_tiles
+from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
 from polybuild.targets.gpu.transfers import Transfer
-from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of, time_stamps_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +51,35 @@ class LoweredTree:
     """
 
     schedule: isl.Schedule
-    grids: Mapping[str, tuple[isl.PwAff, ...]]
-    hosts: Mapping[str, isl.UnionMap]
-    tiles: Mapping[str, tuple[Tile, ...]]
+    grids: Mapping[Mark, tuple[isl.PwAff, ...]]
+    hosts: Mapping[Mark, isl.UnionMap]
+    tiles: Mapping[Mark, tuple[Tile, ...]]
     added: Mapping[str, Added]
-    full: Mapping[str, FullTiles]
+    full: Mapping[Mark, FullTiles]
 
 
 def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> LoweredTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads."""
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
-    grids: dict[str, tuple[isl.PwAff, ...]] = {}
-    hosts: dict[str, isl.UnionMap] = {}
-    tiles: dict[str, tuple[Tile, ...]] = {}
-    full: dict[str, FullTiles] = {}
+    grids: dict[Mark, tuple[isl.PwAff, ...]] = {}
+    hosts: dict[Mark, isl.UnionMap] = {}
+    tiles: dict[Mark, tuple[Tile, ...]] = {}
+    full: dict[Mark, FullTiles] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers})
     for kernel in mapping.kernels:
-        node = find_mark(root, kernel.name)
-        grids[kernel.name] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
-        hosts[kernel.name] = prefix_of(node)
-        tiles[kernel.name] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
-        unrolled = any(isinstance(each, RegisterTile) for each in tiles[kernel.name])
+        mark = kernel.mark()
+        node = find_mark(root, mark)
+        grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
+        hosts[mark] = prefix_of(node)
+        tiles[mark] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
+        unrolled = any(isinstance(each, RegisterTile) for each in tiles[mark])
         apart = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
-        root = filler.fill(root, kernel, tiles[kernel.name])
+        root = filler.fill(root, kernel, tiles[mark])
         if apart is not None:
             root = mark_tiles(root, kernel)
-            full[f"{FULL}{number_of(kernel)}"] = apart
+            full[kernel.mark(MarkKind.FULL_TILE)] = apart
     return LoweredTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
 
 
@@ -102,7 +104,7 @@ class _Filler:
         shared = [each for each in tiles if isinstance(each, SharedTile)]
         elements = [self._owned(each, root, kernel) for each in registers]
         if registers:
-            strips = find_mark(root, POINTS + number_of(kernel)).parent()
+            strips = find_mark(root, kernel.mark(MarkKind.POINTS)).parent()
             for position in range(strips.band_n_member()):
                 strips = strips.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
             root = strips.root()
@@ -132,7 +134,7 @@ class _Filler:
     @staticmethod
     def _place(root: isl.ScheduleNode, kernel: Kernel, depth: int) -> isl.ScheduleNode:
         """The node below ``depth`` loops: that of the threads, or the tiles of the sequential loops."""
-        node = find_mark(root, THREADS + number_of(kernel))
+        node = find_mark(root, kernel.mark(MarkKind.THREADS))
         while node.get_schedule_depth() > depth:
             node = node.parent()
         return node
@@ -182,7 +184,7 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     reached = time_stamps_of(mark)
     depth = mark.get_tree_depth()
     if not kernel.is_serial:
-        points = find_mark(mark, POINTS + number_of(kernel)).child(0)
+        points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
         node = points.insert_filter(filter_of(points, kernel.threads, [0] * len(kernel.threads)))
         node = node.ancestor(node.get_tree_depth() - depth).child(0)
         first = [_first_tile(node, position) for position in range(len(kernel.blocks))]
@@ -221,7 +223,7 @@ def _keep_whole(root: isl.ScheduleNode) -> isl.ScheduleNode:
     """Ask for the host's loops not to be cut in pieces, each of which would have kernels of its own."""
 
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        if mark_name(node).startswith("kernel"):
+        if is_mark(node, MarkKind.KERNEL):
             return node
         if is_band(node):
             for position in range(node.band_n_member()):

@@ -12,10 +12,11 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.options import Options
+from polybuild.poly.marks import MarkKind, insert_mark
 from polybuild.poly.trees import descendants, is_band, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.gpu.coalescing import consecutive_member
-from polybuild.targets.gpu.model import KERNEL, POINTS, THREADS, Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
 from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
 from polybuild.transform.bands import coincident_members, permute, tile
 
@@ -60,9 +61,9 @@ class _Mapper:
     def _serial(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node_kind(node) == isl.schedule_node_type.filter:
             return self._serial(node.child(0)).parent()
-        kernel = Kernel(f"{KERNEL}{len(self.kernels)}")
+        kernel = Kernel(len(self.kernels))
         self.kernels.append(kernel)
-        return node.insert_mark(isl.Id(kernel.name))
+        return insert_mark(node, kernel.mark())
 
     def _parallel(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The kernel of a band with a coincident member."""
@@ -81,9 +82,8 @@ class _Mapper:
         if self._inside and others:
             node, members, others = node.band_split(count), count, []
         sizes = tile_sizes(count, len(others), self._options)
-        number = len(self.kernels)
         kernel = Kernel(
-            f"{KERNEL}{number}",
+            len(self.kernels),
             _axes("b", grid_sizes(count, self._options)),
             _axes("t", block_sizes(count, sizes, self._options)),
             sizes,
@@ -94,15 +94,15 @@ class _Mapper:
             node = node.band_split(count).child(0)
         # the points of a thread innermost: they can be unrolled, and held in registers
         points = permute(node.child(0), [*range(count, members), *range(count)])
-        points = points.insert_mark(isl.Id(f"{THREADS}{number}")).child(0)
+        points = insert_mark(points, kernel.mark(MarkKind.THREADS)).child(0)
         if others:
             points = points.band_split(len(others)).child(0)
         points = tile(points, [axis.size for axis in kernel.threads])
-        points = points.child(0).insert_mark(isl.Id(f"{POINTS}{number}"))
+        points = insert_mark(points.child(0), kernel.mark(MarkKind.POINTS))
         node = points.ancestor(4 if others else 3)
         if others:
             node = node.parent()
-        return node.insert_mark(isl.Id(kernel.name))
+        return insert_mark(node, kernel.mark())
 
 
 def _axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:

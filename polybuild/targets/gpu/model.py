@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-KERNEL = "kernel"
-THREADS = "threads"
-POINTS = "points"
+from polybuild.poly.marks import Mark, MarkKind
+
 GRID_LIMIT = 2**31 - 1
 
 
@@ -33,17 +32,21 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel: its name is that of its mark; ``blocks`` and ``threads`` are outermost first, x last.
+    """The kernel of number ``index``; ``blocks`` and ``threads`` are outermost first, x last.
 
     ``tile`` has the sizes of all members of its band; the first ``len(blocks)``
     members are mapped to the grid and, of their points, to the threads. Both are
     empty for a serial kernel.
     """
 
-    name: str
+    index: int
     blocks: tuple[Axis, ...] = ()
     threads: tuple[Axis, ...] = ()
     tile: tuple[int, ...] = ()
+
+    def mark(self, kind: MarkKind = MarkKind.KERNEL) -> Mark:
+        """The mark of ``kind`` that the tree of this kernel has."""
+        return Mark(kind, self.index)
 
     @property
     def is_serial(self) -> bool:

@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.gpu.coalescing import steps_along
 from polybuild.targets.gpu.footprint import Box, box_of
-from polybuild.targets.gpu.model import POINTS, THREADS, Axis, GpuMapping, Kernel
-from polybuild.targets.gpu.tree import find_mark, number_of, prefix_of
+from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.tree import find_mark, prefix_of
 
 # What every device has for the blocks of one kernel, in bytes, and the registers a thread may hold.
 SHARED_BYTES = 48 * 1024
@@ -137,11 +138,11 @@ class _Placer:
     """Places the references of one kernel; ``outer`` is below the blocks, ``inner`` above the threads."""
 
     def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel) -> None:
-        mark = find_mark(mapping.schedule.get_root(), kernel.name)
+        mark = find_mark(mapping.schedule.get_root(), kernel.mark())
         self._scop = scop
         self._kernel = kernel
-        self._points = find_mark(mark, POINTS + number_of(kernel)).child(0)
-        inner = find_mark(mark, THREADS + number_of(kernel))
+        self._points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+        inner = find_mark(mark, kernel.mark(MarkKind.THREADS))
         outer = mark.child(0).child(0)
         self._outer, self._inner = (_by_statement(prefix_of(node)) for node in (outer, inner))
         self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()

@@ -6,26 +6,15 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild.poly.trees import mark_name
-from polybuild.targets.gpu.model import KERNEL, Kernel
+from polybuild.poly.marks import Mark, mark_of
 
 
-def number_of(kernel: Kernel) -> str:
-    """What the names of the marks of ``kernel`` end with."""
-    return kernel.name.removeprefix(KERNEL)
-
-
-def find_mark(node: isl.ScheduleNode, name: str) -> isl.ScheduleNode:
-    """The mark node called ``name`` at or below ``node``; LookupError if there is none."""
-    found = _find(node, lambda each: is_mark(each, name))
+def find_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:
+    """The node with ``mark`` at or below ``node``; LookupError if there is none."""
+    found = _find(node, lambda each: mark_of(each) == mark)
     if found is None:
-        raise LookupError(name)
+        raise LookupError(mark.name)
     return found
-
-
-def is_mark(node: isl.ScheduleNode, name: str) -> bool:
-    """Whether ``node`` is a mark node called ``name``."""
-    return mark_name(node) == name
 
 
 def _find(node: isl.ScheduleNode, wanted: Callable[[isl.ScheduleNode], bool]) -> isl.ScheduleNode | None:

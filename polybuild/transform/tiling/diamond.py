@@ -24,7 +24,8 @@ from fractions import Fraction
 
 import islpy as isl
 
-from polybuild.transform.tiling.phases import POINTS, STRIPS, TILES, WAVE, divided, insert_band, times
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
+from polybuild.transform.tiling.phases import divided, insert_band, times
 from polybuild.transform.tiling.stencil import Stencil, cone_along
 
 # Coefficients of time and of each dimension of space.
@@ -51,10 +52,10 @@ def diamond(
     for each in tiles[1:]:
         wave = wave.add(each)
     place = node.get_tree_depth()
-    node = node.insert_mark(isl.Id(POINTS))
-    node = insert_band(node, skewed_strips(stencil, len(planes) - 1, strips), STRIPS)
-    node = insert_band(node, tiles[1:], TILES, coincident=True)
-    node = insert_band(node, (wave,), WAVE)
+    node = insert_mark(node, Mark(MarkKind.TILE_POINTS))
+    node = insert_band(node, skewed_strips(stencil, len(planes) - 1, strips), MarkKind.TILE_STRIPS)
+    node = insert_band(node, tiles[1:], MarkKind.PARALLEL_TILES, coincident=True)
+    node = insert_band(node, (wave,), MarkKind.TILE_WAVE)
     return node.ancestor(node.get_tree_depth() - place)
 
 

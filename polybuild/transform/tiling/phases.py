@@ -24,11 +24,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-# Names of mark nodes; the band below each is what the mark says.
-WAVE = "tile-wave"
-TILES = "parallel-tiles"
-STRIPS = "tile-strips"
-POINTS = "tile-points"
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +58,15 @@ def insert_phases(node: isl.ScheduleNode, phases: Sequence[Phase]) -> isl.Schedu
     node = node.insert_sequence(filters)
     for index, each in enumerate(phases):
         below = node.child(index).child(0)
-        below = insert_band(below.insert_mark(isl.Id(POINTS)), each.strips, STRIPS)
-        below = insert_band(below, each.tiles, TILES, coincident=True)
+        below = insert_band(insert_mark(below, Mark(MarkKind.TILE_POINTS)), each.strips, MarkKind.TILE_STRIPS)
+        below = insert_band(below, each.tiles, MarkKind.PARALLEL_TILES, coincident=True)
         node = below.ancestor(below.get_tree_depth() - node.get_tree_depth())
-    node = insert_band(node, (wave,), WAVE)
+    node = insert_band(node, (wave,), MarkKind.TILE_WAVE)
     return node.ancestor(node.get_tree_depth() - place)
 
 
 def insert_band(
-    node: isl.ScheduleNode, members: Sequence[isl.UnionPwAff], mark: str, *, coincident: bool = False
+    node: isl.ScheduleNode, members: Sequence[isl.UnionPwAff], mark: MarkKind, *, coincident: bool = False
 ) -> isl.ScheduleNode:
     """Put a band under a mark above ``node``; returns the mark, or ``node`` if there are no members."""
     if not members:
@@ -83,7 +79,7 @@ def insert_band(
         node = node.band_set_permutable(1)
         for position in range(len(members)):
             node = node.band_member_set_coincident(position, 1)
-    return node.insert_mark(isl.Id(mark))
+    return insert_mark(node, Mark(mark))
 
 
 def plus(function: isl.UnionPwAff, constant: int) -> isl.UnionPwAff:

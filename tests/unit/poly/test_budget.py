@@ -14,8 +14,10 @@ from polybuild.driver import file as pipeline
 from polybuild.driver import region as regions
 from polybuild.options import Options
 from polybuild.poly.budget import operation_budget, was_spent
-from polybuild.poly.trees import descendants, map_bottom_up, mark_name
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, mark_of
+from polybuild.poly.trees import descendants, map_bottom_up
 
+INNER, OUTER = Mark(MarkKind.BUFFER, 1), Mark(MarkKind.SERIAL)
 PACKAGE = Path(polybuild.__file__).parent
 # temporary arrays, several statements, conditions: all that walks trees has something to do
 REGION = """\
@@ -72,8 +74,8 @@ def test_callbacks_for_pieces_only_collect():
 
 def test_an_error_leaves_a_walk():
     tree = isl.Schedule.from_domain(isl.UnionSet("{ S[i] : 0 <= i < 9 }")).get_root()
-    tree = tree.child(0).insert_mark(isl.Id("m")).root()
-    assert [mark_name(each) for each in descendants(tree)] == ["", "m", ""]
+    tree = insert_mark(tree.child(0), OUTER).root()
+    assert [mark_of(each) for each in descendants(tree)] == [None, OUTER, None]
 
     def walk():
         with operation_budget(1):
@@ -87,16 +89,16 @@ def test_an_error_leaves_a_walk():
 
 def test_nodes_are_replaced_from_the_bottom():
     tree = isl.Schedule.from_domain(isl.UnionSet("{ S[i] : 0 <= i < 9 }")).get_root()
-    tree = tree.child(0).insert_mark(isl.Id("in")).insert_mark(isl.Id("out")).root()
+    tree = insert_mark(insert_mark(tree.child(0), INNER), OUTER).root()
     order = []
 
     def remember(node):
-        order.append(mark_name(node))
-        return node.delete() if mark_name(node) == "in" else node
+        order.append(mark_of(node))
+        return node.delete() if mark_of(node) == INNER else node
 
     changed = map_bottom_up(tree, remember)
-    assert order == ["", "in", "out", ""]
-    assert [mark_name(each) for each in descendants(changed)] == ["", "out", ""]
+    assert order == [None, INNER, OUTER, None]
+    assert [mark_of(each) for each in descendants(changed)] == [None, OUTER, None]
 
 
 def test_the_first_failure_of_callbacks_is_raised_afterwards():

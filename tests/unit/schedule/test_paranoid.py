@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import islpy as isl
 import pytest
 
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.paranoid import check_by_running
 
 STENCIL = "for (int t = 0; t < n; t++) for (int i = 1; i < 9; i++) a[i] = a[i - 1] + a[i + 1];"
+PARALLEL = Mark(MarkKind.PARALLEL, 0)
 FIXED = "for (int i = 0; i < 100000; i++) a[i + 1] = a[i] + 1;"
 
 
@@ -28,7 +29,7 @@ def test_the_original_order_passes_and_its_reverse_does_not(body, counts, model)
 
 def test_a_loop_of_threads_is_run_backwards_too(model):
     found = model("for (int i = 0; i < n; i++) a[i + 1] = a[i] + 1;", "int n, double *restrict a")
-    marked = found.scop.schedule.get_root().child(0).insert_mark(isl.Id("parallel0")).get_schedule()
+    marked = insert_mark(found.scop.schedule.get_root().child(0), PARALLEL).get_schedule()
     check_by_running(found.scop, marked, found.dependences, ())
     with pytest.raises(IllegalSchedule):
-        check_by_running(found.scop, marked, found.dependences, ("parallel0",))
+        check_by_running(found.scop, marked, found.dependences, (PARALLEL,))

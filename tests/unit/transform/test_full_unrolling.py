@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from polybuild.options import Options
-from polybuild.poly.trees import descendants, is_band, mark_name
+from polybuild.poly.marks import MarkKind, is_mark
+from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.transform.full_unrolling import (
-    FULL_UNROLLING,
     has_small_trip_counts,
     outside_unrolled,
     unroll_small_trip_counts,
@@ -39,7 +39,7 @@ def test_the_window_is_inside_of_the_picture(model):
     (outer,) = bands(outside_unrolled(after.get_root()))
     assert outer.band_n_member() == 2
     assert [bool(outer.band_member_get_coincident(each)) for each in range(2)] == [True, True]
-    (mark,) = (each for each in descendants(after.get_root()) if mark_name(each) == FULL_UNROLLING)
+    (mark,) = (each for each in descendants(after.get_root()) if is_mark(each, MarkKind.UNROLLED))
     assert "unroll" in str(mark.child(0).band_get_ast_build_options())
 
 

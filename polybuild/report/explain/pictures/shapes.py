@@ -12,12 +12,12 @@ from pathlib import Path
 
 import islpy as isl
 
+from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.report.explain.pictures.tiles import Point, Tile, plane, tile_numbers, tile_picture
 from polybuild.transform.bands import tile
 from polybuild.transform.tiling.diamond import diamond, diamond_planes
 from polybuild.transform.tiling.hexagonal import hexagonal
 from polybuild.transform.tiling.hybrid import hybrid
-from polybuild.transform.tiling.phases import POINTS
 from polybuild.transform.tiling.split import split
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
 from polybuild.transform.tiling.wavefront import wavefront
@@ -35,7 +35,9 @@ def pictures() -> dict[str, str]:
     skewed = line.delete().delete().insert_partial_schedule(band).band_set_permutable(1)
     points = wavefront(tile(skewed, (6, 6))).child(0).child(0)
     return {
-        "tiles-wavefront.svg": _time(points.insert_mark(isl.Id(POINTS)), "Parallelograms in wavefronts"),
+        "tiles-wavefront.svg": _time(
+            insert_mark(points, Mark(MarkKind.TILE_POINTS)), "Parallelograms in wavefronts"
+        ),
         "tiles-diamond.svg": _time(_shaped(line, _diamonds), "Diamonds"),
         "tiles-hexagonal.svg": _time(_shaped(line, _hexagons), "Diamonds drawn out to hexagons"),
         "tiles-split.svg": _time(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.trees import children, mark_name, node_kind
+from polybuild.poly.marks import MarkKind, is_mark
+from polybuild.poly.trees import children, node_kind
 from polybuild.report.explain.pictures.svg import Drawing
-from polybuild.transform.tiling.phases import POINTS
 
 Point = tuple[int, int]
 Tile = tuple[int, ...]
@@ -31,7 +31,7 @@ def tile_numbers(schedule: isl.Schedule) -> isl.UnionMap:
 
 
 def _collect(node: isl.ScheduleNode, phase: int, found: list[isl.UnionMap]) -> None:
-    if mark_name(node) == POINTS:
+    if is_mark(node, MarkKind.TILE_POINTS):
         numbers = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
         found.append(numbers.apply_range(isl.UnionMap(_with_phase(numbers, phase))))
         return

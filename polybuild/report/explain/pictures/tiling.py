@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
 from polybuild.poly.sampling import small_parameters
-from polybuild.poly.trees import children, mark_name, node_kind
+from polybuild.poly.trees import children, node_kind
 from polybuild.report.explain.pictures.tiles import Point, Tile, tile_picture
 from polybuild.scop.model import Scop, Statement
 
@@ -19,7 +19,6 @@ _in, _out, _set, _param = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, 
 
 _SQUARES = 36  # along each loop
 _TILES = 3  # along each loop, at least
-_PARALLEL = re.compile(r"parallel\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def _tiled(node: isl.ScheduleNode, so_far: _Tiled, *, tiles: bool = False) -> It
     statement, kind = so_far.statement, node_kind(node)
     if kind == isl.schedule_node_type.filter and statement.name not in _names(node.filter_get_filter()):
         return
-    if _PARALLEL.fullmatch(mark_name(node)) and so_far.ordered is None:
+    if is_mark(node, MarkKind.PARALLEL) and so_far.ordered is None:
         so_far = replace(so_far, ordered=so_far.numbers.dim(_out))
     if kind == isl.schedule_node_type.band:
         here = _of(isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()), statement)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.poly.formatting import text_of
+from polybuild.poly.marks import MarkKind, mark_of
 from polybuild.poly.relations import natural_key, sets_of
 from polybuild.poly.trees import children, node_kind
 from polybuild.report.explain.pictures.svg import Drawing, code_width
@@ -117,8 +118,8 @@ def _nodes(
     below = children(node)
     if kind == _Kind.domain:
         own = _TreeLine(depth, f"instances of {reader.instances(node.domain_get_domain())}", ())
-    elif kind == _Kind.mark:
-        word = _MARKS.get(node.mark_get_id().get_name().rstrip("0123456789"), "")
+    elif (mark := mark_of(node)) is not None:
+        word = _MARKS.get(mark.kind, "")
         return [each for child in below for each in _nodes(reader, child, depth, word or said)]
     elif kind == _Kind.band and node.band_n_member():
         own = _TreeLine(depth, _band(node, said), _members(reader, node))
@@ -131,7 +132,7 @@ def _nodes(
     return [own, *(each for child in below for each in _nodes(reader, child, depth + 1))]
 
 
-_MARKS = {"parallel": "run by threads", "simd": "run by the vector unit"}
+_MARKS = {MarkKind.PARALLEL: "run by threads", MarkKind.SIMD: "run by the vector unit"}
 
 
 def _band(node: isl.ScheduleNode, said: str) -> str:

@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 from small_stencils import grid, line, tiles
 
+from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.trees import children
 from polybuild.transform.tiling.split import minimum_split_width, split, split_phases
 
@@ -79,13 +80,13 @@ def test_every_instance_runs_once_and_in_order(program, height, widths):
 def test_the_tree_names_waves_tiles_and_points():
     program = line(*THREE)
     node = split(program.loop, program.stencil, 3, (8,))
-    assert node.mark_get_id().get_name() == "tile-wave"
+    assert is_mark(node, MarkKind.TILE_WAVE)
     sequence = node.child(0).child(0)
     for each in children(sequence):
         mark = each.child(0)
-        assert mark.mark_get_id().get_name() == "parallel-tiles"
+        assert is_mark(mark, MarkKind.PARALLEL_TILES)
         assert mark.child(0).band_member_get_coincident(0)
-        assert mark.child(0).child(0).mark_get_id().get_name() == "tile-points"
+        assert is_mark(mark.child(0).child(0), MarkKind.TILE_POINTS)
 
 
 def test_narrow_tiles_are_refused():

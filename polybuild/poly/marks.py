@@ -1,0 +1,79 @@
+"""Marks: what is said of the subtree below a mark node of a schedule tree.
+
+isl knows a mark by its name alone. Here is the only place that makes such a name or reads one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polybuild.poly.trees import node_kind
+
+
+class MarkKind(Enum):
+    """What a mark says; its name in isl begins with the value."""
+
+    # of the first member of the band right below
+    PARALLEL = "parallel"  # its iterations are shared among threads
+    SERIAL = "serial"  # it cannot be, as iterations would need each other's private values
+    SIMD = "simd"  # its iterations are computed in the lanes of the vector unit
+    INSPECTOR = "inspector"  # it looks at the data that a region will use
+    # of the band right below, for tiles that run in phases (see ``transform.tiling.phases``)
+    TILE_WAVE = "tile-wave"
+    PARALLEL_TILES = "parallel-tiles"
+    TILE_STRIPS = "tile-strips"
+    # of the whole subtree
+    TILE_POINTS = "tile-points"  # the instances of one tile
+    UNROLLED = "full-unrolling"
+    BUFFER = "buffer"  # a temporary array is kept in a buffer, declared here
+    ACCUMULATOR = "accumulator"  # reductions accumulate in a variable, declared here
+    REGISTERS = "registers"  # the results of a register tile are held in vector variables
+    PACKED = "packed"  # operands of register tiles are packed into a buffer
+    LANES = "lanes"  # the loop below is over the lanes of one vector
+    # of the kernels of a GPU (see ``targets.gpu.model``)
+    KERNEL = "kernel"
+    THREADS = "threads"
+    POINTS = "points"
+    FULL_TILE = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark; ``index`` tells those of one kind apart that stand for different things."""
+
+    kind: MarkKind
+    index: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name by which isl knows it."""
+        return self.kind.value if self.index is None else f"{self.kind.value}{self.index}"
+
+    @classmethod
+    def of_id(cls, identifier: isl.Id) -> Mark:
+        """The mark that isl knows as ``identifier``; ValueError if none is called so."""
+        name = str(identifier.get_name())
+        kind = name.rstrip("0123456789")
+        digits = name[len(kind) :]
+        return cls(MarkKind(kind), int(digits) if digits else None)
+
+
+def mark_of(node: isl.ScheduleNode) -> Mark | None:
+    """The mark that ``node`` is, None if it is a node of another kind."""
+    if node_kind(node) != isl.schedule_node_type.mark:
+        return None
+    return Mark.of_id(node.mark_get_id())
+
+
+def is_mark(node: isl.ScheduleNode, kind: MarkKind) -> bool:
+    """Whether ``node`` is a mark of ``kind``."""
+    mark = mark_of(node)
+    return mark is not None and mark.kind is kind
+
+
+def insert_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:
+    """Put ``mark`` above ``node``; returns the mark."""
+    return node.insert_mark(isl.Id(mark.name))
