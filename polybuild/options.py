@@ -16,9 +16,6 @@ from typing import Any
 
 from polybuild.diagnostics import UsageError
 
-# The caches that a machine is taken to have where nothing is known of it.
-USUAL_L1, USUAL_L2 = 32 * 1024, 1024 * 1024
-
 
 def _choice(*names: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
@@ -128,10 +125,11 @@ class Options:
     vector_size: int = _knob(
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
     )
-    allow_reassociation: bool = _knob(
-        False,
+    allow_reassociation: bool | None = _knob(
+        None,
         _boolean,
-        "sums, products, minima and maxima of floating-point numbers may be computed in any order",
+        "sums, products, minima and maxima of floating-point numbers may be computed in any order; "
+        "default: where the compiler's flags let it do so, too",
         metavar="on|off",
     )
     contract_arrays: str = _knob(
@@ -157,13 +155,16 @@ class Options:
         metavar="N",
     )
     l1_size: int = _knob(
-        USUAL_L1,
-        _positive,
-        "first-level data cache in bytes, where it is not this machine's",
+        0,
+        _non_negative,
+        "first-level data cache in bytes; 0: this machine's where the code is for it, else 32768",
         metavar="BYTES",
     )
     l2_size: int = _knob(
-        USUAL_L2, _positive, "second-level cache in bytes, where it is not this machine's", metavar="BYTES"
+        0,
+        _non_negative,
+        "second-level cache in bytes; 0: this machine's where the code is for it, else 1048576",
+        metavar="BYTES",
     )
     block_sizes: tuple[int, ...] = _knob(
         (), _sizes, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
@@ -195,11 +196,6 @@ class Options:
         "keep a region that is not understood, or fail",
         metavar="warn|error",
     )
-
-    @property
-    def in_variables(self) -> bool:
-        """Whether elements of arrays are to be in variables rather than in vectors or buffers."""
-        return self.contract_arrays in {"scalars", "copies"}
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:
         """A copy with ``settings`` (field name, ``-`` or ``_``, to text) parsed into it.

@@ -163,7 +163,7 @@ def _add_knobs(parser: _Parser) -> None:
 
 
 def _default(value: object) -> str:
-    if value == ():
+    if value in {(), None}:
         return ""
     if isinstance(value, bool):
         value = "on" if value else "off"

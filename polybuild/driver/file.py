@@ -16,7 +16,9 @@ from polybuild.codegen.file.module import (
 )
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.splice import Replacement, splice
+from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
 from polybuild.driver.isolation import ALONE, Watch
 from polybuild.driver.region import MOST_LOST, compile_region, not_worthwhile
@@ -26,8 +28,8 @@ from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
-from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc, may_contract
-from polybuild.targets.machine import with_machine
+from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
+from polybuild.targets.machine import find_machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,17 @@ def compile_source(
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
+    context = CompileContext()
     if source.regions:
-        options = with_machine(options, predefined_macros(path, compiler, flags), frozenset(flags))
+        macros = predefined_macros(path, compiler, flags)
+        context = CompileContext(
+            machine=find_machine(macros, frozenset(flags)), compiler=compiler_rules(macros, flags)
+        )
+    context = context.with_options(options)
     diagnostics = [*source.diagnostics, *problem]
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
-    strict = _is_strict(flags)
     for position, region in enumerate(source.regions):
         started = time.perf_counter()
         found: Details | None = None
@@ -76,9 +82,7 @@ def compile_source(
         else:
             try:
                 lost = _begin(watch, position, region)
-                generated, report, found = compile_region(
-                    region, options, strict_aliasing=strict, lost=len(lost)
-                )
+                generated, report, found = compile_region(region, context, lost=len(lost))
                 if lost:
                     remark = f"only its original order was tried: the process at work on it {lost[-1]}"
                     report = replace(report, remarks=(*report.remarks, remark))
@@ -95,12 +99,12 @@ def compile_source(
         details.append(found)
     watch.begins(None)
     try:
-        head = _device_head(replacements, options, flags)
+        head = _device_head(replacements, context)
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
         replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
         reports = [replace(each, backend="openmp" if each.backend else "") for each in reports]
-        head = _device_head(replacements, options, flags)
+        head = _device_head(replacements, context)
     residents = _residents(source, reports, diagnostics) if options.backend != "openmp" else []
     if residents and not head:
         head = RUNTIME_HEADER
@@ -154,11 +158,12 @@ def _not_built(source: Source, error: ImageError) -> Diagnostic:
     )
 
 
-def _device_head(replacements: list[Replacement], options: Options, flags: Sequence[str]) -> str:
+def _device_head(replacements: list[Replacement], context: CompileContext) -> str:
     """What a file with kernels needs at its top; empty if no backend for a device is asked for.
 
     Regions without kernels get the names of their objects.
     """
+    options = context.options
     if options.backend == "openmp" or not replacements:
         return ""
     devices: list[tuple[DeviceText, RegionPosition]] = []
@@ -178,9 +183,8 @@ def _device_head(replacements: list[Replacement], options: Options, flags: Seque
     if options.backend == "cuda":
         nvcc = find_nvcc(options.nvcc)
         assert nvcc is not None  # noqa: S101 - else the backend is another
-        contract = may_contract(flags)
         kernels = kernel_source([device for device, _ in devices])
-        image = build_image(kernels, nvcc, options.cuda_arch, contract=contract).data
+        image = build_image(kernels, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
     return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
 
 
@@ -208,14 +212,9 @@ def _read(
     """The file with its regions, and why loops without marks were not taken."""
     if not options.autodetect:
         return read_source(path, compiler, flags, headers=options.headers), ()
-    found = detect_regions(path, compiler, flags, lambda region: not_worthwhile(region, options))
+    context = CompileContext().with_options(options)
+    found = detect_regions(path, compiler, flags, lambda region: not_worthwhile(region, context))
     return found.source, found.refused
-
-
-def _is_strict(flags: Sequence[str]) -> bool:
-    """Whether the compiler may rely on C's rules of effective types."""
-    told = [flag for flag in flags if flag in {"-fstrict-aliasing", "-fno-strict-aliasing"}]
-    return not told or told[-1] == "-fstrict-aliasing"
 
 
 def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:

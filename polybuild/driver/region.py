@@ -19,6 +19,7 @@ from polybuild.analysis.trip_counts import is_small, trip_counts
 from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.region import Plan, RegionText, write_region
+from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver.details import Details
 from polybuild.options import Options
@@ -54,7 +55,7 @@ _MOST_PIECES = 10_000
 _MOST_PAIRS = 10_000
 
 
-def not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
+def not_worthwhile(region: Region, context: CompileContext) -> Diagnostic | None:
     """Why an unmarked region is better left alone, None if it should be taken."""
     reason = "no order of this loop is parallel or tiled"
     try:
@@ -64,8 +65,8 @@ def not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
                 reason = "this loop does too little"
             else:
                 dependences = compute_dependences(scop, live_after(region))
-                reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
-                mapping, _ = choose_with_reductions(scop, dependences, reductions, options)
+                reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
+                mapping, _ = choose_with_reductions(scop, dependences, reductions, context)
                 if mapping.parallel_loops or mapping.tile_sizes:
                     return None
     except Unsupported as refusal:
@@ -76,15 +77,15 @@ def not_worthwhile(region: Region, options: Options) -> Diagnostic | None:
 
 
 def compile_region(
-    region: Region, options: Options, *, strict_aliasing: bool, lost: int
+    region: Region, context: CompileContext, *, lost: int
 ) -> tuple[RegionText, RegionReport, Details]:
     """One region down the road; raises Unsupported where it must stay as it is.
 
     What takes isl too long, or fails the proof, is tried again with less ambition; from the start
     with the least if processes were ``lost`` with it, and if several were without exact dependences.
     """
-    options = _with_clauses(region, options)
-    ladder = _ladder(options)[-1 if lost else 0 :]
+    context = context.with_options(_with_clauses(region, context.options))
+    ladder = _ladder(context)[-1 if lost else 0 :]
     # large regions take more, and are worth it: it is their number that must not matter
     most = _MOST_OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
     model: _Model | None = None
@@ -95,7 +96,7 @@ def compile_region(
             if model.is_huge and attempt is not ladder[-1]:
                 continue  # no scheduler comes to an end with so much
             with operation_budget(most if attempt in {ladder[0], ladder[-1]} else most // 3):
-                return _transform(model, attempt, options, strict_aliasing=strict_aliasing)
+                return _transform(model, attempt, context)
         except Unsupported:
             raise
         except (IllegalSchedule, IllegalStorage) as illegal:
@@ -124,11 +125,12 @@ def compile_region(
     raise AssertionError("the ladder has at least one step")
 
 
-def _ladder(options: Options) -> list[Options]:
+def _ladder(context: CompileContext) -> list[CompileContext]:
     """What to try for a region, each step simpler than the one before.
 
     Those between the first and the last get less of a budget, so that all take no more than a minute.
     """
+    options = context.options
     simple = replace(options, contract_arrays="off")
     if options.schedule != "original":
         simple = replace(simple, schedule="isl")
@@ -138,7 +140,8 @@ def _ladder(options: Options) -> list[Options]:
     steps.append(replace(simple, tile=False))
     if options.fusion not in {"auto", "min"}:  # statements apart are smaller problems
         steps.append(replace(simple, tile=False, fusion="min"))
-    return list(dict.fromkeys([*steps, replace(simple, tile=False, schedule="original")]))
+    steps.append(replace(simple, tile=False, schedule="original"))
+    return [context.with_options(each) for each in dict.fromkeys(steps)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,28 +206,29 @@ def _pairs(scop: Scop) -> int:
 
 
 def _transform(
-    model: _Model, options: Options, asked: Options, *, strict_aliasing: bool
+    model: _Model, context: CompileContext, asked: CompileContext
 ) -> tuple[RegionText, RegionReport, Details]:
     """Order, map and write one region.
 
-    ``options`` are a step of the ladder; kernels have an order of their own, made as ``asked``.
+    ``context`` is a step of the ladder; kernels have an order of their own, made as ``asked``.
     """
+    options = context.options
     region, scop, live, dependences = model.region, model.scop, model.live, model.dependences
     wanted = options.contract_arrays != "off"
     named = (*options.temporary, *region.temporaries)
     held = temporaries(scop, dependences, live, named) if wanted else []
     refused = refusals(scop, dependences, named) if wanted else ()
-    reductions = find_reductions(scop, region, reassociate=options.allow_reassociation)
-    mapping, respected = choose_with_reductions(scop, dependences, reductions, options, held)
+    reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
+    mapping, respected = choose_with_reductions(scop, dependences, reductions, context, held)
     chosen = Mapped(scop, respected, mapping)
-    if options.contract_arrays == "copies" and options.backend == "openmp":
-        chosen = choose_with_copies(chosen, live, named, options)
+    if context.contraction == "copies" and options.backend == "openmp":
+        chosen = choose_with_copies(chosen, live, named, context)
     ordered, mapping = chosen.scop, chosen.mapping
     _prove(chosen)
     if options.paranoid:
         parallel = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
         check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
-    overlaps = partial(find_overlaps, scop, region, strict=strict_aliasing)
+    overlaps = partial(find_overlaps, scop, region, strict=context.compiler.strict_aliasing)
     plan = Plan(
         mapping.schedule,
         mapping.directives,
@@ -235,9 +239,9 @@ def _transform(
         checked=chosen.dependences if options.verify else None,
         registers=mapping.registers,
         accumulators=mapping.accumulators,
-        unoptimised=options.in_variables,
+        unoptimised=not context.compiler.optimises,
     )
-    text, device_remarks = _write(replace(model, scop=ordered), plan, asked, held, overlaps)
+    text, device_remarks = _write(replace(model, scop=ordered), plan, asked.options, held, overlaps)
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")

@@ -36,7 +36,7 @@ def test_a_setting_is_parsed_into_its_field(name, text, value):
         ("tile-sizes", "-1"),
         ("tile", "maybe"),
         ("min-work", "-1"),
-        ("l1-size", "0"),
+        ("l1-size", "-1"),
         ("backend", "abacus"),
         ("fusion", ""),
     ],

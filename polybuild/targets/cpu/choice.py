@@ -11,7 +11,7 @@ from typing import TypeVar
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.budget import budget_within, found_within
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
@@ -28,7 +28,6 @@ from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.tilesizes import ROW
-from polybuild.targets.machine import with_machine
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
 
 _T = TypeVar("_T")
@@ -52,22 +51,18 @@ _CONTRACTION_OPERATIONS = 1_000_000
 
 
 def choose_mapping(
-    scop: Scop, dependences: Dependences, options: Options, temporaries: Sequence[Array] = ()
+    scop: Scop, dependences: Dependences, context: CompileContext, temporaries: Sequence[Array] = ()
 ) -> CpuMapping:
-    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory.
-
-    A machine that is not described is taken to be a usual one.
-    """
-    options = with_machine(options, frozenset(), frozenset())
-    schedule = choose_schedule(scop, dependences, options)
-    mapping = map_to_cpu(scop, dependences, schedule, options)
+    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory."""
+    schedule = choose_schedule(scop, dependences, context)
+    mapping = map_to_cpu(scop, dependences, schedule, context)
     if dependences.reductions:  # elsewhere a value may be read in another order than that it was made in
         temporaries = [
             each for each in temporaries if written_and_flow(scop, each)[1].is_subset(dependences.flow)
         ]
     if not temporaries:
         return mapping
-    contracted = partial(_contracted, scop, dependences, mapping, temporaries, options, schedule=schedule)
+    contracted = partial(_contracted, scop, dependences, mapping, temporaries, context, schedule=schedule)
     return found_within(_CONTRACTION_OPERATIONS, contracted) or mapping
 
 
@@ -76,7 +71,7 @@ def _contracted(
     dependences: Dependences,
     mapping: CpuMapping,
     temporaries: Sequence[Array],
-    options: Options,
+    context: CompileContext,
     *,
     schedule: isl.Schedule,
 ) -> CpuMapping:
@@ -86,28 +81,28 @@ def _contracted(
     """
     users = users_of(scop, temporaries)
     vectors = users & _in_vector_loops(mapping)
-    asked = options.contract_arrays
-    if asked != "on" and (options.in_variables or not (mapping.registers or vectors)):
-        promoted = _in_scalars(scop, dependences, mapping, temporaries, options)
-        if promoted is not None or options.in_variables:
+    asked = context.contraction
+    if asked != "on" and (context.in_variables or not (mapping.registers or vectors)):
+        promoted = _in_scalars(scop, dependences, mapping, temporaries, context)
+        if promoted is not None or context.in_variables:
             return promoted or mapping
-    remap = partial(map_to_cpu, scop, dependences, schedule, options)
-    best = _in_buffers(scop, mapping, remap, temporaries, options)
+    remap = partial(map_to_cpu, scop, dependences, schedule, context)
+    best = _in_buffers(scop, mapping, remap, temporaries, context)
     if asked == "auto" and not is_cheap(scop, best):
         best = mapping
     if len(best.buffers) == len(temporaries):
         return best
-    if options.schedule == options.fusion == "auto":
+    if context.options.schedule == context.options.fusion == "auto":
         # A value that is used soon after it was made needs producer and consumer in one loop.
         together = _isl(scop, dependences, Fusion.MAX)
-        remap = partial(map_to_cpu, scop, dependences, together, options, distribute=False)
-        fused = _in_buffers(scop, remap(), remap, temporaries, options)
+        remap = partial(map_to_cpu, scop, dependences, together, context, distribute=False)
+        fused = _in_buffers(scop, remap(), remap, temporaries, context)
         loses = mapping.parallel_loops and not fused.parallel_loops
         pays = asked == "on" or (_costs_nothing(mapping, fused) and is_cheap(scop, fused))
         if len(fused.buffers) > len(best.buffers) and pays and not loses:
             return fused
     if asked == "auto" and not best.buffers and streams(scop, users, temporaries):
-        best = _in_scalars(scop, dependences, mapping, temporaries, options) or best
+        best = _in_scalars(scop, dependences, mapping, temporaries, context) or best
     return best
 
 
@@ -116,17 +111,17 @@ def _in_buffers(
     mapping: CpuMapping,
     remap: Callable[..., CpuMapping],
     temporaries: Sequence[Array],
-    options: Options,
+    context: CompileContext,
 ) -> CpuMapping:
     """``mapping`` with ``temporaries`` in buffers; ``remap`` makes it anew with rows of another length.
 
     Strips of tiles are as long as the buffers may be: prefetchers start anew in each row of one.
     """
-    best = contract_arrays(scop, mapping, temporaries, options)
+    best = contract_arrays(scop, mapping, temporaries, context)
     for row in _LONGER_ROWS:
-        if not 0 < sum(each.size for each in best.buffers) * 2 <= options.l1_size // 2:
+        if not 0 < sum(each.size for each in best.buffers) * 2 <= context.machine.l1.bytes // 2:
             break
-        found = contract_arrays(scop, remap(row=row), temporaries, options)
+        found = contract_arrays(scop, remap(row=row), temporaries, context)
         if len(found.buffers) < len(best.buffers) or found.tile_sizes == best.tile_sizes:
             break
         best = found
@@ -134,16 +129,20 @@ def _in_buffers(
 
 
 def _in_scalars(
-    scop: Scop, dependences: Dependences, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+    scop: Scop,
+    dependences: Dependences,
+    mapping: CpuMapping,
+    temporaries: Sequence[Array],
+    context: CompileContext,
 ) -> CpuMapping | None:
     """The best order with all of ``temporaries`` in variables; None if there is none, or none for threads."""
-    if not options.scalars:
+    if not context.options.scalars:
         return None
-    if options.schedule != "auto" or options.fusion != "auto":
-        schedules = [choose_schedule(scop, dependences, options)]
+    if context.options.schedule != "auto" or context.options.fusion != "auto":
+        schedules = [choose_schedule(scop, dependences, context)]
     else:
         schedules = [_isl(scop, dependences, Fusion.MAX), scop.schedule]
-    promoted = promote(scop, dependences, schedules, temporaries, options)
+    promoted = promote(scop, dependences, schedules, temporaries, context)
     if promoted is None or (mapping.parallel_loops and not promoted.parallel_loops):
         return None
     return promoted
@@ -161,27 +160,29 @@ def _in_vector_loops(mapping: CpuMapping) -> set[str]:
     return {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
 
 
-def choose_schedule(scop: Scop, dependences: Dependences, options: Options) -> isl.Schedule:
-    """The order that ``options`` ask for, or that the model prefers.
+def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
+    """The order that the options of ``context`` ask for, or that the model prefers.
 
     The tile shapes of stencils are made from the original order.
     """
-    if options.schedule == "original" or (
-        options.schedule == "auto" and has_stencil(scop, dependences, options)
+    if context.options.schedule == "original" or (
+        context.options.schedule == "auto" and has_stencil(scop, dependences, context)
     ):
         return scop.schedule
-    if options.schedule == "pluto":
-        strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[options.fusion], Cut.ALL))]
+    if context.options.schedule == "pluto":
+        strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[context.options.fusion], Cut.ALL))]
         found = _pluto(scop, dependences, strategies, _MOST_OPERATIONS, EFFORT)
         return next(found, None) or _isl(scop, dependences, Fusion.MIN)
-    fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
+    fusion = Fusion.MIN if context.options.fusion == "auto" else Fusion(context.options.fusion)
     schedule = unroll_small_trip_counts(scop, _isl(scop, dependences, fusion))
-    if options.schedule == "auto" and options.fusion == "auto":
-        return _best(scop, dependences, schedule, options)
+    if context.options.schedule == "auto" and context.options.fusion == "auto":
+        return _best(scop, dependences, schedule, context)
     return schedule
 
 
-def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> isl.Schedule:
+def _best(
+    scop: Scop, dependences: Dependences, schedule: isl.Schedule, context: CompileContext
+) -> isl.Schedule:
     """``schedule``, unless another one is clearly faster by the estimate.
 
     Others are those of our own scheduler. Where short loops are to stay in it the original order comes
@@ -195,9 +196,9 @@ def _best(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options:
             candidates.insert(0, unroll_small_trip_counts(scop, original))
     found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
     best, *others = itertools.chain(candidates, (unroll_small_trip_counts(scop, each) for each in found))
-    least = estimate(scop, dependences, best, options) / _GAIN
+    least = estimate(scop, dependences, best, context) / _GAIN
     for candidate in others:
-        time = estimate(scop, dependences, candidate, options)
+        time = estimate(scop, dependences, candidate, context)
         if time < least:
             best, least = candidate, time
     return best

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
 from polybuild.poly.trees import descendants
 from polybuild.scop.model import Array, Scop
@@ -20,7 +20,7 @@ from polybuild.targets.model import LoopDirective
 
 
 def contract_arrays(
-    scop: Scop, mapping: CpuMapping, temporaries: Sequence[Array], options: Options
+    scop: Scop, mapping: CpuMapping, temporaries: Sequence[Array], context: CompileContext
 ) -> CpuMapping:
     """``mapping`` with as many of ``temporaries`` in buffers as half of the first-level cache holds.
 
@@ -30,7 +30,7 @@ def contract_arrays(
     if mapping.registers:  # what stays in registers or packed buffers is accessed there
         return mapping
     buffers: list[Buffer] = []
-    free = options.l1_size // 2
+    free = context.machine.l1.bytes // 2
     root = single_members(mapping.schedule.get_root())
     accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
     for array in (each for each in temporaries if each.name not in accumulated):

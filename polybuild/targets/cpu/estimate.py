@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import descendants, is_band
@@ -77,18 +77,18 @@ class _Context:
     repeats: float = 1.0
 
 
-def estimate(scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options) -> float:
+def estimate(scop: Scop, dependences: Dependences, schedule: isl.Schedule, context: CompileContext) -> float:
     """Nanoseconds that ``schedule`` takes for parameters of a plausible size."""
-    return _Estimate(scop, dependences, schedule, options).nanoseconds()
+    return _Estimate(scop, dependences, schedule, context).nanoseconds()
 
 
 class _Estimate:
     def __init__(
-        self, scop: Scop, dependences: Dependences, schedule: isl.Schedule, options: Options
+        self, scop: Scop, dependences: Dependences, schedule: isl.Schedule, context: CompileContext
     ) -> None:
         self._scop = scop
         self._dependences = dependences
-        self._options = options
+        self._context = context
         self._root = schedule.get_root()
         self._launch_model = LaunchModel(scop)
         self._launches = 0.0
@@ -112,8 +112,8 @@ class _Estimate:
         work = {leaf: math.prod(self._trips[leaf.name]) * leaf.nanoseconds for leaf in leaves}
         alone = sum(work.values())
         shared = sum(each / leaf.threads for leaf, each in work.items())
-        moved = self._traffic(nest, self._options.l2_size // 2) / _MEMORY_BYTES
-        moved += self._traffic(nest, self._options.l1_size // 2) / _CACHE_BYTES
+        moved = self._traffic(nest, self._context.machine.l2.bytes // 2) / _MEMORY_BYTES
+        moved += self._traffic(nest, self._context.machine.l1.bytes // 2) / _CACHE_BYTES
         return shared + moved * (shared / alone if alone else 1.0)
 
     def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
@@ -138,9 +138,9 @@ class _Estimate:
         names = self._running(node)
         trips = [self._trips[name] for name in names]
         counts = [max((each[first + member] for each in trips), default=0.0) for member in range(members)]
-        tiled = not context.tiled and is_worth_tiling(node, accesses, self._options)
+        tiled = not context.tiled and is_worth_tiling(node, accesses, self._context)
         sizes = (
-            tile_sizes(accesses, members, vector.member if vector else None, self._options) if tiled else ()
+            tile_sizes(accesses, members, vector.member if vector else None, self._context) if tiled else ()
         )
         threads = context.threads
         if threads == 1.0 and self._launch_model.is_worth_launching(node, vector=vector is not None):

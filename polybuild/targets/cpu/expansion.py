@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.budget import budget_within
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, is_band
@@ -38,7 +38,7 @@ class Mapped:
 
 
 def choose_with_copies(
-    plain: Mapped, live_out: frozenset[str], named: Collection[str], options: Options
+    plain: Mapped, live_out: frozenset[str], named: Collection[str], context: CompileContext
 ) -> Mapped:
     """``plain`` with as many arrays as possible in variables, through copies; itself if there are none.
 
@@ -53,7 +53,7 @@ def choose_with_copies(
     dead = temporaries(plain.scop, plain.dependences, live_out, named)
     for array in worth_expanding(plain.scop, dead)[:_MOST_ARRAYS]:
         with contextlib.suppress(isl.Error), budget_within(_OPERATIONS):
-            found = _on_copies(plain, (*taken, array), live_out, named, options)
+            found = _on_copies(plain, (*taken, array), live_out, named, context)
             if found is not None:
                 best, taken = found, (*taken, array)
     return best
@@ -64,7 +64,7 @@ def _on_copies(
     arrays: tuple[Array, ...],
     live_out: frozenset[str],
     named: Collection[str],
-    options: Options,
+    context: CompileContext,
 ) -> Mapped | None:
     """The region with copies of ``arrays``, which are variables; None if they cannot be, or do not pay."""
     scop, copies = expand(plain.scop, plain.dependences, arrays)
@@ -76,7 +76,7 @@ def _on_copies(
     schedule = fused(scop, dependences)
     if schedule is None or len(wanted) < len(copies) + len(kept):
         return None
-    mapping = promote(scop, dependences, [schedule], wanted, options, tiles=False)
+    mapping = promote(scop, dependences, [schedule], wanted, context, tiles=False)
     if mapping is None or (plain.mapping.parallel_loops and not mapping.parallel_loops):
         return None
     before = _innermost_loops(plain.scop, plain.scop.schedule, plain.dependences)

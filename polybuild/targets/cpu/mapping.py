@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark, mark_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
@@ -68,12 +68,12 @@ def map_to_cpu(
     scop: Scop,
     dependences: Dependences,
     schedule: isl.Schedule,
-    options: Options,
+    context: CompileContext,
     *,
     distribute: bool = True,
     row: int = ROW,
 ) -> CpuMapping:
-    """Tile, parallelise and vectorise ``schedule``, as far as ``options`` allow.
+    """Tile, parallelise and vectorise ``schedule``, as far as the options of ``context`` allow.
 
     Without ``distribute``, statements that share a loop stay together even if that loop cannot
     be vectorised then. ``row`` is how long tiles are along rows.
@@ -82,8 +82,10 @@ def map_to_cpu(
     schedule = scop.schedule if separated is None else separated
     for each in dependences.reductions:
         schedule = without_carried(schedule, each.pairs)
-    mapper = _Mapper(scop, dependences, options, distribute=distribute, row=row)
-    root = mapper.map(schedule.get_root(), in_parallel=not options.parallel, tiled=not options.tile)
+    mapper = _Mapper(scop, dependences, context, distribute=distribute, row=row)
+    root = mapper.map(
+        schedule.get_root(), in_parallel=not context.options.parallel, tiled=not context.options.tile
+    )
     return CpuMapping(
         root.get_schedule(),
         mapper.directives,
@@ -100,16 +102,16 @@ class _Mapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
     def __init__(
-        self, scop: Scop, dependences: Dependences, options: Options, *, distribute: bool, row: int
+        self, scop: Scop, dependences: Dependences, context: CompileContext, *, distribute: bool, row: int
     ) -> None:
         self._distribute = distribute
         self._row = row
         self._scop = scop
         self._dependences = dependences
-        self._options = options
+        self._context = context
         self._launches = LaunchModel(scop)
         self.registers = RegisterTiler(
-            scop, dependences, options, mark_parallel=self._mark_tiles, map_rest=self._map_points
+            scop, dependences, context, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
         self.directives: dict[Mark, LoopDirective] = {}
         self.parallel_loops = 0
@@ -133,7 +135,7 @@ class _Mapper:
         accesses = references(self._scop, node)
         if (
             not tiled
-            and (tiles := tile_stencil(node, accesses, self._dependences, self._options)) is not None
+            and (tiles := tile_stencil(node, accesses, self._dependences, self._context)) is not None
         ):
             self.tile_sizes.append(tiles.sizes)
             self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
@@ -154,7 +156,7 @@ class _Mapper:
             return built
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
-        if not tiled and is_worth_tiling(node, moved, self._options, len(reduced)):
+        if not tiled and is_worth_tiling(node, moved, self._context, len(reduced)):
             node = self._tile(node, accesses, vector, threads=threads)
             in_parallel, tiled = in_parallel or threads, True
         elif threads and (coincident := coincident_members(node)):
@@ -173,7 +175,7 @@ class _Mapper:
         self, node: isl.ScheduleNode, accesses: list[Reference], *, threads: bool
     ) -> isl.ScheduleNode | None:
         """An innermost band in register tiles, None if there are none that pay."""
-        if not self._options.registers or not is_worth_tiling(node, accesses, self._options):
+        if not self._context.options.registers or not is_worth_tiling(node, accesses, self._context):
             return None
         roles = find_roles(node, accesses)
         if roles is None and node.get_schedule_depth() > 0:
@@ -208,10 +210,10 @@ class _Mapper:
         depth = node.get_schedule_depth() + members
         coincident = coincident_members(node) or reduced_members(node, accesses, self._dependences)
         pipelined = threads and not coincident
-        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._options, self._row)
-        if pipelined and not self._options.tile_sizes:
+        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._row)
+        if pipelined and not self._context.options.tile_sizes:
             sizes = even_front(sizes)
-        if threads and coincident and not self._options.tile_sizes:
+        if threads and coincident and not self._context.options.tile_sizes:
             shared, row = coincident[0], vector is not None and coincident[0] == vector.member
             size = shared_size(node, shared, sizes[shared], vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
@@ -280,7 +282,10 @@ class _Mapper:
         """
         names = dict.fromkeys(each.statement.name for each in accesses)
         several = [[each for each in accesses if each.statement.name == name] for name in names]
-        if not self._options.registers or sum(find_roles(node, each) is not None for each in several) < 2:
+        if (
+            not self._context.options.registers
+            or sum(find_roles(node, each) is not None for each in several) < 2
+        ):
             return None
         groups = dependence_groups(node.get_domain(), active_dependences(node, self._dependences.validity))
         if len(groups) < 2:
@@ -308,7 +313,7 @@ class _Mapper:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""
         members = node.band_n_member()
         diagonal = members > 1 and node.band_get_permutable() and not coincident_members(node)
-        return self._options.tile and diagonal and is_chain(node, self._dependences.validity)
+        return self._context.options.tile and diagonal and is_chain(node, self._dependences.validity)
 
     def _mark_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the loops of a sequence, each for the vector unit."""
@@ -319,7 +324,7 @@ class _Mapper:
 
     def _mark_simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark a loop that carries no dependence."""
-        if not self._options.simd:
+        if not self._context.options.simd:
             return node
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.targets.cpu.lanes import Update, find_update, kept_parts
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.tiling.registers import RegisterBlock
@@ -146,7 +146,7 @@ def _loads(reference: Reference, lanes: int) -> bool:
     return stride is Stride.NONE or (stride is Stride.UNIT and _is_forward(reference, lanes))
 
 
-def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
+def choose_sizes(roles: Roles, members: int, context: CompileContext) -> Sizes:
     """Sizes from the register file and the caches; given tile sizes count for rows and steps.
 
     A panel of operands and the part of a row block that meets it fill the first-level cache,
@@ -154,18 +154,20 @@ def choose_sizes(roles: Roles, members: int, options: Options) -> Sizes:
     """
     element = roles.update.type.size
     if roles.single:
-        block = RegisterBlock(1, _LINE_VECTORS, max(2, min(options.vector_size, _LINE_WIDTH) // element))
+        block = RegisterBlock(
+            1, _LINE_VECTORS, max(2, min(context.machine.vector.bytes, _LINE_WIDTH) // element)
+        )
         return _whole_blocks(block, 1, _MOST_STEPS, _COLUMNS)
-    registers = 32 if options.vector_size == _WIDEST else 16
+    registers = 32 if context.machine.vector.bytes == _WIDEST else 16
     rows = min(_MOST_ROWS, (registers - _OTHER_REGISTERS) // _VECTORS)
-    block = RegisterBlock(rows, _VECTORS, max(2, options.vector_size // element))
-    if options.tile_sizes:
-        given = [*options.tile_sizes[:members], *[options.tile_sizes[-1]] * members]
+    block = RegisterBlock(rows, _VECTORS, max(2, context.machine.vector.bytes // element))
+    if context.options.tile_sizes:
+        given = [*context.options.tile_sizes[:members], *[context.options.tile_sizes[-1]] * members]
         return _whole_blocks(block, given[roles.rows], given[roles.steps], given[roles.lanes])
-    steps = options.l1_size // (element * (block.columns + block.rows)) // 8 * 8
+    steps = context.machine.l1.bytes // (element * (block.columns + block.rows)) // 8 * 8
     steps = max(_FEWEST_STEPS, min(_MOST_STEPS, steps))
     return _whole_blocks(
-        block, min(_MOST_PACKED_ROWS, options.l2_size // 4 // (element * steps)), steps, _COLUMNS
+        block, min(_MOST_PACKED_ROWS, context.machine.l2.bytes // 4 // (element * steps)), steps, _COLUMNS
     )
 
 

@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction, Reductions
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.budget import budget_within
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
@@ -27,7 +27,7 @@ def choose_with_reductions(
     scop: Scop,
     dependences: Dependences,
     reductions: Reductions,
-    options: Options,
+    context: CompileContext,
     temporaries: Sequence[Array] = (),
 ) -> tuple[CpuMapping, Dependences]:
     """The mapping on the host, and the dependences that its order respects.
@@ -35,15 +35,15 @@ def choose_with_reductions(
     Reductions are taken out of their order where loops of threads or vectors come of it, and
     none are lost; else the exact dependences count.
     """
-    exact = choose_mapping(scop, dependences, options, temporaries)
+    exact = choose_mapping(scop, dependences, context, temporaries)
     if reductions.found:
-        tried = _try(scop, dependences, reductions.found, options, temporaries, most=_MOST_OPERATIONS)
+        tried = _try(scop, dependences, reductions.found, context, temporaries, most=_MOST_OPERATIONS)
         if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
             return replace(mapping, remarks=remarks), relaxed
-    if options.parallel and reductions.ordered and not exact.parallel_loops:
-        exact = replace(exact, remarks=(*exact.remarks, *_hints(scop, dependences, reductions, options)))
+    if context.options.parallel and reductions.ordered and not exact.parallel_loops:
+        exact = replace(exact, remarks=(*exact.remarks, *_hints(scop, dependences, reductions, context)))
     return exact, dependences
 
 
@@ -51,7 +51,7 @@ def _try(
     scop: Scop,
     dependences: Dependences,
     reductions: Sequence[Reduction],
-    options: Options,
+    context: CompileContext,
     temporaries: Sequence[Array] = (),
     *,
     most: int,
@@ -65,7 +65,7 @@ def _try(
             relaxed = separate_reduction_dependences(scop, dependences, reductions)
             if relaxed is dependences:
                 return None
-            mapping = choose_mapping(scop, relaxed, options, temporaries)
+            mapping = choose_mapping(scop, relaxed, context, temporaries)
             check_schedule(mapping.schedule, relaxed, scop.domain)
     except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
         return None
@@ -81,10 +81,12 @@ def _remark(accumulator: Accumulator) -> str:
     )
 
 
-def _hints(scop: Scop, dependences: Dependences, reductions: Reductions, options: Options) -> list[str]:
+def _hints(
+    scop: Scop, dependences: Dependences, reductions: Reductions, context: CompileContext
+) -> list[str]:
     """That threads could share a region's loops if floating-point operations might change their order."""
     every = (*reductions.found, *reductions.ordered)
-    tried = _try(scop, dependences, every, options, most=_HINT_OPERATIONS)
+    tried = _try(scop, dependences, every, context, most=_HINT_OPERATIONS)
     if tried is None or not tried[0].parallel_loops:
         return []
     lines = dict.fromkeys(each.statement.location.line for each in reductions.ordered)

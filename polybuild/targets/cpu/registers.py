@@ -19,7 +19,7 @@ from itertools import count
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import is_legal_below
@@ -56,14 +56,14 @@ class RegisterTiler:
         self,
         scop: Scop,
         dependences: Dependences,
-        options: Options,
+        context: CompileContext,
         *,
         mark_parallel: Mapper,
         map_rest: Mapper,
     ) -> None:
         self._scop = scop
         self._dependences = dependences
-        self._options = options
+        self._context = context
         self._mark_parallel = mark_parallel
         self._map_rest = map_rest
         self._numbers = count()
@@ -77,7 +77,7 @@ class RegisterTiler:
         None if no block would be full, or no order of the tiles suits the threads.
         """
         members = node.band_n_member()
-        sizes = choose_sizes(roles, members, self._options)
+        sizes = choose_sizes(roles, members, self._context)
         depth = node.get_tree_depth()
         others = [each for each in range(members) if each not in {roles.rows, roles.steps, roles.lanes}]
         others.sort(key=lambda member: not node.band_member_get_coincident(member))

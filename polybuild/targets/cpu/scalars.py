@@ -14,7 +14,7 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.poly.trees import descendants, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
@@ -38,7 +38,7 @@ class _Problem:
 
     scop: Scop
     dependences: Dependences
-    options: Options
+    context: CompileContext
     values: tuple[tuple[Array, LiveValues], ...]
 
 
@@ -47,7 +47,7 @@ def promote(
     dependences: Dependences,
     schedules: Sequence[isl.Schedule],
     temporaries: Sequence[Array],
-    options: Options,
+    context: CompileContext,
     *,
     tiles: bool = True,
 ) -> CpuMapping | None:
@@ -56,7 +56,7 @@ def promote(
     ``tiles`` are only tried where no schedule does without. None if there is nothing.
     """
     values = tuple((array, LiveValues(*written_and_flow(scop, array))) for array in temporaries)
-    problem = _Problem(scop, dependences, options, values)
+    problem = _Problem(scop, dependences, context, values)
     orders = [order for each in schedules for order in _orders(each)]
     for order in orders:
         found = _promoted(problem, order, ())
@@ -101,13 +101,13 @@ def _promoted(problem: _Problem, schedule: isl.Schedule, tiles: Sequence[_Tiles]
 
     None unless that is all of them.
     """
-    scop, options = problem.scop, problem.options
-    plain = replace(options, tile=False, simd=False, registers=False, allow_reassociation=False)
+    scop, context = problem.scop, problem.context
+    plain = context.with_options(replace(context.options, tile=False, simd=False, registers=False))
     mapping = map_to_cpu(scop, problem.dependences, schedule, plain, distribute=False)
     root = single_members(mapping.schedule.get_root())
     if not _follows_rows(problem, root, tiles):
         return None
-    free = options.scalars
+    free = context.options.scalars
     buffers: list[Buffer] = []
     for array, values in problem.values:
         for node in scopes_of(root):
@@ -159,11 +159,11 @@ def _tiled(problem: _Problem, schedule: isl.Schedule) -> tuple[isl.Schedule, tup
     hyperplanes = _hyperplanes(problem, mappings) if mappings else []
     best = schedule
     tiles: tuple[_Tiles, ...] = ()
-    for size in range(1, problem.options.scalars + 1) if hyperplanes else ():
+    for size in range(1, problem.context.options.scalars + 1) if hyperplanes else ():
         tried = tuple(_Tiles(each, size) for each in hyperplanes)
         around = _around(top, tried, problem.dependences)
         cells = _cells(problem, around.child(0))
-        if not 0 < cells <= problem.options.scalars:
+        if not 0 < cells <= problem.context.options.scalars:
             break
         best, tiles = around.get_schedule(), tried
     try:

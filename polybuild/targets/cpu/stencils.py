@@ -10,7 +10,7 @@ from fractions import Fraction
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.innermost import active_dependences
@@ -45,37 +45,39 @@ class StencilTiles:
     shape: str
 
 
-def has_stencil(scop: Scop, dependences: Dependences, options: Options) -> bool:
+def has_stencil(scop: Scop, dependences: Dependences, context: CompileContext) -> bool:
     """Whether some loop nest of the original order gets the tiles of a stencil."""
-    if not options.tile or options.tile_shape == "rectangular":
+    if not context.options.tile or context.options.tile_shape == "rectangular":
         return False
-    return _has_stencil(scop, scop.schedule.get_root(), dependences, options)
+    return _has_stencil(scop, scop.schedule.get_root(), dependences, context)
 
 
-def _has_stencil(scop: Scop, node: isl.ScheduleNode, dependences: Dependences, options: Options) -> bool:
+def _has_stencil(
+    scop: Scop, node: isl.ScheduleNode, dependences: Dependences, context: CompileContext
+) -> bool:
     if is_band(node):
-        return tile_stencil(node, references(scop, node), dependences, options) is not None
-    return any(_has_stencil(scop, each, dependences, options) for each in children(node))
+        return tile_stencil(node, references(scop, node), dependences, context) is not None
+    return any(_has_stencil(scop, each, dependences, context) for each in children(node))
 
 
 def tile_stencil(
-    node: isl.ScheduleNode, accesses: Sequence[Reference], dependences: Dependences, options: Options
+    node: isl.ScheduleNode, accesses: Sequence[Reference], dependences: Dependences, context: CompileContext
 ) -> StencilTiles | None:
-    """Tile the loop over time ``node`` if it is a stencil's, with the shape that ``options`` ask for.
+    """Tile the loop over time ``node`` if it is a stencil's, with the shape asked for.
 
     None if it is no stencil, if its data stay in the cache anyway, if sizes were
     asked for that the shape cannot have, or where reductions lack the order that shapes rely on.
     """
-    if options.tile_shape == "rectangular" or dependences.reductions:
+    if context.options.tile_shape == "rectangular" or dependences.reductions:
         return None
-    if not options.tile_sizes and is_resident(list(accesses), options.l2_size // 4):
+    if not context.options.tile_sizes and is_resident(list(accesses), context.machine.l2.bytes // 4):
         return None
     active = active_dependences(node, dependences.validity)
     stencil = find_stencil(node, active)
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
-    shape = "diamond" if options.tile_shape == "auto" else options.tile_shape
-    sizes = _sizes(stencil, accesses, options)
+    shape = "diamond" if context.options.tile_shape == "auto" else context.options.tile_shape
+    sizes = _sizes(stencil, accesses, context)
     node = interleave(node, stencil, active)
     try:
         return StencilTiles(_tile(node, stencil, shape, sizes, active), sizes, shape)
@@ -112,7 +114,7 @@ def _diamond_size(stencil: Stencil, planes: Sequence[tuple[int, ...]], height: i
     return unit * max(1, round(wanted / unit))
 
 
-def _sizes(stencil: Stencil, accesses: Sequence[Reference], options: Options) -> tuple[int, ...]:
+def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileContext) -> tuple[int, ...]:
     """Iterations of the loop over time, then of those over space, that a tile covers.
 
     Those that are given; or the highest tile whose data fit in the cache that suits the shape of the
@@ -120,10 +122,12 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], options: Options) ->
     overflow it, and reuse over time saves more than that costs.
     """
     depth = 1 + len(stencil.space)
-    if options.tile_sizes:
-        given = options.tile_sizes[:depth]
+    if context.options.tile_sizes:
+        given = context.options.tile_sizes[:depth]
         return given + (given[-1],) * (depth - len(given))
-    cache = {2: options.l1_size, 3: options.l2_size}.get(depth, _SPILL * options.l2_size)
+    cache = {2: context.machine.l1.bytes, 3: context.machine.l2.bytes}.get(
+        depth, _SPILL * context.machine.l2.bytes
+    )
     arrays = {each.access.array.name: element_size(each) for each in accesses}
     sizes: tuple[int, ...] = ()
     for steps in _LINE_HEIGHTS if depth == 2 else _HEIGHTS:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.options import Options
+from polybuild.context import CompileContext
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
 
@@ -26,7 +26,7 @@ _LEAST_ROW = 64
 
 
 def is_worth_tiling(
-    node: isl.ScheduleNode, accesses: list[Reference], options: Options, reducing: int = 0
+    node: isl.ScheduleNode, accesses: list[Reference], context: CompileContext, reducing: int = 0
 ) -> bool:
     """Whether a tile of a band would find data in the cache that the plain loops would not.
 
@@ -35,31 +35,32 @@ def is_worth_tiling(
     members = node.band_n_member()
     if members < 2 or not node.band_get_permutable():
         return False
-    if not options.tile_sizes and is_resident(accesses, options.l2_size // 4):
+    if not context.options.tile_sizes and is_resident(accesses, context.machine.l2.bytes // 4):
         return False
     carries = len(coincident_members(node)) + reducing < members  # values flow from one iteration to another
-    few = 0 if options.tile_sizes else options.l1_size // 4  # bytes that stay in the first-level cache anyway
+    # bytes that stay in the first-level cache anyway
+    few = 0 if context.options.tile_sizes else context.machine.l1.bytes // 4
     return carries or any(
         each.matrix and is_reused(each) and not is_resident([each], few) for each in accesses
     )
 
 
 def tile_sizes(
-    accesses: list[Reference], members: int, vector: int | None, options: Options, row: int = ROW
+    accesses: list[Reference], members: int, vector: int | None, context: CompileContext, row: int = ROW
 ) -> tuple[int, ...]:
     """One size per band member; ``row`` is that of a vector loop along rows.
 
     The vector member gets a size of its own; the others get the largest common
     size with which the tile's data fill at most half of the second-level cache.
     """
-    if options.tile_sizes:
-        given = options.tile_sizes[:members]
+    if context.options.tile_sizes:
+        given = context.options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
     width = None if vector is None else vector_size(accesses, vector, row)
     common = (*_STREAM_SIZES, *_SIZES) if width == _COLUMN else _SIZES
     for size in common:
         sizes = tuple(width if width and each == vector else size for each in range(members))
-        if footprint(accesses, sizes) <= options.l2_size // 2:
+        if footprint(accesses, sizes) <= context.machine.l2.bytes // 2:
             return sizes
     return sizes
 

@@ -135,14 +135,3 @@ def usage_of(log: str) -> tuple[KernelUsage, ...]:
 def _number(pattern: str, text: str) -> int:
     match = re.search(pattern, text)
     return int(match[1]) if match else 0
-
-
-def may_contract(flags: Sequence[str]) -> bool:
-    """Whether ``flags`` let the C compiler fuse a product and a sum, as gcc and clang read them."""
-    contract = True
-    for flag in flags:
-        if flag.startswith("-ffp-contract="):
-            contract = flag != "-ffp-contract=off"
-        elif re.fullmatch(r"-std=(c|iso)\d.*|-ansi", flag):
-            contract = False
-    return contract

@@ -40,7 +40,8 @@ def test_what_is_not_given_is_empty():
 
 def test_every_option_has_its_argument():
     for knob in dataclasses.fields(Options):
-        switch = {True: "on", False: "off"} if isinstance(knob.default, bool) else {(): "1"}
+        is_switch = isinstance(knob.default, bool | None)
+        switch = {True: "on", False: "off", None: "on"} if is_switch else {(): "1"}
         value = switch.get(knob.default, str(knob.default))
         if isinstance(knob.default, tuple) and knob.default:
             value = ",".join(map(str, knob.default))

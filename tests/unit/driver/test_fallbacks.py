@@ -46,7 +46,8 @@ def compiled(tmp_path, monkeypatch):
         def choose(scop, dependences, attempt, *others):
             if dependences.reductions:  # tried beside the exact dependences
                 return choose_mapping(scop, dependences, attempt, *others)
-            tried.append((attempt.tile, attempt.tile_shape, attempt.schedule))
+            options = attempt.options
+            tried.append((options.tile, options.tile_shape, options.schedule))
             if len(tried) <= failing:
                 fail()
             return choose_mapping(scop, dependences, attempt, *others)

@@ -82,3 +82,22 @@ def test_a_clause_makes_a_kept_region_an_error(tmp_path, capsys):
         assert ("error: " in said) == (code == 1)
         assert cli.run(["explain", str(source)]) == code
         capsys.readouterr()
+
+
+@pytest.mark.parametrize(("flags", "wanted"), [(["-O3"], False), ([], True)])
+@pytest.mark.parametrize("contraction", ["scalars", "copies"])
+def test_only_counters_for_a_compiler_that_does_not_optimise_ask_for_registers(
+    tmp_path, flags, wanted, contraction
+):
+    file = tmp_path / "in.c"
+    file.write_text(
+        "void f(int n, const double *restrict a, double *restrict b) {\n"
+        "  double t[1000];\n"
+        "#pragma scop parallel(off)\n"
+        "  for (int i = 0; i < n; i++) t[i] = 2 * a[i];\n"
+        "  for (int i = 1; i < n; i++) b[i] = t[i] + t[i - 1];\n"
+        "#pragma endscop\n}\n"
+    )
+    result = pipeline.compile_source(str(file), Options(contract_arrays=contraction), ["gcc"], flags)
+    assert "'t' is kept in 2 variables" in result.regions[0].remarks[0]
+    assert ("for (register long long" in result.text) is wanted

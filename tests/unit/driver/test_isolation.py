@@ -95,10 +95,10 @@ def second_region_dies_once(monkeypatch):
     """In any order but the original one."""
     choose = regions.choose_with_reductions
 
-    def dying(scop, dependences, reductions, options, temporaries):
-        if scop.location.line == 5 and options.schedule != "original":
+    def dying(scop, dependences, reductions, context, temporaries):
+        if scop.location.line == 5 and context.options.schedule != "original":
             die()
-        return choose(scop, dependences, reductions, options, temporaries)
+        return choose(scop, dependences, reductions, context, temporaries)
 
     monkeypatch.setattr(regions, "choose_with_reductions", dying)
 

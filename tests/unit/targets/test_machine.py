@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from polybuild.context import ByteSize, Origin
 from polybuild.options import Options
 from polybuild.targets import machine
 
@@ -20,8 +21,10 @@ from polybuild.targets import machine
     ],
 )
 def test_vectors(macros, flags, size):
-    assert machine.with_machine(Options(), frozenset(macros), frozenset(flags)).vector_size == size
-    assert machine.with_machine(Options(vector_size=8), frozenset(macros), frozenset(flags)).vector_size == 8
+    found = machine.find_machine(frozenset(macros), frozenset(flags))
+    assert found.vector.bytes == size
+    assert found.vector.origin is (Origin.COMPILER if "__AVX__" in macros else Origin.ASSUMED)
+    assert found.with_options(Options(vector_size=8)).vector == ByteSize(8, Origin.OPTION)
 
 
 @pytest.fixture
@@ -59,14 +62,14 @@ LISTED = [
 )
 def test_caches(listed, flags, expected, caches):
     caches(*listed)
-    found = machine.with_machine(Options(), frozenset(), frozenset(flags))
-    assert (found.l1_size, found.l2_size) == expected
-    given = machine.with_machine(Options(l1_size=1, l2_size=2), frozenset(), frozenset(flags))
-    assert (given.l1_size, given.l2_size) == (1, 2)
+    found = machine.find_machine(frozenset(), frozenset(flags))
+    assert (found.l1.bytes, found.l2.bytes) == expected
+    given = found.with_options(Options(l1_size=32768, l2_size=2))
+    assert (given.l1, given.l2) == (ByteSize(32768, Origin.OPTION), ByteSize(2, Origin.OPTION))
 
 
 def test_a_cache_that_says_nothing(caches, tmp_path):
     caches(*LISTED)
     (tmp_path / "index0" / "size").unlink()
-    found = machine.with_machine(Options(), frozenset(), frozenset({"-march=native"}))
-    assert (found.l1_size, found.l2_size) == (32768, 2097152)
+    found = machine.find_machine(frozenset(), frozenset({"-march=native"}))
+    assert (found.l1, found.l2) == (ByteSize(32768), ByteSize(2097152, Origin.HOST))

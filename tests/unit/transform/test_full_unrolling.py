@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from contexts import context_of
 
-from polybuild.options import Options
 from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
@@ -68,7 +68,7 @@ def test_only_as_many_as_are_unrolled(model):
 def test_what_is_computed_over_a_window_is_stored_at_once(model):
     body = f"{WINDOW} {{ a[i][j] = 0; for (int k = 0; k < 5; k++) for (int l = 0; l < 5; l++) {UPDATE} }}"
     found = model(body, PARAMETERS)
-    mapping = choose_mapping(found.scop, found.dependences, Options())
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
     assert (mapping.parallel_loops, mapping.simd_loops, mapping.tile_sizes) == (1, 1, ())
     (vector,) = mapping.vector_loops()
     assert vector.get_domain().is_equal(found.scop.domain)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from contexts import context_of
 
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.ast_checks import check_scopes
 from polybuild.codegen.c.vectors import Lanes, Move, Packing
-from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.cpu.choice import choose_mapping
 
@@ -25,7 +25,7 @@ def tiled(model):
     def make(size="n"):
         arrays = ", ".join(f"double {name}[restrict {size}][{size}]" for name in "ABC")
         found = model(PRODUCT.replace("N", size), f"int n, {arrays}")
-        mapping = choose_mapping(found.scop, found.dependences, Options(vector_size=16, tile_sizes=(8,)))
+        mapping = choose_mapping(found.scop, found.dependences, context_of(vector_size=16, tile_sizes=(8,)))
         return build_ast(found.scop, mapping.schedule, registers=mapping.registers)
 
     return make

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import islpy as isl
+from contexts import context_of
 
-from polybuild.options import Options
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 
@@ -17,7 +17,7 @@ LEANING = """
 
 def buffer_of(found, **options):
     temporaries = [each for each in found.scop.arrays if each.name == "B"]
-    mapping = choose_mapping(found.scop, found.dependences, Options(**options), temporaries)
+    mapping = choose_mapping(found.scop, found.dependences, context_of(**options), temporaries)
     check_schedule(mapping.schedule, found.dependences, found.scop.domain)
     assert mapping.vector_loops()
     (buffer,) = mapping.buffers

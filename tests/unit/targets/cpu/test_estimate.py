@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
+from contexts import context_of
 
-from polybuild.options import Options
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
@@ -46,7 +46,7 @@ def times(model):
         found = model(body, MATRICES)
         scheduler = PlutoScheduler.of(found.scop, found.dependences)
         return [
-            estimate(found.scop, found.dependences, scheduler.schedule(each), Options(**options))
+            estimate(found.scop, found.dependences, scheduler.schedule(each), context_of(**options))
             for each in strategies
         ]
 
@@ -76,7 +76,7 @@ def test_walking_rows_beats_walking_columns(model):
         for each in (inner, outer):
             partial = isl.MultiUnionPwAff(f"[n] -> [{{ S0[j, i] -> [({each})] }}]")
             schedule = schedule.insert_partial_schedule(partial)
-        return estimate(found.scop, found.dependences, schedule, Options())
+        return estimate(found.scop, found.dependences, schedule, context_of())
 
     assert nested("i", "j") < 0.5 * nested("j", "i")
 
@@ -85,7 +85,7 @@ def test_walking_rows_beats_walking_columns(model):
 def test_where_nothing_is_gained_the_order_is_isls(body, model):
     found = model(body, MATRICES)
     auto, isls = (
-        choose_schedule(found.scop, found.dependences, Options(schedule=each)) for each in ("auto", "isl")
+        choose_schedule(found.scop, found.dependences, context_of(schedule=each)) for each in ("auto", "isl")
     )
     assert auto.get_map().is_equal(isls.get_map())
 
@@ -93,6 +93,6 @@ def test_where_nothing_is_gained_the_order_is_isls(body, model):
 def test_the_model_takes_the_order_that_walks_rows(model):
     found = model(ORTHOGONAL, MATRICES)
     auto, isls = (
-        choose_schedule(found.scop, found.dependences, Options(schedule=each)) for each in ("auto", "isl")
+        choose_schedule(found.scop, found.dependences, context_of(schedule=each)) for each in ("auto", "isl")
     )
     assert not auto.get_map().is_equal(isls.get_map())

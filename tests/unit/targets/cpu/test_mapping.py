@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from contexts import context_of
 
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.file.region import Plan, write_region
-from polybuild.options import Options
 from polybuild.poly.marks import MarkKind, mark_of
 from polybuild.poly.relations import descendants
 from polybuild.schedule.legality import check_schedule
@@ -99,7 +99,7 @@ def mapped(model):
     def make(body, parameters, before="", **options):
         found = model(body, parameters, before=before)
         options = {"registers": False} | options
-        mapping = choose_mapping(found.scop, found.dependences, Options(**options))
+        mapping = choose_mapping(found.scop, found.dependences, context_of(**options))
         check_schedule(mapping.schedule, found.dependences, found.scop.domain)
         plan = Plan(
             mapping.schedule, mapping.directives, (), trip_counts(found.scop), 0, registers=mapping.registers

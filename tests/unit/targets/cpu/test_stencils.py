@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from contexts import context_of
 
-from polybuild.options import Options
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.stencils import has_stencil
@@ -49,7 +49,7 @@ MIRROR = """
 
 
 def sizes(found, **options):
-    known = Options(**options)
+    known = context_of(**options)
     mapping = map_to_cpu(found.scop, found.dependences, found.scop.schedule, known)
     check_schedule(mapping.schedule, found.dependences, found.scop.domain)
     return mapping.tile_sizes
@@ -92,11 +92,11 @@ def test_any_sizes_give_legal_tiles(shape, given, model):
 )
 def test_nests_that_are_left_to_rectangles(body, parameters, model):
     found = model(body, parameters)
-    assert not has_stencil(found.scop, found.dependences, Options())
+    assert not has_stencil(found.scop, found.dependences, context_of())
 
 
 def test_rectangles_where_they_are_asked_for(model):
     found = model(HEAT, PLANE)
-    assert has_stencil(found.scop, found.dependences, Options())
-    assert not has_stencil(found.scop, found.dependences, Options(tile_shape="rectangular"))
-    assert not has_stencil(found.scop, found.dependences, Options(tile=False))
+    assert has_stencil(found.scop, found.dependences, context_of())
+    assert not has_stencil(found.scop, found.dependences, context_of(tile_shape="rectangular"))
+    assert not has_stencil(found.scop, found.dependences, context_of(tile=False))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from contexts import context_of
 
-from polybuild.options import Options
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.tilesizes import (
     element_size,
@@ -36,20 +36,20 @@ def product(band):
     [((16,), (16, 16, 16)), ((8, 4), (8, 4, 4)), ((1, 2, 3), (1, 2, 3)), ((1, 2, 3, 4), (1, 2, 3))],
 )
 def test_given_sizes(given, expected, product):
-    assert tile_sizes(product(), 3, 1, Options(tile_sizes=given)) == expected
+    assert tile_sizes(product(), 3, 1, context_of(tile_sizes=given)) == expected
 
 
 @pytest.mark.parametrize("kibibytes", [256, 1024, 4096])
 @pytest.mark.parametrize("vector", [None, 1])
 def test_a_tile_fits_into_half_the_second_level_cache(vector, kibibytes, product):
-    options = Options(l2_size=kibibytes * 1024)
-    sizes = tile_sizes(product(), 3, vector, options)
-    assert footprint(product(), sizes) <= options.l2_size // 2
+    context = context_of(l2_size=kibibytes * 1024)
+    sizes = tile_sizes(product(), 3, vector, context)
+    assert footprint(product(), sizes) <= context.machine.l2.bytes // 2
 
 
 def test_sizes_grow_with_the_cache_and_shrink_with_the_element(product):
     def points(element, size):
-        one, two, three = tile_sizes(product(element), 3, None, Options(l2_size=size))
+        one, two, three = tile_sizes(product(element), 3, None, context_of(l2_size=size))
         return one * two * three
 
     assert points("double", 64 * 1024) < points("double", 1024 * 1024)
@@ -57,7 +57,7 @@ def test_sizes_grow_with_the_cache_and_shrink_with_the_element(product):
 
 
 def test_the_smallest_cache_still_gets_tiles(product):
-    assert all(size > 1 for size in tile_sizes(product(), 3, 1, Options(l2_size=1)))
+    assert all(size > 1 for size in tile_sizes(product(), 3, 1, context_of(l2_size=1)))
 
 
 def test_footprint_counts_each_array_once(product):

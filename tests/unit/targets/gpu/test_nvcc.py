@@ -12,7 +12,6 @@ from polybuild.targets.gpu.nvcc import (
     KernelUsage,
     build_image,
     find_nvcc,
-    may_contract,
     usage_of,
 )
 
@@ -92,20 +91,6 @@ ptxas info    : Used 12 registers, 360 bytes cmem[0]
 
 def test_what_kernels_need():
     assert usage_of(LOG) == (KernelUsage("one", "sm_80", 40, 4096, 24), KernelUsage("two", "sm_90", 12, 0, 0))
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        ([], True),
-        (["-O3", "-ffp-contract=off"], False),
-        (["-std=c99"], False),
-        (["-std=gnu99"], True),
-        (["-std=c11", "-ffp-contract=fast"], True),
-    ],
-)
-def test_contraction_as_the_compiler_does_it(flags, expected):
-    assert may_contract(flags) is expected
 
 
 def test_the_module_in_c_has_the_bytes_that_went_in(tmp_path):

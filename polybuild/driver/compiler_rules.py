@@ -1,0 +1,52 @@
+"""What the build's compiler may do with a file, read from its predefined macros and its flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from polybuild.context import CompilerRules
+
+
+def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRules:
+    """The rules for a file compiled with ``flags``.
+
+    ``macros`` are the names of the compiler's predefined macros; without any it is taken to optimise.
+    """
+    return CompilerRules(
+        optimises=not macros or "__OPTIMIZE__" in macros,
+        may_reassociate=_may_reassociate(macros, frozenset(flags)),
+        may_contract=_may_contract(flags),
+        strict_aliasing=_has_strict_aliasing(flags),
+    )
+
+
+def _may_reassociate(macros: AbstractSet[str], flags: AbstractSet[str]) -> bool:
+    """Whether the compiler itself may change the order of floating-point operations.
+
+    gcc says so in a macro, and needs signed zeros and traps out of the way for it. clang only
+    tells that everything is allowed; it has the same rule.
+    """
+    if "__FAST_MATH__" in macros or "__ASSOCIATIVE_MATH__" in macros:
+        # what fast means may have been taken back in part
+        return "__ASSOCIATIVE_MATH__" in macros or "-fno-associative-math" not in flags
+    wanted = {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"}
+    return "__clang__" in macros and wanted <= flags
+
+
+def _may_contract(flags: Sequence[str]) -> bool:
+    """Whether ``flags`` let the C compiler fuse a product and a sum, as gcc and clang read them."""
+    contract = True
+    for flag in flags:
+        if flag.startswith("-ffp-contract="):
+            contract = flag != "-ffp-contract=off"
+        elif re.fullmatch(r"-std=(c|iso)\d.*|-ansi", flag):
+            contract = False
+    return contract
+
+
+def _has_strict_aliasing(flags: Sequence[str]) -> bool:
+    """Whether the compiler may rely on C's rules of effective types."""
+    told = [flag for flag in flags if flag in {"-fstrict-aliasing", "-fno-strict-aliasing"}]
+    return not told or told[-1] == "-fstrict-aliasing"
