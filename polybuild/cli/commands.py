@@ -71,12 +71,12 @@ def _dispatch(words: Sequence[str]) -> int:
             "a command is missing: compile, explain, cc, cache or doctor (see 'polybuild --help')"
         )
     command, rest = words[0], words[1:]
-    if command not in _COMMANDS:
+    if command not in COMMANDS:
         kind = "option" if command.startswith("-") else "command"
         raise UsageError(f"unknown {kind} '{command}' (see 'polybuild --help')")
     if command.startswith("-") and rest:
         raise UsageError(f"unexpected '{rest[0]}' after {command}")
-    return _COMMANDS[command](rest)
+    return COMMANDS[command](rest)
 
 
 def _compile(words: Sequence[str]) -> int:
@@ -251,7 +251,7 @@ def _help(_: Sequence[str]) -> int:
     return 0
 
 
-_COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
+COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "compile": _compile,
     "explain": _explain,
     "cc": _cc,
@@ -263,6 +263,7 @@ _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "--help": _help,
     "-h": _help,
 }
+"""What runs each command: its arguments to the exit code."""
 
 
 def _detects(request: Request) -> bool:

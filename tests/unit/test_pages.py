@@ -1,4 +1,4 @@
-"""What pages for people name is there: files of the package and of the tests, folders, links."""
+"""What pages for people name is there: modules, folders, links; and tests stand where they are looked for."""
 
 from __future__ import annotations
 
@@ -47,3 +47,14 @@ def test_what_is_not_there_is_seen():
         "attic.py",
         "attic/",
     ]
+
+
+def test_unit_tests_mirror_the_package():
+    tests = ROOT / "tests" / "unit"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path("architecture")}
+    assert [str(folder) for folder in folders if not (ROOT / "polybuild" / folder).is_dir()] == []
+
+
+def test_base_names_of_tests_are_unique():
+    names = sorted(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name in set(names) if names.count(name) > 1] == []

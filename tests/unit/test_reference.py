@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import polybuild
-from polybuild.cli.commands import _COMMANDS
+from polybuild.cli.commands import COMMANDS
 from polybuild.options import Options
 
 PACKAGE = Path(polybuild.__file__).parent
@@ -39,5 +39,5 @@ def test_every_option_and_command_is_explained():
     text = (REFERENCE / "cli.md").read_text()
     for knob in dataclasses.fields(Options):
         assert f"`--{knob.name.replace('_', '-')} " in text, knob.name
-    for command in _COMMANDS:
+    for command in COMMANDS:
         assert command in text or command == "-h"

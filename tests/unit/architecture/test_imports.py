@@ -28,16 +28,14 @@ def test_every_room_of_the_table_is_there_and_every_module_has_one():
     for room in ROOMS:
         path = package / room.replace(".", "/")
         assert path.is_dir() or path.with_suffix(".py").is_file(), room
-    for module in package_modules():
-        assert not module or room_of(module, ROOMS) >= 0
+    for name, module in package_modules().items():
+        assert not name or not module.text or room_of(name, ROOMS) >= 0
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_imports_go_down():
     assert wrong_arrows(imports(package_modules()), ROOMS) == []
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_no_module_imports_itself_through_others():
     assert circles(imports(package_modules())) == []
 
@@ -82,7 +80,6 @@ def runtime() -> dict[str, str]:
     return {path.name: path.read_text() for path in (ROOT / "polybuild/runtime/src").glob("*.c")}
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_files_of_the_runtime_call_each_other_in_no_circle():
     calls = runtime_calls(runtime())
     assert len(set().union(*calls.values())) > 4

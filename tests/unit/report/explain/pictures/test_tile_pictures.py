@@ -9,7 +9,7 @@ import pytest
 from polybuild.report.explain.pictures.shapes import pictures
 from polybuild.report.explain.pictures.tiles import tile_picture
 
-DOCS = Path(__file__).parents[4] / "docs"
+DOCS = Path(__file__).parents[5] / "docs"
 
 
 @pytest.fixture(scope="module")
