@@ -26,7 +26,7 @@ from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Location, Unsupported
-from polybuild.scop.model import AccessKind, Array, Parameter, Scop
+from polybuild.scop.model import AccessKind, Array, Parameter, Provenance, Scop
 from polybuild.source.model import Region
 
 _set = isl.dim_type.set
@@ -73,7 +73,7 @@ def find_overlaps(
         if not (first.written or second.written) or not _may_alias(first.array, second.array, pointers):
             continue
         typed = strict and not _same_type(first.array.element, second.array.element)
-        both = first.array.by_pointer and second.array.by_pointer
+        both = first.array.provenance.by_pointer and second.array.provenance.by_pointer
         if typed and (second in values or not both):
             continue
         try:
@@ -137,19 +137,20 @@ def _first_access(scop: Scop, array: Array) -> Location:
 
 def _may_alias(first: Array, second: Array, pointers: frozenset[str]) -> bool:
     """Whether they may be the same memory, types aside."""
-    if first.target and first.target == second.target:
+    one, other = first.provenance, second.provenance
+    if one.target and one.target == other.target:
         return False  # two members of the structures that one pointer leads to
-    if first.by_pointer and second.by_pointer:
-        return not _promised(first, second, pointers) and not _promised(second, first, pointers)
-    if not first.by_pointer and not second.by_pointer:
+    if one.by_pointer and other.by_pointer:
+        return not _promised(one, other, pointers) and not _promised(other, one, pointers)
+    if not one.by_pointer and not other.by_pointer:
         return False
-    named, pointed = (second, first) if first.by_pointer else (first, second)
-    return not pointed.restrict and _reachable(named)
+    named, pointed = (other, one) if one.by_pointer else (one, other)
+    return not pointed.restrict and named.is_reachable
 
 
-def _promised(array: Array, other: Array, pointers: frozenset[str]) -> bool:
-    """Whether ``restrict`` of ``array`` tells it from ``other``, which must not be derived from it."""
-    return array.restrict and (other.restrict or other.target in pointers)
+def _promised(own: Provenance, other: Provenance, pointers: frozenset[str]) -> bool:
+    """Whether ``restrict`` of ``own`` tells it from ``other``, which must not be derived from it."""
+    return own.restrict and (other.restrict or other.target in pointers)
 
 
 def _fixed_parameters(region: Region) -> frozenset[str]:
@@ -190,19 +191,12 @@ def _same_type(first: types.Type, second: types.Type) -> bool:
     return not (isinstance(first, arithmetic) and isinstance(second, arithmetic))
 
 
-def _reachable(array: Array) -> bool:
-    """Whether a pointer from elsewhere can point into this object."""
-    return array.address_taken or array.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
-
-
 def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     """Whether a pointer can lead to the object that ``parameter`` is the value of."""
     expression = _outermost(parameter.expression)
     if isinstance(expression, c_ast.ID):
         symbol = region.visible.symbols.get(expression.name)
-        return symbol is not None and (
-            symbol.address_taken or symbol.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
-        )
+        return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
     if isinstance(expression, c_ast.UnaryOp):  # or it is a negative number
         return bool(expression.op == "*")
     return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef)
@@ -224,10 +218,12 @@ def _read_object(parameter: Parameter, scop: Scop) -> Array:
         expression=parameter.expression,
         element=parameter.type,
         extents=(),
-        storage=StorageClass.GLOBAL,
+        provenance=Provenance(
+            StorageClass.GLOBAL,
+            by_pointer=not isinstance(root, c_ast.ID),
+            target=pointer if isinstance(pointer, str) else "",
+        ),
         location=scop.location,
-        by_pointer=not isinstance(root, c_ast.ID),
-        target=pointer if isinstance(pointer, str) else "",
     )
 
 

@@ -181,15 +181,15 @@ def false_dependences(
 
 def may_be_private(array: Array, live_out: frozenset[str]) -> bool:
     """Whether threads may have copies: automatic storage, unseen from outside, dead afterwards."""
-    if array.address_taken or array.by_pointer:
+    if array.provenance.address_taken or array.provenance.by_pointer:
         return False
     if array.local:
         return True
     name = getattr(array.expression, "name", None)
     if not isinstance(name, str) or name in live_out:
         return False
-    return array.storage is StorageClass.LOCAL or (
-        array.storage is StorageClass.PARAMETER and array.is_scalar
+    return array.provenance.storage is StorageClass.LOCAL or (
+        array.provenance.storage is StorageClass.PARAMETER and array.is_scalar
     )
 
 

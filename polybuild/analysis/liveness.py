@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polybuild.c.symbols import StorageClass
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 
@@ -17,8 +16,5 @@ def live_after(region: Region) -> frozenset[str]:
     return frozenset(
         name
         for name, symbol in region.visible.symbols.items()
-        if name in used
-        or symbol.address_taken
-        or symbol.volatile
-        or symbol.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
+        if name in used or symbol.address_taken or symbol.volatile or symbol.storage.is_static
     )

@@ -20,6 +20,11 @@ class StorageClass(Enum):
     STATIC = "static"  # static inside the enclosing function
     GLOBAL = "global"  # file scope, static or extern
 
+    @property
+    def is_static(self) -> bool:
+        """Whether such variables live as long as the program, so that called functions may change them."""
+        return self in {StorageClass.STATIC, StorageClass.GLOBAL}
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

@@ -39,6 +39,11 @@ class Variable:
     restrict: bool = False
     thread_local: bool = False
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether a pointer from elsewhere, or another function, can reach the object."""
+        return self.address_taken or self.storage.is_static
+
 
 @dataclass(frozen=True, slots=True)
 class Names:

@@ -352,7 +352,7 @@ def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
     """``{ [i0, ...] -> [x] }`` for any ``x`` that a subscript of ``array`` may have at ``position``."""
     anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, depth, 1))
     extent = array.extents[position]
-    if position == 0 and (array.by_pointer or extent is None):
+    if position == 0 and (array.provenance.by_pointer or extent is None):
         return anything
     subscript = spaces.dimension(1, 0)
     anything = isl.Map.from_domain_and_range(spaces.universe(depth), subscript.nonneg_set())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import IntegerType, PointerType, Type
 from polybuild.diagnostics import Unsupported
@@ -28,12 +27,12 @@ def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDr
         return
     fixed: dict[str, Type | None] = {}
     for counter in counters:
-        if _is_reachable(counter):
+        if counter.is_reachable:
             fixed[counter.name] = counter.type
     for access in accesses:
         base = access.base
-        if access.array.by_pointer and (
-            _is_reachable(base.variable)
+        if access.array.provenance.by_pointer and (
+            base.variable.is_reachable
             or (_is_in_memory(base) and isinstance(base.variable.type, PointerType))
         ):
             fixed[base.variable.name] = None
@@ -52,12 +51,9 @@ def check_fixed_values(counters: Iterable[Variable], accesses: Iterable[AccessDr
 def _may_write_elsewhere(access: AccessDraft) -> bool:
     """Whether it writes through a pointer that is not known to be the only way to its target."""
     array = access.array
-    return access.kind is not AccessKind.READ and array.by_pointer and not array.restrict
-
-
-def _is_reachable(root: Variable) -> bool:
-    """Whether a pointer of the program can point at ``root``."""
-    return root.storage in {StorageClass.GLOBAL, StorageClass.STATIC} or root.address_taken
+    return (
+        access.kind is not AccessKind.READ and array.provenance.by_pointer and not array.provenance.restrict
+    )
 
 
 def _is_in_memory(base: LvalueReference) -> bool:

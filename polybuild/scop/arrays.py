@@ -15,7 +15,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
-from polybuild.scop.model import Array
+from polybuild.scop.model import Array, Provenance
 from polybuild.scop.parameters import IslNames
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import LvalueReference
@@ -79,14 +79,16 @@ class Arrays:
             expression=reference.expression,
             element=reference.type,
             extents=extents,
-            storage=variable.storage,
+            provenance=Provenance(
+                variable.storage,
+                by_pointer=reference.by_pointer,
+                restrict=reference.restrict,
+                target=reference.target,
+                address_taken=variable.address_taken,
+            ),
             location=variable.location,
             local=variable.local,
             declared=variable.declaration if variable.local else None,
-            by_pointer=reference.by_pointer,
-            restrict=reference.restrict,
-            target=reference.target,
-            address_taken=variable.address_taken,
             suffixes=(*[""] * len(inner), *reference.suffixes),
             flat=len(inner) + 1,
         )

@@ -124,7 +124,7 @@ class CallReader:
                     reader.touch(Anything.below(argument), site.point, AccessKind.READ)
         if effects.reads_everything:
             self.everything.add(self._open[0][1])
-            outside = (each for each in site.facts.names.iterators.values() if _is_reachable(each))
+            outside = (each for each in site.facts.names.iterators.values() if each.is_reachable)
             self._check_counters(callee, outside, site)
         for names, kind in ((effects.reads, AccessKind.READ), (effects.writes, AccessKind.MAY_WRITE)):
             for name in names:
@@ -286,10 +286,6 @@ def _with_constants(body: Region, caller: Region) -> Region:
     scope = body.visible.scope.inner()
     scope.enumerators = {**caller.visible.enumerators, **scope.enumerators}
     return dataclasses.replace(body, visible=dataclasses.replace(body.visible, scope=scope))
-
-
-def _is_reachable(variable: Variable) -> bool:
-    return variable.address_taken or variable.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def _is_single(variable: Variable) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
@@ -13,8 +12,6 @@ from polybuild.scop.accesses import any_element
 from polybuild.scop.draft import StatementDraft
 from polybuild.scop.model import AccessKind
 from polybuild.scop.parameters import Parameters
-
-_SHARED = {StorageClass.GLOBAL, StorageClass.STATIC}
 
 
 def check_parameters(drafts: Collection[StatementDraft], names: Names, parameters: Parameters) -> None:
@@ -64,8 +61,8 @@ def with_reads_of_everything(drafts: list[StatementDraft], calls: Collection[obj
         for draft in drafts
         for each in draft.accesses
         if each.kind is not AccessKind.READ
-        and not each.array.restrict
-        and (each.array.by_pointer or each.array.address_taken or each.array.storage in _SHARED)
+        and not each.array.provenance.restrict
+        and (each.array.provenance.by_pointer or each.array.provenance.is_reachable)
     }
     found = []
     for draft in drafts:

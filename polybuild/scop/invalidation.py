@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import walk
 from polybuild.normalise.names import Variable
 
@@ -40,6 +39,6 @@ class ExtentInvalidation:
         declared = self._declared.get(array.declaration, -1)
         if self._declared.get(extent.declaration, -1) > declared:
             return True
-        shared = extent.storage in {StorageClass.GLOBAL, StorageClass.STATIC} or extent.address_taken
+        shared = extent.is_reachable
         last = max(self._writes.get(extent.name, -1), self._calls if shared else -1)
         return last > declared

@@ -47,6 +47,27 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the elements of an array live, and what may overlap them.
+
+    ``by_pointer`` is true when other arrays reached by pointers may overlap it (function
+    parameters, pointers), ``restrict`` if the program promised otherwise. ``target`` names
+    the pointer that leads to it; two arrays behind one pointer are two members.
+    """
+
+    storage: StorageClass
+    by_pointer: bool = False
+    restrict: bool = False
+    target: str = ""
+    address_taken: bool = False
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether a pointer from elsewhere can point to the elements."""
+        return self.address_taken or self.storage.is_static
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """A variable that the region accesses: an array, or a scalar (no extents).
 
@@ -55,12 +76,9 @@ class Array:
     dimension, outermost first, each a ``{ [] -> [n] }`` piecewise expression of
     the parameters, None where unknown (an outermost ``[]`` or a pointer).
     ``local`` is true for a variable declared inside the region; ``declared`` is
-    its declaration then. ``by_pointer`` is true when other arrays reached by
-    pointers may overlap it (function parameters, pointers), ``restrict`` if the
-    program promised otherwise. ``suffixes`` has one entry per dimension: the member
+    its declaration then. ``suffixes`` has one entry per dimension: the member
     accesses written after that subscript (``a[i].x`` is ``a`` with the suffix ``.x``).
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
-    ``target`` names the pointer that leads to it; two arrays behind one pointer are two members.
     ``copied`` names the array whose elements one that polybuild added holds, else it is empty.
     The first ``flat`` dimensions are a view: C reaches them by one subscript, row-major
     in the extents of all but the first of them.
@@ -70,16 +88,12 @@ class Array:
     expression: c_ast.Node
     element: Type
     extents: tuple[isl.PwAff | None, ...]
-    storage: StorageClass
+    provenance: Provenance
     location: Location
     local: bool = False
     declared: c_ast.Decl | None = None
-    by_pointer: bool = False
-    restrict: bool = False
-    address_taken: bool = False
     suffixes: tuple[str, ...] = ()
     flat: int = 1
-    target: str = ""
     copied: str = ""
 
     @property

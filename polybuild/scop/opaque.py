@@ -19,7 +19,6 @@ from contextlib import contextmanager
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
@@ -35,7 +34,6 @@ from polybuild.scop.program_point import ProgramPoint
 
 _dim = isl.dim_type
 
-_SHARED = {StorageClass.GLOBAL, StorageClass.STATIC}
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 _CURED = {
@@ -264,7 +262,7 @@ class OpaqueReader:
         """Whether nothing but the header changes the counter, so that it can be a dimension."""
         if counter in self._facts.names.written or counter.address_taken or counter.volatile:
             return False
-        if counter.storage in _SHARED and any(isinstance(each, c_ast.FuncCall) for each in walk(node.stmt)):
+        if counter.storage.is_static and any(isinstance(each, c_ast.FuncCall) for each in walk(node.stmt)):
             return False
         return not any(
             self._facts.names.iterators.get(each) is counter for each in walk(node.stmt) if each is not node

@@ -246,7 +246,7 @@ def _subscripted(
 
 def _promises(base: LvalueReference) -> bool:
     """Whether ``restrict`` on a pointer is believed: one of file scope promises more than programs keep."""
-    return bool(base.members) or base.variable.storage not in {StorageClass.GLOBAL, StorageClass.STATIC}
+    return bool(base.members) or not base.variable.storage.is_static
 
 
 def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:

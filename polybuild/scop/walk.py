@@ -11,7 +11,6 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location, walk
 from polybuild.c.synthetic import LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
@@ -150,10 +149,7 @@ class ModelBuilder:
         return variable in self._names.escaping or self._is_live(variable)
 
     def _is_live(self, variable: Variable) -> bool:
-        outlives = (
-            variable.storage in {StorageClass.GLOBAL, StorageClass.STATIC}
-            or variable.name in self._read_after
-        )
+        outlives = variable.storage.is_static or variable.name in self._read_after
         return not variable.local and outlives
 
     def _require(self, violations: Iterable[Violation]) -> None:

@@ -18,7 +18,7 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import always_evaluates, duplicate
 from polybuild.c.types import IntegerType
 from polybuild.poly.relations import sets_of
-from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.temporaries import unsuited_to_buffers
 
 # References to the same elements from which on expansion saves more than copying in and out takes.
@@ -83,7 +83,7 @@ def _expansion_of(array: Array, taken: set[str]) -> Array:
         c_ast.ID(name),
         array.element,
         array.extents,
-        StorageClass.LOCAL,
+        Provenance(StorageClass.LOCAL),
         array.location,
         local=True,
         copied=array.spelling,

@@ -83,7 +83,7 @@ def _has_some(array: Array, elements: isl.Set) -> bool:
     local = isl.LocalSpace.from_space(elements.get_space())
     zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
     for dimension, extent in enumerate(array.extents):
-        if extent is None or (array.by_pointer and dimension == 0):
+        if extent is None or (array.provenance.by_pointer and dimension == 0):
             continue
         subscript = isl.PwAff.var_on_domain(local, isl.dim_type.set, dimension)
         elements = elements.intersect(subscript.ge_set(zero))

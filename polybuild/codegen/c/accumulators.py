@@ -99,7 +99,7 @@ def _place(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorPlace | 
         return None
     text = build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(element.coalesce()))
     array = accumulator.array
-    sure = array.is_scalar and not array.by_pointer
+    sure = array.is_scalar and not array.provenance.by_pointer
     return AccumulatorPlace(accumulator, text, None if sure else element.domain())
 
 

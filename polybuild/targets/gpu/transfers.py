@@ -102,7 +102,7 @@ def _corners(array: Array, elements: isl.Set) -> tuple[tuple[isl.PwAff, ...], tu
         if bounded:
             lowest.append(elements.dim_min(dim).coalesce())
             highest.append(elements.dim_max(dim).coalesce())
-        elif extent is not None and not (dim == 0 and array.by_pointer):
+        elif extent is not None and not (dim == 0 and array.provenance.by_pointer):
             reached = elements.params()
             last = extent.project_domain_on_params().add_constant_val(isl.Val(-1))
             lowest.append(isl.PwAff.val_on_domain(reached, isl.Val(0)))

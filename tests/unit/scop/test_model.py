@@ -61,7 +61,7 @@ def test_matrix_product():
     assert scop.context.is_equal(isl.Set("[n] -> { : n > 0 }"))
     array = scop.arrays[0]
     assert array.name == "C"
-    assert array.by_pointer
+    assert array.provenance.by_pointer
     assert str(array.extents[1]) == "[n] -> { [] -> [(n)] }"
 
 
@@ -162,8 +162,8 @@ def test_members_of_structures():
     arrays = {each.name: each for each in scop.arrays}
     assert arrays["q_x"].suffixes == (".x",)
     assert arrays["s_cell_y"].suffixes == (".y", "")
-    assert arrays["p_grid"].by_pointer
-    assert not arrays["s_sum"].by_pointer
+    assert arrays["p_grid"].provenance.by_pointer
+    assert not arrays["s_sum"].provenance.by_pointer
     # the second subscript of s.cell[2].y must stay inside
     assert condition(scop).is_equal(isl.Set("[p_n] -> { : p_n <= 8 }"))
 
