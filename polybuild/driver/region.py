@@ -18,7 +18,7 @@ from polybuild.analysis.reductions import find_reductions
 from polybuild.analysis.trip_counts import is_small, trip_counts
 from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
-from polybuild.codegen.file.region import Plan, RegionText, write_region
+from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver.details import Details
@@ -229,19 +229,23 @@ def _transform(
         parallel = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
         check_by_running(ordered, mapping.schedule, chosen.dependences, parallel)
     overlaps = partial(find_overlaps, scop, region, strict=context.compiler.strict_aliasing)
-    plan = Plan(
+    plan = HostPlan(
         mapping.schedule,
         mapping.directives,
+        mapping.buffers,
+        mapping.registers,
+        mapping.accumulators,
+        unoptimised=not context.compiler.optimises,
+    )
+    checks = RunTimeChecks(
         overlaps(untouched=_names_of(mapping.buffers)),
         trip_counts(scop),
         options.min_work,
-        buffers=mapping.buffers,
-        checked=chosen.dependences if options.verify else None,
-        registers=mapping.registers,
-        accumulators=mapping.accumulators,
-        unoptimised=not context.compiler.optimises,
+        chosen.dependences if options.verify else None,
     )
-    text, device_remarks = _write(replace(model, scop=ordered), plan, asked.options, held, overlaps)
+    text, device_remarks = _write(
+        replace(model, scop=ordered), plan, checks, asked.options, held, overlaps=overlaps
+    )
     remarks = [*model.remarks, *mapping.remarks, *refused, *device_remarks]
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
@@ -282,9 +286,11 @@ def _names_of(buffers: Sequence[Buffer]) -> set[str]:
 
 def _write(
     model: _Model,
-    plan: Plan,
+    plan: HostPlan,
+    checks: RunTimeChecks,
     options: Options,
     held: Sequence[Array],
+    *,
     overlaps: Callable[..., tuple[Overlap, ...]],
 ) -> tuple[RegionText, tuple[str, ...]]:
     """The text of a region, with kernels for a device where it has a backend; and why there are none.
@@ -292,7 +298,7 @@ def _write(
     ``held`` are its temporary arrays. ``overlaps`` finds what must be apart, given the arrays left alone.
     """
     scop, region = model.scop, model.region
-    text = write_region(scop, region, plan, region.begin.file)
+    text = write_region(scop, region, plan, checks)
     if options.backend == "openmp":
         return text, ()
     try:
@@ -302,13 +308,11 @@ def _write(
             for_device = plan_for_gpu(scop, model.dependences, options, live, held)
         on_device = _names_of(for_device.buffers)
         if not _names_of(plan.buffers) <= on_device:  # the kernels use more memory than the host does
-            plan = replace(plan, overlaps=overlaps(untouched=_names_of(plan.buffers) & on_device))
+            checks = replace(checks, overlaps=overlaps(untouched=_names_of(plan.buffers) & on_device))
         least = _LAUNCH_WORK if options.min_work else 0
-        request = DeviceRequest(for_device, DIALECTS[options.backend], plan.work, least)
+        request = DeviceRequest(for_device, DIALECTS[options.backend], checks.work, least)
         with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
-            return write_region(
-                scop, region, replace(plan, device=request), region.begin.file
-            ), for_device.remarks
+            return write_region(scop, region, plan, checks, request), for_device.remarks
     except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
         return text, (f"runs on the host: {refusal}",)
     except isl.Error as error:

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.analysis import dependences
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.file import prologue, region
+from polybuild.codegen.file import boundary, prologue
 from polybuild.driver import region as regions
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
@@ -98,15 +98,15 @@ def missing_private() -> None:
 @_fault
 def wrong_final_value() -> None:
     """A counter is off by one after the region."""
-    final_value = region._final_value
+    final_value = boundary.BoundaryPrinter.final_value
 
-    def off_by_one(value: object, *rest: object) -> list[str]:
+    def off_by_one(self: object, value: object) -> list[str]:
         if value.value is not None:
             one = isl.PwAff.val_on_domain(value.value.domain(), isl.Val(1))
             value = dataclasses.replace(value, value=value.value.add(one))
-        return final_value(value, *rest)
+        return final_value(self, value)
 
-    _replace(region, "_final_value", off_by_one)
+    _replace(boundary.BoundaryPrinter, "final_value", off_by_one)
 
 
 @_fault

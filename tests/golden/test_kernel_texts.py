@@ -15,7 +15,7 @@ from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.module import kernel_source
-from polybuild.codegen.file.region import Plan, write_region
+from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.options import Options
 from polybuild.scop.extract import extract_scop
 from polybuild.source.reader import read_source
@@ -32,8 +32,8 @@ def test_text(dialect, suffix, request):
     scop = extract_scop(region)
     dependences = compute_dependences(scop, live_after(region))
     wanted = DeviceRequest(plan_for_gpu(scop, dependences, OPTIONS), DIALECTS[dialect], trip_counts(scop), 0)
-    plan = Plan(scop.schedule, {}, (), (), 0, device=wanted)
-    text = kernel_source([write_region(scop, region, plan, "product.c").device])
+    plan = HostPlan(scop.schedule, {})
+    text = kernel_source([write_region(scop, region, plan, RunTimeChecks(), wanted).device])
     golden = HERE / "kernels" / f"product.{suffix}"
     if request.config.getoption("--update-golden"):
         golden.write_text(text, encoding="utf-8")

@@ -3,68 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import islpy as isl
-from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
-from polybuild.analysis.inspectors import Inspector
-from polybuild.c.syntax_tree import walk
-from polybuild.c.types import IntegerType
-from polybuild.codegen.c.accumulators import accumulator_names
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
-from polybuild.codegen.c.bodies import c_text
-from polybuild.codegen.c.buffers import NamedBuffer, Scopes, named_buffers, with_constants
+from polybuild.codegen.c.buffers import Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, has_too_little_work
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.inspectors import (
     InspectorText,
     extrema_declarations,
     inspectors_of,
-    name_extrema,
     write_inspectors,
 )
 from polybuild.codegen.c.locals import local_declarations
 from polybuild.codegen.c.loops import COUNTER_TYPE, Line, LoopPrinter, register
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
-from polybuild.codegen.file.names import PREFIX, fresh, identifiers
+from polybuild.codegen.file.boundary import BoundaryPrinter
+from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
-from polybuild.scop.model import FinalValue, Scop
+from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to write for a region: the new order and what it needs.
+class HostPlan:
+    """How a region runs on the host.
 
-    ``directives`` maps the marks of ``schedule`` to what is told of
-    the loop under the mark; ``buffers`` stand for temporary arrays; ``work`` lists, per
-    statement, upper bounds on the trip counts of its loops; the region runs its original
-    loops when the sum of their products is below ``min_work``. ``device`` says what a device
-    may run instead. With ``checked`` the region can check itself when it runs. ``registers``
-    are the register tiles of ``schedule``, ``accumulators`` the variables its reductions need. Where
-    compilers are ``unoptimised`` counters and parameters ask for registers.
+    ``directives`` has what is told of the loop under a mark of ``schedule``. ``buffers`` stand for
+    temporary arrays, ``accumulators`` for what reductions accumulate in; ``registers`` are register
+    tiles: all have marks in ``schedule``, too. Where the compiler is ``unoptimised`` counters and
+    parameters ask for registers.
     """
 
     schedule: isl.Schedule
     directives: Mapping[Mark, LoopDirective]
-    overlaps: tuple[Overlap, ...]
-    work: tuple[tuple[isl.PwAff, ...], ...]
-    min_work: int
     buffers: tuple[Buffer, ...] = ()
-    device: DeviceRequest | None = None
-    checked: Dependences | None = None
     registers: tuple[RegisterTile, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
     unoptimised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimeChecks:
+    """What is looked at when a region runs, before the new order may.
+
+    ``overlaps`` must not be. ``work`` has upper bounds on the trip counts of the loops of each statement;
+    the original loops run when the sum of their products is below ``min_work``. With ``verified``,
+    the dependences that the new order respects, the region can compare itself with the original.
+    """
+
+    overlaps: tuple[Overlap, ...] = ()
+    work: tuple[tuple[isl.PwAff, ...], ...] = ()
+    min_work: int = 0
+    verified: Dependences | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,177 +103,123 @@ class RegionText:
         return (*self.conditions, *(each for stage in self.stages for each in stage.conditions))
 
 
-def write_region(scop: Scop, region: Region, plan: Plan, file: str) -> RegionText:
-    """Generate the C text of one region; ``file`` is what ``#line`` calls the user's file."""
-    helpers: set[str] = set()
-    used = frozenset(identifiers(region.statements))
-    names = _parameter_names(scop, used)
-    printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
-    build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+def write_region(
+    scop: Scop, region: Region, plan: HostPlan, checks: RunTimeChecks, device: DeviceRequest | None = None
+) -> RegionText:
+    """Generate the C text of one region, and of what ``device`` asks for.
 
-    taken = used - _only_counters(scop) | frozenset(names.values())
-    extrema = name_extrema(inspectors_of(plan.overlaps), used | frozenset(names.values()))
-    printed = ConditionPrinter(scop, names, helpers, extrema)
-    buffers = named_buffers(plan.buffers, used | taken)
-    variables = accumulator_names(plan.accumulators, {*used, *taken, *_names_of(buffers)})
-    ast = build_ast(scop, plan.schedule, buffers, plan.registers, plan.accumulators)
-    buffers = with_constants(buffers, (each.accesses for each in ast.instances.values()))
-    scopes = Scopes({each.buffer.mark: each for each in buffers})
-    _check(ast, scop, plan, scopes)
-    worth = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
-    directives = DirectivePrinter(worth, helpers, printed.enough_work, variables)
-    taken |= {*_names_of(buffers), *variables.values()}
-    writer = LoopPrinter(
+    Raises IllegalSchedule where isl's AST is not what the schedule says, and Unsupported for
+    what a device's language cannot express.
+    """
+    helpers: set[str] = set()
+    inspectors = inspectors_of(checks.overlaps)
+    names = name_region(scop, region, plan.buffers, plan.accumulators, inspectors)
+    conditions = ConditionPrinter(scop, names.parameters, helpers, names.extrema)
+    ast = build_ast(scop, plan.schedule, names.buffers, plan.registers, plan.accumulators)
+    names = names.for_accesses(each.accesses for each in ast.instances.values())
+    scopes = Scopes({each.buffer.mark: each for each in names.buffers})
+    _check(ast, scop, scopes)
+
+    printer = _loop_printer(ast, plan, names, scopes, conditions, helpers=helpers)
+    boundary = BoundaryPrinter(scop, names.parameters, helpers)
+    loops = printer.lines(region.begin.file)
+    finals = [line for value in scop.final_values for line in boundary.final_value(value)]
+    lines = (*local_declarations(scop, names.buffered), *loops, *finals)
+    inspecting = InspectorText(
+        scop, names.parameters, names.taken, helpers, conditions.sizes, names.extrema, region.begin.file
+    )
+    threads = any(each.parallel for each in plan.directives.values())
+    first, stages = _stages(checks, conditions, inspecting, parallel=threads)
+    kernels = None
+    if device is not None:
+        host = HostNames(names.parameters, names.taken, helpers)
+        kernels = write_device(scop, region, device, host, conditions).followed_by(finals)
+    checked = None
+    if checks.verified is not None and names.used.isdisjoint({CHECK, RUNS}):
+        on_device = {each.array.name for each in device.plan.buffers} if device else set()
+        checked, needed = verification(
+            scop,
+            checks.verified,
+            names.parameters,
+            conditions.sizes,
+            names.buffered | on_device,
+            accumulators=plan.accumulators,
+        )
+        helpers |= needed
+    text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
+    kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
+    declared = _declarations(text, boundary, names, kind=kind)
+    return replace(text, declarations=tuple(declared), helpers=frozenset(helpers))
+
+
+def _loop_printer(
+    ast: GeneratedAst,
+    plan: HostPlan,
+    names: RegionNames,
+    scopes: Scopes,
+    conditions: ConditionPrinter,
+    *,
+    helpers: set[str],
+) -> LoopPrinter:
+    """What prints the loops of ``ast``, for all but devices."""
+    directives = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
+    return LoopPrinter(
         ast,
-        names,
-        taken,
-        directives,
+        names.parameters,
+        names.taken,
+        DirectivePrinter(directives, helpers, conditions.enough_work, names.accumulators),
         helpers,
         scopes=scopes,
-        sizes=printed.sizes,
-        variables=variables,
+        sizes=conditions.sizes,
+        variables=names.accumulators,
         places=ast.accumulators,
         unoptimised=plan.unoptimised,
     )
-    loops = writer.lines(file)
-    finals = [line for value in scop.final_values for line in _final_value(value, scop, build, printer)]
-    held = {each.buffer.array.name for each in buffers}
-    locals_ = local_declarations(scop, held)
-    text = InspectorText(scop, names, taken, helpers, printed.sizes, extrema, file)
-    steps = list(in_stages(plan.overlaps))
+
+
+def _stages(
+    checks: RunTimeChecks, conditions: ConditionPrinter, inspecting: InspectorText, *, parallel: bool
+) -> tuple[tuple[Condition, ...], tuple[Stage, ...]]:
+    """The conditions that need no inspector, and the stages with those that do.
+
+    Inspectors run on several threads if ``parallel``.
+    """
+    steps = list(in_stages(checks.overlaps))
     plain = steps.pop(0)[1] if steps and not steps[0][0] else []
-    conditions = printed.all(plain, plan.work, plan.min_work)
-    stages = tuple(_stage(plan, each, printed, text) for each in steps)
-    looking = [line for stage in stages for line in (*stage.declarations, *stage.lines)]
-    lines = (*locals_, *loops, *finals)
-    device = None
-    if plan.device is not None:
-        device = write_device(scop, region, plan.device, HostNames(names, taken, helpers), printed)
-        device = device.followed_by(finals)
-    check = None
-    if plan.checked is not None and used.isdisjoint({CHECK, RUNS}):
-        unseen = held | {each.array.name for each in (plan.device.plan.buffers if plan.device else ())}
-        check, needed = verification(
-            scop, plan.checked, names, printed.sizes, unseen, accumulators=plan.accumulators
+    first = conditions.all(plain, checks.work, checks.min_work)
+    stages = [
+        Stage(
+            tuple(extrema_declarations(inspectors, inspecting.extrema)),
+            tuple(write_inspectors(inspectors, inspecting, parallel=parallel)),
+            conditions.disjoint(overlaps, runs=bool(checks.work and checks.min_work)),
         )
-        helpers |= needed
-    checks = (*check.walk, check.line) if check else ()
-    everything = (
-        *(each.text for part in (conditions, *(stage.conditions for stage in stages)) for each in part),
-        *looking,
-        *lines,
-        *(device.text if device else ()),
-        *checks,
-    )
+        for inspectors, overlaps in steps
+    ]
+    return first, tuple(stages)
+
+
+def _declarations(text: RegionText, boundary: BoundaryPrinter, names: RegionNames, *, kind: str) -> list[str]:
+    """The declarations, of type ``kind``, of the parameters that ``text`` mentions."""
+    everything = [
+        *(each.text for each in text.all_conditions),
+        *(line for stage in text.stages for line in (*stage.declarations, *stage.lines)),
+        *text.loops,
+        *(text.device.text if text.device else ()),
+        *((*text.verification.walk, text.verification.line) if text.verification else ()),
+    ]
     code = set(re.findall(r"\w+", " ".join(line for line in everything if "POLYBUILD_OMP(" not in line)))
-    used_names = set(re.findall(r"\w+", " ".join(everything)))
-    kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
-    declared = _parameter_declarations(scop, names, used_names, build, printer, kind=kind)
+    used = set(re.findall(r"\w+", " ".join(everything)))
+    declared = boundary.declarations(used, kind=kind)
     # a compiler without OpenMP sees no use of what only directives mention
-    declared += [f"(void)sizeof {each};" for each in names.values() if each in used_names - code]
-    return RegionText(
-        tuple(declared),
-        conditions,
-        lines,
-        frozenset(helpers),
-        tuple(writer.outline),
-        device,
-        check,
-        stages,
-    )
+    unseen = [each for each in names.parameters.values() if each in used - code]
+    return [*declared, *(f"(void)sizeof {each};" for each in unseen)]
 
 
-def _stage(
-    plan: Plan,
-    step: tuple[list[Inspector], list[Overlap]],
-    printed: ConditionPrinter,
-    text: InspectorText,
-) -> Stage:
-    """Inspectors, and the comparisons that they allow."""
-    inspectors, overlaps = step
-    parallel = any(each.parallel for each in plan.directives.values())
-    return Stage(
-        tuple(extrema_declarations(inspectors, text.extrema)),
-        tuple(write_inspectors(inspectors, text, parallel=parallel)),
-        printed.disjoint(overlaps, runs=bool(plan.work and plan.min_work)),
-    )
-
-
-def _check(ast: GeneratedAst, scop: Scop, plan: Plan, scopes: Scopes) -> None:
+def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:
     """Raise IllegalSchedule if isl's AST is not what the schedule says, as far as that is not certain."""
     if scopes.buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
-    if plan.registers:
+    if ast.tiles.registers:
         check_scopes(ast.root, ast.tiles, ast.vectors)
     if any(statement.domain.involves_locals() for statement in scop.statements):
         check_instance_coverage(ast.root, scop)
-
-
-def _names_of(buffers: Iterable[NamedBuffer]) -> frozenset[str]:
-    """All names that the declarations of ``buffers`` may take."""
-    return frozenset(name for each in buffers for name in (each.name, *each.variables))
-
-
-def _only_counters(scop: Scop) -> frozenset[str]:
-    """Names that mean nothing but loop counters in the region: generated loops may use them."""
-    counters = {iterator.name for statement in scop.statements for iterator in statement.iterators}
-    arrays = {name for array in scop.arrays for name in identifiers([array.expression])}
-    parameters = {name for parameter in scop.parameters for name in identifiers([parameter.expression])}
-    declared = {
-        each.name
-        for statement in scop.statements
-        for each in walk(statement.body)
-        if isinstance(each, c_ast.Decl)
-    }
-    return frozenset(counters - arrays - parameters - declared)
-
-
-def _parameter_names(scop: Scop, used: frozenset[str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for parameter in scop.parameters:
-        names[parameter.name] = fresh(PREFIX + parameter.name, used.union(names.values()))
-    return names
-
-
-def _parameter_declarations(
-    scop: Scop,
-    names: Mapping[str, str],
-    used: set[str],
-    build: isl.AstBuild,
-    printer: ExpressionPrinter,
-    *,
-    kind: str,
-) -> list[str]:
-    """One wide copy of each parameter, of type ``kind``, so that no expression of the loops can overflow."""
-    lines: list[str] = []
-    for parameter in reversed(scop.parameters):
-        if names[parameter.name] not in used:
-            continue
-        value = c_text(parameter.expression)
-        if parameter.reached is not None:
-            reached = parameter.reached.align_params(scop.context.get_space())
-            condition = printer.text(build.expr_from_set(reached), TERNARY + 1)
-            used.update(re.findall(r"\w+", condition))
-            value = f"{condition} ? {value} : 0"
-        lines.append(f"{kind} {names[parameter.name]} = {value};")
-    return lines[::-1]
-
-
-def _final_value(value: FinalValue, scop: Scop, build: isl.AstBuild, printer: ExpressionPrinter) -> list[str]:
-    """Give a counter declared before the region the value it has after the original loops."""
-    if value.value is None:
-        assert value.source is not None  # noqa: S101 - the model says so
-        return [f"{c_text(value.expression)} = {c_text(value.source)};"]
-    result = value.value.project_domain_on_params().intersect_params(scop.context).coalesce()
-    defined = result.domain()
-    if defined.is_empty():
-        return []
-    text = printer.text(build.expr_from_pw_aff(result))
-    if isinstance(value.type, IntegerType) and (value.type.width < 32 or not value.type.signed):
-        text = f"({value.type.name})({text})"  # the compiler need not warn that it wraps around
-    if value.base is not None:
-        text = f"{c_text(value.base)} + ({text})"
-    assignment = f"{c_text(value.expression)} = {text};"
-    if scop.context.is_subset(defined):
-        return [assignment]
-    return [f"if ({printer.text(build.expr_from_set(defined.gist(scop.context)))})", f"  {assignment}"]

@@ -9,7 +9,7 @@ import pytest
 from contexts import context_of
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.codegen.file.region import Plan, write_region
+from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.poly.marks import MarkKind, mark_of
 from polybuild.poly.relations import descendants
 from polybuild.schedule.legality import check_schedule
@@ -101,10 +101,9 @@ def mapped(model):
         options = {"registers": False} | options
         mapping = choose_mapping(found.scop, found.dependences, context_of(**options))
         check_schedule(mapping.schedule, found.dependences, found.scop.domain)
-        plan = Plan(
-            mapping.schedule, mapping.directives, (), trip_counts(found.scop), 0, registers=mapping.registers
-        )
-        return Mapped(mapping, nests(write_region(found.scop, found.region, plan, "one.c").loops))
+        plan = HostPlan(mapping.schedule, mapping.directives, registers=mapping.registers)
+        checks = RunTimeChecks(work=trip_counts(found.scop))
+        return Mapped(mapping, nests(write_region(found.scop, found.region, plan, checks).loops))
 
     return make
 

@@ -1,0 +1,64 @@
+"""What stands before and after the new loops of a region: its parameters, and the values it leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polybuild.c.types import IntegerType
+from polybuild.codegen.c.bodies import c_text
+from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
+from polybuild.scop.model import FinalValue, Scop
+
+
+class BoundaryPrinter:
+    """Prints the declarations of parameters, called ``names``, and the final values of variables.
+
+    ``helpers`` collects what the text needs from the prologue.
+    """
+
+    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+        self._scop = scop
+        self._names = names
+        self._printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
+        self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+
+    def final_value(self, value: FinalValue) -> list[str]:
+        """Give a counter declared before the region the value it has after the original loops."""
+        printer, build, context = self._printer, self._build, self._scop.context
+        if value.value is None:
+            assert value.source is not None  # noqa: S101 - the model says so
+            return [f"{c_text(value.expression)} = {c_text(value.source)};"]
+        result = value.value.project_domain_on_params().intersect_params(context).coalesce()
+        defined = result.domain()
+        if defined.is_empty():
+            return []
+        text = printer.text(build.expr_from_pw_aff(result))
+        if isinstance(value.type, IntegerType) and (value.type.width < 32 or not value.type.signed):
+            text = f"({value.type.name})({text})"  # the compiler need not warn that it wraps around
+        if value.base is not None:
+            text = f"{c_text(value.base)} + ({text})"
+        assignment = f"{c_text(value.expression)} = {text};"
+        if context.is_subset(defined):
+            return [assignment]
+        return [f"if ({printer.text(build.expr_from_set(defined.gist(context)))})", f"  {assignment}"]
+
+    def declarations(self, used: set[str], *, kind: str) -> list[str]:
+        """One wide copy of each parameter ``used``, of type ``kind``, so that no expression can overflow.
+
+        What the declarations mention becomes ``used``, too.
+        """
+        lines: list[str] = []
+        for parameter in reversed(self._scop.parameters):
+            if self._names[parameter.name] not in used:
+                continue
+            value = c_text(parameter.expression)
+            if parameter.reached is not None:
+                reached = parameter.reached.align_params(self._scop.context.get_space())
+                condition = self._printer.text(self._build.expr_from_set(reached), TERNARY + 1)
+                used.update(re.findall(r"\w+", condition))
+                value = f"{condition} ? {value} : 0"
+            lines.append(f"{kind} {self._names[parameter.name]} = {value};")
+        return lines[::-1]
