@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces
 from polybuild.codegen.c.ast_checks import keeps_private
@@ -19,12 +20,12 @@ from polybuild.codegen.c.buffers import Scopes
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance
 from polybuild.codegen.c.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
-from polybuild.codegen.c.held import held_elements, statements_in_a_row
-from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts
+from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
 from polybuild.codegen.file.names import PREFIX, fresh, quoted
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import AccessKind
+from polybuild.storage.scalar_replacement import OrderedAccess, is_same_element, replaced_elements
 from polybuild.targets.model import LoopDirective
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class LoopPrinter:
         self._unoptimised = unoptimised
         self._places = places
         self._accumulators = variables
-        # the variables that hold elements in the code at hand, by the elements' text
-        self._held: dict[str, str] = {}
+        # the elements that are variables in the code at hand, and the variables' names
+        self._replaced: list[tuple[isl.AstExpr, str]] = []
         # per statement, the nodes of its body that an accumulator around the code at hand stands for
         self._accumulating: dict[str, dict[int, str]] = {}
         self._active: list[Mark] = []
@@ -176,22 +177,33 @@ class LoopPrinter:
         """Statements in a row, in a block with variables for elements that they access again and again."""
         names = [each.get_annotation().get_name() for each in statements_in_a_row(node)]
         instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
-        elsewhere = {each for nodes in self._accumulating.values() for each in nodes}
-        found = held_elements(instances, self._expression().subscripts, elsewhere)
         inner = indent + _INDENT
         declared, stored = [], []
-        for each in found:
-            text = element(each.array, each.subscripts, self._sizes.get(each.array.name, ()))
-            taken = self._taken.union(self._names.values(), self._held.values())
-            variable = self._held[text] = fresh(PREFIX + each.array.name, taken)
+        for each in replaced_elements([each for one in instances for each in self._ordered(one)]):
+            subscripts = self._expression().subscripts(each.element)
+            text = element(each.array, subscripts, self._sizes.get(each.array.name, ()))
+            taken = self._taken.union(self._names.values(), (name for _, name in self._replaced))
+            variable = fresh(PREFIX + each.array.name, taken)
+            self._replaced.append((each.element, variable))
             value = f" = {text}" if each.loaded else ""
             declared.append(f"{inner}{register(each.type, wanted=self._unoptimised)} {variable}{value};")
             stored.append(f"{inner}{text} = {variable};")
         if not declared:
             return self._node(node, indent, before)
         lines = self._node(node, inner, before)
-        self._held.clear()
+        self._replaced.clear()
         return [f"{indent}{{", *declared, *lines, *stored, f"{indent}}}"]
+
+    def _ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
+        """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
+        body, dynamic = instance.statement.body, instance.statement.dynamic
+        accumulating = {each for nodes in self._accumulating.values() for each in nodes}
+        made = {id(access.node): (access.array.name, made) for access, made in instance.accesses}
+        for access in instance.statement.accesses:
+            name, expression = made.get(id(access.node), ("", None))
+            in_place = name == access.array.name and id(access.node) not in accumulating
+            certain = not dynamic and always_evaluates(body, access.node)
+            yield OrderedAccess(access, expression if in_place else None, certain)
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """A block around what accumulates in a variable."""
@@ -420,8 +432,7 @@ class LoopPrinter:
         """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters."""
         expressions = self._expression()
         accesses = {id(node): array.name for node, array in instance.statement.locals} | {
-            id(access.node): self._accessed(access, expressions.subscripts(subscript))
-            for access, subscript in instance.accesses
+            id(access.node): self._accessed(access, made) for access, made in instance.accesses
         }
         # arrays in buffers are not declared, so what is never accessed becomes an object without a name
         accesses |= {id(each.node): f"({_element_name(each.array)}){{0}}" for each in instance.never}
@@ -435,12 +446,13 @@ class LoopPrinter:
         }
         return BodyPrinter(accesses, {**values, **counters}.get)
 
-    def _accessed(self, access: Access, subscripts: list[str]) -> str:
+    def _accessed(self, access: Access, made: isl.AstExpr) -> str:
         name = access.array.name
+        subscripts = self._expression().subscripts(made)
         variables = self._scopes.variables(name, subscripts)
         if variables is None:
-            text = element(access.array, subscripts, self._sizes.get(name, ()))
-            return self._held.get(text, text)
+            replaced = (variable for each, variable in self._replaced if is_same_element(each, made))
+            return next(replaced, element(access.array, subscripts, self._sizes.get(name, ())))
         used = next(each for each in reversed(self._declared) if name in each)[name]
         for each in variables:
             used[each] = used.get(each, False) or access.kind is AccessKind.READ

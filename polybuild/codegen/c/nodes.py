@@ -49,3 +49,13 @@ def nodes_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
 def users_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
     """The statement instances at and below ``node``."""
     return (each for each in nodes_below(node) if kind_of(each) == isl.ast_node_type.user)
+
+
+def statements_in_a_row(node: isl.AstNode) -> list[isl.AstNode]:
+    """The statements that ``node`` is, one after the other; none if there are loops or conditions in it."""
+    if kind_of(node) == isl.ast_node_type.user:
+        return [node]
+    if kind_of(node) not in {isl.ast_node_type.block, isl.ast_node_type.mark}:
+        return []
+    found = [statements_in_a_row(each) for each in parts(node)]
+    return [each for part in found for each in part] if all(found) else []
