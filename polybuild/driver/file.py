@@ -28,7 +28,9 @@ from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
-from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
+from polybuild.targets.base import ImageError
+from polybuild.targets.cpu.target import OPENMP
+from polybuild.targets.lookup import TARGETS
 from polybuild.targets.machine import find_machine
 
 
@@ -103,9 +105,9 @@ def compile_source(
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
         replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
-        reports = [replace(each, backend="openmp" if each.backend else "") for each in reports]
+        reports = [replace(each, backend=OPENMP.name if each.backend else "") for each in reports]
         head = _device_head(replacements, context)
-    residents = _residents(source, reports, diagnostics) if options.backend != "openmp" else []
+    residents = _residents(source, reports, diagnostics) if TARGETS[options.backend].has_kernels else []
     if residents and not head:
         head = RUNTIME_HEADER
     text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
@@ -131,20 +133,20 @@ def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
     """The options with the backend that can be built here, and a warning if it is not the one asked for."""
-    if options.backend != "cuda" or not source.regions or find_nvcc(options.nvcc):
+    target = TARGETS[options.backend]
+    if not target.needs_compiler() or not source.regions or target.compiler(options):
         return options, []
-    other = options.without_nvcc
-    name = {"opencl": "OpenCL", "openmp": "OpenMP"}.get(other)
+    other = TARGETS.get(options.without_nvcc)
     diagnostic = Diagnostic(
-        Severity.WARNING if name else Severity.ERROR,
+        Severity.WARNING if other else Severity.ERROR,
         "no-nvcc",
-        f"nvcc was not found, so regions are built for {name} instead of CUDA"
-        if name
+        f"nvcc was not found, so regions are built for {other.title} instead of {target.title}"
+        if other
         else "nvcc was not found",
         source.regions[0].begin,
         "install the CUDA toolkit, set CUDA_HOME, or name it with --nvcc",
     )
-    return replace(options, backend=other if name else "openmp"), [diagnostic]
+    return replace(options, backend=(other or OPENMP).name), [diagnostic]
 
 
 def _not_built(source: Source, error: ImageError) -> Diagnostic:
@@ -163,8 +165,8 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
 
     Regions without kernels get the names of their objects.
     """
-    options = context.options
-    if options.backend == "openmp" or not replacements:
+    target = TARGETS[context.options.backend]
+    if not target.has_kernels or not replacements:
         return ""
     devices: list[tuple[DeviceText, RegionPosition]] = []
     hosts: list[tuple[str, RegionPosition]] = []
@@ -179,12 +181,8 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
             replacements[position] = replace(each, text=replace(each.text, host=name))
     if not devices:
         return RUNTIME_HEADER + host_head(hosts)
-    image = b""
-    if options.backend == "cuda":
-        nvcc = find_nvcc(options.nvcc)
-        assert nvcc is not None  # noqa: S101 - else the backend is another
-        kernels = kernel_source([device for device, _ in devices])
-        image = build_image(kernels, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
+    kernels = kernel_source([device for device, _ in devices])
+    image = target.compile_kernels(kernels, context)
     return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
 
 

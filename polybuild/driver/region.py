@@ -16,7 +16,6 @@ from polybuild.analysis.dependences import Dependences, by_memory, compute_depen
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import find_reductions
 from polybuild.analysis.trip_counts import is_small, trip_counts
-from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
 from polybuild.context import CompileContext
@@ -37,7 +36,8 @@ from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
-from polybuild.targets.gpu.choice import plan_for_gpu
+from polybuild.targets.cpu.target import OPENMP
+from polybuild.targets.lookup import TARGETS
 
 # A launch takes some microseconds, in which one core runs this many statement instances.
 _LAUNCH_WORK = 10_000
@@ -221,7 +221,7 @@ def _transform(
     reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
     mapping, respected = choose_with_reductions(scop, dependences, reductions, context, held)
     chosen = Mapped(scop, respected, mapping)
-    if context.contraction == "copies" and options.backend == "openmp":
+    if context.contraction == "copies" and not TARGETS[options.backend].has_kernels:
         chosen = choose_with_copies(chosen, live, named, context)
     ordered, mapping = chosen.scop, chosen.mapping
     _prove(chosen)
@@ -255,7 +255,7 @@ def _transform(
         line=region.begin.line,
         end_line=region.end.line,
         status="transformed",
-        backend=options.backend if text.device is not None else "openmp",
+        backend=options.backend if text.device is not None else OPENMP.name,
         parallel_loops=sum(mark is not None and mark.kind is MarkKind.PARALLEL for mark in marks),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
@@ -299,18 +299,19 @@ def _write(
     """
     scop, region = model.scop, model.region
     text = write_region(scop, region, plan, checks)
-    if options.backend == "openmp":
+    target = TARGETS[options.backend]
+    if target.language is None:
         return text, ()
     try:
         with operation_budget(_MOST_OPERATIONS):
             # a check looks at all that was written
             live = None if options.verify else model.live
-            for_device = plan_for_gpu(scop, model.dependences, options, live, held)
+            for_device = target.plan(scop, model.dependences, options, live, held)
         on_device = _names_of(for_device.buffers)
         if not _names_of(plan.buffers) <= on_device:  # the kernels use more memory than the host does
             checks = replace(checks, overlaps=overlaps(untouched=_names_of(plan.buffers) & on_device))
         least = _LAUNCH_WORK if options.min_work else 0
-        request = DeviceRequest(for_device, DIALECTS[options.backend], checks.work, least)
+        request = DeviceRequest(for_device, target.language, checks.work, least)
         with operation_budget(_MOST_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             return write_region(scop, region, plan, checks, request), for_device.remarks
     except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:

@@ -22,6 +22,7 @@ from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.model import RegionReport
+from polybuild.targets.lookup import TARGETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,11 @@ def _look_up(
 
 def _device_compiler_identity(options: Options) -> str:
     """What changes when the compiler of the kernels does; empty if there are none to compile."""
-    if options.backend != "cuda":
+    target = TARGETS[options.backend]
+    if not target.needs_compiler():
         return ""
-    from polybuild.targets.gpu.nvcc import find_nvcc  # noqa: PLC0415 -- only where it is needed
-
-    nvcc = find_nvcc(options.nvcc)
-    return store.compiler_identity([nvcc]) if nvcc else "none"
+    compiler = target.compiler(options)
+    return store.compiler_identity([compiler]) if compiler else "none"
 
 
 def _name(request: Request) -> str:

@@ -67,3 +67,10 @@ def constant_value(value: isl.PwAff) -> int | None:
     (_, piece), *_ = value.get_pieces()
     number = piece.get_constant_val()
     return number.to_python() if number.is_int() else None
+
+
+def outer_loops(space: isl.Space, depth: int) -> isl.MultiAff:
+    """``{ [d0, ..., dn, x0, ...] -> [d0, ..., dn] }``, the first ``depth`` dimensions of ``space``."""
+    loops = isl.MultiAff.identity(space.map_from_set())
+    loops = loops.drop_dims(_dim.out, depth, loops.dim(_dim.out) - depth)
+    return loops.reset_tuple_id(_dim.out) if loops.has_tuple_id(_dim.out) else loops

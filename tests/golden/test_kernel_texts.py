@@ -1,4 +1,4 @@
-"""The full text of the kernels of one region in both dialects: reviewed when it changes.
+"""The full text of the kernels of one region in both languages: reviewed when it changes.
 
 ``pytest --update-golden`` writes the texts anew; read the difference before committing it.
 """
@@ -12,26 +12,27 @@ import pytest
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.codegen.device.dialects import DIALECTS
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.module import kernel_source
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.options import Options
 from polybuild.scop.extract import extract_scop
 from polybuild.source.reader import read_source
-from polybuild.targets.gpu.choice import plan_for_gpu
+from polybuild.targets.lookup import TARGETS
 
 HERE = Path(__file__).parent
 # A thread has two by two points of a tile; boxes and blocks are of different sizes.
 OPTIONS = Options(tile_sizes=(16, 16, 8), block_sizes=(8, 8), grid_sizes=(64, 64))
 
 
-@pytest.mark.parametrize(("dialect", "suffix"), [("cuda", "cu"), ("opencl", "cl")])
-def test_text(dialect, suffix, request):
+@pytest.mark.parametrize(("backend", "suffix"), [("cuda", "cu"), ("opencl", "cl")])
+def test_text(backend, suffix, request):
     (region,) = read_source(str(HERE / "inputs" / "product.c"), ["gcc"], ["-std=c99"]).regions
     scop = extract_scop(region)
     dependences = compute_dependences(scop, live_after(region))
-    wanted = DeviceRequest(plan_for_gpu(scop, dependences, OPTIONS), DIALECTS[dialect], trip_counts(scop), 0)
+    target = TARGETS[backend]
+    planned = target.plan(scop, dependences, OPTIONS, None, ())
+    wanted = DeviceRequest(planned, target.language, trip_counts(scop), 0)
     plan = HostPlan(scop.schedule, {})
     text = kernel_source([write_region(scop, region, plan, RunTimeChecks(), wanted).device])
     golden = HERE / "kernels" / f"product.{suffix}"

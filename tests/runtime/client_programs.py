@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.targets.gpu.image import module_object
+from polybuild.codegen.file.module_object import module_object
 from polybuild.targets.gpu.nvcc import build_image
 from tests.emulator.stand_ins import RUNTIME, StandIns
 

@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
-from polybuild.targets.gpu.model import Kernel
+from polybuild.targets.device import Kernel
 
 _param = isl.dim_type.param
 

@@ -15,10 +15,7 @@ from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop
-from polybuild.targets.gpu.copies import Added, outer_loops
-from polybuild.targets.gpu.fulltiles import FullTiles
-from polybuild.targets.gpu.lower import LoweredTree
-from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile
+from polybuild.targets.device import AddedStatement, FullTiles, KernelTree, SharedTile, ThreadTile, Tile
 
 NO_LAUNCH = "none"
 
@@ -44,7 +41,7 @@ class Placed:
 class Copy:
     """A statement that was added: with a tile, the place in it and the element of the array."""
 
-    added: Added
+    added: AddedStatement
     subscripts: tuple[isl.AstExpr, ...] = ()
     element: tuple[isl.AstExpr, ...] = ()
 
@@ -75,7 +72,7 @@ class KernelAst:
         return self.instances
 
 
-def build_kernel_ast(scop: Scop, tree: LoweredTree, buffers: Sequence[NamedBuffer] = ()) -> KernelAst:
+def build_kernel_ast(scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer] = ()) -> KernelAst:
     """Generate the AST of ``tree``."""
     statements = {statement.name: statement for statement in scop.statements}
     held = {each.buffer.array.name: each for each in buffers}
@@ -182,7 +179,7 @@ def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:
     return [values.get_pw_aff(dim) for dim in range(values.dim(isl.dim_type.out))]
 
 
-def copy_at(added: Added, build: isl.AstBuild) -> Copy:
+def copy_at(added: AddedStatement, build: isl.AstBuild) -> Copy:
     """The place and the element of a copy, a load or a store."""
     tile = added.tile
     if tile is None:
@@ -192,7 +189,7 @@ def copy_at(added: Added, build: isl.AstBuild) -> Copy:
     loops, rest = dims[: added.depth], dims[added.depth :]
     if isinstance(tile, SharedTile):
         elements = rest
-        outer = outer_loops(here.get_space().range(), added.depth)
+        outer = spaces.outer_loops(here.get_space().range(), added.depth)
         places = _in_box(tile, rest, isl.PwMultiAff.from_multi_aff(outer).pullback_pw_multi_aff(here))
     else:
         assert added.element is not None  # noqa: S101 - loads and stores have one
@@ -210,7 +207,7 @@ def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) 
     return [element.sub(corner).coalesce() for element, corner in zip(elements, corners, strict=True)]
 
 
-def _in_registers(tile: RegisterTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:
+def _in_registers(tile: ThreadTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:
     """The places in ``tile``: the points of a thread are numbered from the first of the tile on."""
     places = []
     blocks = loops[-len(tile.sizes) :]

@@ -2,7 +2,7 @@
 
 Types are written out, as typedef names stay on the host; enumeration constants
 become numbers; functions get arguments of the type that C's prototype asks for,
-as both dialects choose between overloaded functions; arrays are addressed flat.
+as both languages choose between overloaded functions; arrays are addressed flat.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import BodyPrinter
-from polybuild.codegen.device.dialects import ARGUMENTS, Dialect
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Access, Array
 from polybuild.source.model import Region
+from polybuild.targets.languages import ARGUMENTS, KernelLanguage
 
 _ABSOLUTE = {
     "abs": types.IntegerType("int", 32, signed=True),
@@ -60,7 +60,7 @@ class KernelBodyPrinter(BodyPrinter):
         self,
         accesses: Iterable[Access],
         region: Region,
-        dialect: Dialect,
+        language: KernelLanguage,
         texts: BodyTexts,
         *,
         own: frozenset[str] = frozenset(),
@@ -68,7 +68,7 @@ class KernelBodyPrinter(BodyPrinter):
         """``accesses`` are those of the statement, ``own`` the names of its variables."""
         super().__init__(texts.accesses, texts.iterator)
         self._region = region
-        self._dialect = dialect
+        self._language = language
         self._element = texts.element
         self._functions = texts.functions
         self._arrays = {id(access.node): access.array for access in accesses}
@@ -115,14 +115,14 @@ class KernelBodyPrinter(BodyPrinter):
         if own is not None:
             return f"{own}({', '.join(map(self.visit, arguments))})"
         if name in _ABSOLUTE and len(arguments) == 1:
-            kind = self._dialect.types.of(_ABSOLUTE[name])
+            kind = self._language.types.of(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
         single = name not in ARGUMENTS and name.endswith("f")
         base = name[:-1] if single else name
         if ARGUMENTS.get(base) != len(arguments):
             raise _refusal(node, f"the function '{name}'")
         kind = "float" if single else "double"
-        suffix = self._dialect.float_suffix if single else ""
+        suffix = self._language.float_suffix if single else ""
         values = ", ".join(f"({kind})({self.visit(each)})" for each in arguments)
         return f"{base}{suffix}({values})"
 
@@ -153,7 +153,7 @@ class KernelBodyPrinter(BodyPrinter):
         """A number; what is ``long long`` on the host is as long on the device."""
         if node.type in {"string", "long double"}:
             raise _refusal(node, "this constant")
-        if "int" in node.type and self._dialect.types.widest == "long":
+        if "int" in node.type and self._language.types.widest == "long":
             text = str(node.value).lower()
             return text.replace("ll", "l")
         return str(node.value)
@@ -178,7 +178,7 @@ class KernelBodyPrinter(BodyPrinter):
         raise _refusal(node, "this access")
 
     def _type(self, node: c_ast.Node) -> str:
-        text = self._dialect.types.of(self._region.visible.scope.resolve(node))
+        text = self._language.types.of(self._region.visible.scope.resolve(node))
         if text is None:
             raise _refusal(node, "this type")
         return text

@@ -11,7 +11,7 @@ from polybuild.codegen.c.bodies import element, steps_in_bytes
 from polybuild.codegen.c.expressions import MULTIPLICATIVE, ExpressionPrinter
 from polybuild.codegen.device.kernels import buffer_name, first_name, step_names
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.gpu.transfers import Transfer
+from polybuild.targets.device import Transfer
 
 _INDENT = "  "
 _MODES = {

@@ -13,18 +13,18 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import Type
 from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter
-from polybuild.codegen.device.dialects import Dialect
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array
 from polybuild.source.model import Callee, Region
+from polybuild.targets.languages import KernelLanguage
 
 
 class DeviceFunctions:
     """Collects the functions that the kernels of a region call; ``texts`` has each after those it calls."""
 
-    def __init__(self, region: Region, dialect: Dialect) -> None:
+    def __init__(self, region: Region, language: KernelLanguage) -> None:
         self._callees = region.callees
-        self._dialect = dialect
+        self._language = language
         self.texts: dict[str, str] = {}
 
     def name(self, called: str, node: c_ast.Node) -> str | None:
@@ -48,14 +48,14 @@ class DeviceFunctions:
         ]
         own = frozenset(str(each.name) for each in callee.parameters)
         texts = BodyTexts({}, lambda _name: None, _no_element, self)
-        printer = KernelBodyPrinter((), body, self._dialect, texts, own=own)
+        printer = KernelBodyPrinter((), body, self._language, texts, own=own)
         text = printer.visit(c_ast.Compound(list(body.statements)))
         return (
-            f"{self._dialect.qualifiers.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
+            f"{self._language.qualifiers.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
         )
 
     def _type(self, kind: Type, callee: Callee, node: c_ast.Node) -> str:
-        text = self._dialect.types.of(kind)
+        text = self._language.types.of(kind)
         if text is None:
             message = f"the function '{callee.name}' takes or gives what is no number of a device"
             raise Unsupported("device", message, location(node), "")

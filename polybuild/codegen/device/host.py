@@ -19,7 +19,6 @@ from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import COUNTER_TYPE, LoopPrinter
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
-from polybuild.codegen.device.dialects import Dialect
 from polybuild.codegen.device.functions import DeviceFunctions
 from polybuild.codegen.device.kernels import (
     DeviceArrays,
@@ -31,7 +30,8 @@ from polybuild.codegen.device.kernels import (
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
-from polybuild.targets.gpu.choice import GpuPlan
+from polybuild.targets.device import DevicePlan
+from polybuild.targets.languages import KernelLanguage
 
 _INDENT = "  "
 
@@ -46,7 +46,7 @@ class DeviceText:
     the region ran. ``name`` is that of the region's static object.
     """
 
-    dialect: Dialect
+    language: KernelLanguage
     name: str
     kernels: Mapping[str, str]
     functions: Mapping[str, str]
@@ -73,8 +73,8 @@ class DeviceRequest:
     The region runs on the host where a launch does less than ``least_work`` statement instances.
     """
 
-    plan: GpuPlan
-    dialect: Dialect
+    plan: DevicePlan
+    language: KernelLanguage
     work: Sequence[Sequence[isl.PwAff]]
     least_work: int
 
@@ -88,10 +88,10 @@ def write_device(
 ) -> DeviceText:
     """Generate the device's part of a region.
 
-    Raises Unsupported for what the dialect cannot express.
+    Raises Unsupported for what the language cannot express.
     """
     plan = request.plan
-    reserved = {*request.dialect.reserved, *(each.name for each in scop.arrays)}
+    reserved = {*request.language.reserved, *(each.name for each in scop.arrays)}
     buffers = named_buffers(plan.buffers, reserved)
     ast = build_kernel_ast(scop, plan.tree, buffers)
     kernels = _Kernels(scop, region, request, ast, buffers)
@@ -116,8 +116,8 @@ def write_device(
         launches = conditions.instances(plan.launches)
         limits.append(f"{conditions.instances(request.work)} >= {request.least_work}.0 * ({launches})")
     condition = " && ".join(limits)
-    texts = {called: text.function(called, request.dialect) for called, text in kernels.found.items()}
-    return DeviceText(request.dialect, name, texts, kernels.functions.texts, condition, tuple(lines))
+    texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
+    return DeviceText(request.language, name, texts, kernels.functions.texts, condition, tuple(lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +154,16 @@ class _Kernels:
         self._region = region
         self._request = request
         self._ast = ast
-        self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.dialect, buffers)
+        self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.language, buffers)
         self._kernels = {each.mark(): each for each in request.plan.kernels}
-        self.functions = DeviceFunctions(region, request.dialect)
+        self.functions = DeviceFunctions(region, request.language)
         self.found: dict[str, KernelText] = {}
 
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
         printer = KernelPrinter(
             KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions),
-            self._request.dialect,
+            self._request.language,
             names,
             counter_type="int" if self._request.plan.limit else COUNTER_TYPE,
         )

@@ -20,15 +20,13 @@ from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.ast import Copy, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
-from polybuild.codegen.device.dialects import Dialect
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
-from polybuild.targets.gpu.copies import Purpose
-from polybuild.targets.gpu.model import Kernel
-from polybuild.targets.gpu.placement import SharedTile, Tile
+from polybuild.targets.device import Kernel, Purpose, SharedTile, Tile
+from polybuild.targets.languages import KernelLanguage
 
 _INDENT = "  "
 
@@ -48,10 +46,10 @@ class KernelText:
     arguments: tuple[Argument, ...]
     body: tuple[str, ...]
 
-    def function(self, name: str, dialect: Dialect) -> str:
+    def function(self, name: str, language: KernelLanguage) -> str:
         """The text of the kernel as a function called ``name``."""
         parameters = ", ".join(each.declaration for each in self.arguments)
-        return "\n".join([f"{dialect.qualifiers.kernel} {name}({parameters})", "{", *self.body, "}", ""])
+        return "\n".join([f"{language.qualifiers.kernel} {name}({parameters})", "{", *self.body, "}", ""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class DeviceArrays:
 
 
 def device_arrays(
-    scop: Scop, private: Sequence[Array], dialect: Dialect, buffers: Sequence[NamedBuffer] = ()
+    scop: Scop, private: Sequence[Array], language: KernelLanguage, buffers: Sequence[NamedBuffer] = ()
 ) -> DeviceArrays:
     """Name the arrays of ``scop`` and tell how each is passed.
 
@@ -79,7 +77,7 @@ def device_arrays(
     """
     names = {each.name: each.name for each in buffers}
     for array in scop.arrays:
-        names[array.name] = fresh(array.name, dialect.reserved.union(names.values()))
+        names[array.name] = fresh(array.name, language.reserved.union(names.values()))
     written = {
         access.array.name
         for statement in scop.statements
@@ -111,7 +109,7 @@ class KernelPrinter(LoopPrinter):
     """
 
     def __init__(
-        self, source: KernelSource, dialect: Dialect, names: Mapping[str, str], *, counter_type: str
+        self, source: KernelSource, language: KernelLanguage, names: Mapping[str, str], *, counter_type: str
     ) -> None:
         helpers: set[str] = set()
         super().__init__(source.ast, names, frozenset(), DirectivePrinter({}, helpers), helpers, sizes={})
@@ -120,7 +118,7 @@ class KernelPrinter(LoopPrinter):
         self._region = source.region
         self._arrays = source.arrays
         self._functions = source.functions
-        self._dialect = dialect
+        self._language = language
         self._outer = dict(names)
         self._ast_of_kernels = source.ast
         self._tiles: dict[str, str] = {}
@@ -131,7 +129,7 @@ class KernelPrinter(LoopPrinter):
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
         """The text of the kernel whose AST is ``node``; ``tiles`` are those that it keeps."""
-        taken = set(self._dialect.reserved.union(self._names.values(), self._arrays.names.values()))
+        taken = set(self._language.reserved.union(self._names.values(), self._arrays.names.values()))
         for axis in kernel.axes:
             self._names[axis.parameter] = fresh(axis.parameter.removeprefix("pb_"), taken)
         taken |= set(self._names.values())
@@ -147,7 +145,7 @@ class KernelPrinter(LoopPrinter):
 
     def _indices(self, kernel: Kernel, used: frozenset[str]) -> list[str]:
         lines = []
-        for axes, spelled in ((kernel.blocks, self._dialect.block), (kernel.threads, self._dialect.thread)):
+        for axes, spelled in ((kernel.blocks, self._language.block), (kernel.threads, self._language.thread)):
             for axis, index in zip(axes, reversed(spelled[: len(axes)]), strict=True):
                 name = self._names[axis.parameter]
                 if name in used:
@@ -190,7 +188,7 @@ class KernelPrinter(LoopPrinter):
         ]
 
     def _pointer(self, array: Array) -> Argument:
-        qualifiers = self._dialect.qualifiers
+        qualifiers = self._language.qualifiers
         const = "" if array.name in self._arrays.written else "const "
         kind = f"{qualifiers.pointer}{const}{self._type(array.element)} *{qualifiers.restrict}"
         return Argument(f"{kind} {self._own(array)}", f"{{.buffer = {buffer_name(array)}}}")
@@ -209,10 +207,10 @@ class KernelPrinter(LoopPrinter):
         ]
 
     def _counter_type_there(self) -> str:
-        return "int" if self.counter_type == "int" else self._dialect.types.widest
+        return "int" if self.counter_type == "int" else self._language.types.widest
 
     def _type(self, kind: Type) -> str:
-        name = self._dialect.types.of(kind)
+        name = self._language.types.of(kind)
         assert name is not None  # noqa: S101 - arrays of other types stay on the host
         return name
 
@@ -279,7 +277,7 @@ class KernelPrinter(LoopPrinter):
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._is_full and self._known is not None and self._known.settles(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
-        if not (self._dialect.loops_for_branches and self._meets(node)):
+        if not (self._language.loops_for_branches and self._meets(node)):
             return super()._if(node, indent, before)
         lines: list[str] = []
         condition = self._expression().text(node.if_get_cond(), UNARY)
@@ -298,7 +296,7 @@ class KernelPrinter(LoopPrinter):
     def _copy(self, copy: Copy) -> str:
         tile = copy.added.tile
         if tile is None:
-            return self._dialect.barrier
+            return self._language.barrier
         place = self._place(tile, copy.subscripts)
         expressions = self._expression()
         element = self._element(tile.array, [expressions.text(each) for each in copy.element])
@@ -312,7 +310,7 @@ class KernelPrinter(LoopPrinter):
     def _tile(self, tile: Tile) -> str:
         """The declaration of a tile."""
         if isinstance(tile, SharedTile):
-            sizes, where = (*tile.box.sizes[:-1], tile.row), f"{self._dialect.qualifiers.shared} "
+            sizes, where = (*tile.box.sizes[:-1], tile.row), f"{self._language.qualifiers.shared} "
         else:
             sizes, where = tile.sizes, ""
         extents = "".join(f"[{size}]" for size in sizes)
@@ -336,7 +334,7 @@ class KernelPrinter(LoopPrinter):
             for iterator, value in zip(statement.iterators, instance.iterators, strict=True)
         }
         texts = BodyTexts(accesses, values.get, self._element, self._functions)
-        printer = KernelBodyPrinter(statement.accesses, self._region, self._dialect, texts)
+        printer = KernelBodyPrinter(statement.accesses, self._region, self._language, texts)
         return printer.statement(statement.body)
 
     def _own(self, array: Array) -> str:

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 
 from polybuild.codegen.device.host import DeviceText
-from polybuild.targets.gpu.image import module_object
+from polybuild.codegen.file.module_object import module_object
 
 RUNTIME_HEADER = "#include <polybuild_device.h>\n"
 RegionPosition = tuple[str, int]
@@ -14,10 +14,10 @@ RegionPosition = tuple[str, int]
 
 
 def kernel_source(devices: Sequence[DeviceText]) -> str:
-    """All kernels of a file in the language of their dialect, and what they call; empty if there are none."""
+    """All kernels of a file in the language of their device, and what they call; empty if there are none."""
     called = {name: text for device in devices for name, text in device.functions.items()}
     kernels = [text for device in devices for text in device.kernels.values()]
-    return "\n".join([devices[0].dialect.prologue, *called.values(), *kernels]) if kernels else ""
+    return "\n".join([devices[0].language.prologue, *called.values(), *kernels]) if kernels else ""
 
 
 def module_head(devices: Sequence[tuple[DeviceText, RegionPosition]], image: bytes) -> str:

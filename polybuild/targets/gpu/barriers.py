@@ -18,10 +18,7 @@ import islpy as isl
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.targets.gpu.copies import Added, Purpose
-from polybuild.targets.gpu.lower import LoweredTree
-from polybuild.targets.gpu.model import Kernel
-from polybuild.targets.gpu.placement import SharedTile
+from polybuild.targets.device import AddedStatement, Kernel, KernelTree, Purpose, SharedTile
 from polybuild.targets.gpu.tree import find_mark
 
 _Kind = isl.schedule_node_type
@@ -47,7 +44,7 @@ class _Way:
     meets: bool
 
 
-def check_barriers(tree: LoweredTree, kernels: Sequence[Kernel]) -> None:
+def check_barriers(tree: KernelTree, kernels: Sequence[Kernel]) -> None:
     """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one."""
     root = tree.schedule.get_root()
     for kernel in kernels:
@@ -58,7 +55,7 @@ def check_barriers(tree: LoweredTree, kernels: Sequence[Kernel]) -> None:
             _check_uniform(mark, kernel, tree.added)
 
 
-def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, Added]) -> None:
+def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, AddedStatement]) -> None:
     """All threads of a block must come to the same barriers: no instance of one may be for some of them."""
     names = [axis.parameter for axis in kernel.threads]
 
@@ -76,7 +73,9 @@ def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, A
     visit(mark)
 
 
-def _check_kernel(mark: isl.ScheduleNode, tiles: list[SharedTile], added: Mapping[str, Added]) -> None:
+def _check_kernel(
+    mark: isl.ScheduleNode, tiles: list[SharedTile], added: Mapping[str, AddedStatement]
+) -> None:
     """Check the barriers below the mark of a kernel."""
     touches: dict[str, _Touches] = {name: frozenset() for name in _names(mark.get_domain())}
     for tile in tiles:

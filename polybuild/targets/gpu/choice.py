@@ -22,15 +22,16 @@ from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
+from polybuild.targets.device import DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.check import check_mapping, without_private
 from polybuild.targets.gpu.contracting import contract_in_threads
-from polybuild.targets.gpu.lower import LoweredTree, lower
+from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
-from polybuild.targets.gpu.model import GpuMapping, Kernel
+from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.private import find_private
 from polybuild.targets.gpu.ranges import index_limit
-from polybuild.targets.gpu.transfers import Transfer, find_transfers
+from polybuild.targets.gpu.transfers import find_transfers
 from polybuild.targets.gpu.tree import find_mark, time_stamps_of
 
 # isl's operations that another order, in which threads keep temporary arrays, may take
@@ -39,35 +40,13 @@ _CONTRACTION_OPERATIONS = 1_000_000
 _PROOF_OPERATIONS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class GpuPlan:
-    """What runs on the device for a region.
-
-    ``tree`` is ready for code generation; ``private`` are the arrays that each
-    thread has a copy of; ``transfers`` are the boxes of the others, except for
-    scalars that are only read. All indices fit ``int`` while no parameter is
-    beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
-    bounds on the trip counts of the host's loops around it. ``buffers`` stand for temporary
-    arrays: each thread has a copy. ``remarks`` are about these.
-    """
-
-    tree: LoweredTree
-    kernels: tuple[Kernel, ...]
-    private: tuple[Array, ...]
-    transfers: tuple[Transfer, ...]
-    limit: int
-    launches: tuple[tuple[isl.PwAff, ...], ...]
-    buffers: tuple[Buffer, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
 def plan_for_gpu(
     scop: Scop,
     dependences: Dependences,
     options: Options,
     live_out: frozenset[str] | None = None,
     temporaries: Sequence[Array] = (),
-) -> GpuPlan:
+) -> DevicePlan:
     """The plan for ``scop``; raises Unsupported if it cannot run on a device.
 
     ``live_out`` names variables that are read after it; None: all may be, even of ``temporaries``. Of these
@@ -95,7 +74,7 @@ def plan_for_gpu(
     transfers = find_transfers(scop, dependences, buffers, live_out, dead)
     tree = lower(scop, mapping, transfers)
     check_barriers(tree, mapping.kernels)
-    return GpuPlan(
+    return DevicePlan(
         tree,
         mapping.kernels,
         private,

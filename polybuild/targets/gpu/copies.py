@@ -18,8 +18,6 @@ the loops and the point of the thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 import islpy as isl
 
@@ -28,49 +26,33 @@ from polybuild.poly import spaces
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.gpu.model import Axis, Kernel
-from polybuild.targets.gpu.placement import Reference, RegisterTile, SharedTile, relation_of, union_of
-from polybuild.targets.gpu.transfers import Transfer
+from polybuild.targets.device import (
+    AddedStatement,
+    Axis,
+    Kernel,
+    KernelAccess,
+    Purpose,
+    SharedTile,
+    ThreadTile,
+    Transfer,
+)
+from polybuild.targets.gpu.placement import relation_of, union_of
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 _set, _out = isl.dim_type.set, isl.dim_type.out
 
 
-class Purpose(Enum):
-    """What an added statement does."""
-
-    COPY = "copy"
-    LOAD = "load"
-    STORE = "store"
-    BARRIER = "barrier"
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """A statement that is no instance of the region's.
-
-    ``depth`` is the number of loops above it. ``element`` gives, for an instance of
-    a load or a store, the element that the registers hold a copy of.
-    """
-
-    name: str
-    purpose: Purpose
-    depth: int
-    tile: SharedTile | RegisterTile | None = None
-    element: isl.PwMultiAff | None = None
-
-
-def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, Added]:
+def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Let all threads of the block meet before or after ``node``; returns that node."""
     depth = node.get_schedule_depth()
     graft = _extension(time_stamps_of(node), name, node).root()
     node = node.graft_after(graft) if after else node.graft_before(graft)
-    return node, Added(name, Purpose.BARRIER, depth)
+    return node, AddedStatement(name, Purpose.BARRIER, depth)
 
 
 def add_copy(
     node: isl.ScheduleNode, name: str, tile: SharedTile, kernel: Kernel, elements: isl.Set
-) -> tuple[isl.ScheduleNode, Added]:
+) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Copy to shared memory before ``node``, neighbours by neighbouring threads; returns that node.
 
     ``elements`` are those to copy, ``{ [d0, ..., dn, x0, ...] }``.
@@ -80,12 +62,12 @@ def add_copy(
     graft = _extension(elements, name, node)
     graft = graft.insert_partial_schedule(_dimensions(elements, name, depth))
     graft = graft.insert_filter(_spread(elements.set_tuple_name(name), wide, kernel.threads))
-    return node.graft_before(graft.root()), Added(name, Purpose.COPY, depth, tile)
+    return node.graft_before(graft.root()), AddedStatement(name, Purpose.COPY, depth, tile)
 
 
 def add_transfer(
-    node: isl.ScheduleNode, name: str, tile: RegisterTile, purpose: Purpose, elements: isl.Map
-) -> tuple[isl.ScheduleNode, Added]:
+    node: isl.ScheduleNode, name: str, tile: ThreadTile, purpose: Purpose, elements: isl.Map
+) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Load registers before ``node``, or store them after it; returns that node.
 
     ``elements`` is ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }`` for one thread.
@@ -99,7 +81,7 @@ def add_transfer(
     graft = graft.root()
     node = node.graft_after(graft) if purpose is Purpose.STORE else node.graft_before(graft)
     element = isl.PwMultiAff.from_map(elements.set_tuple_name(isl.dim_type.in_, name))
-    return node, Added(name, purpose, depth, tile, element)
+    return node, AddedStatement(name, purpose, depth, tile, element)
 
 
 def _extension(instances: isl.Set, name: str, node: isl.ScheduleNode) -> isl.ScheduleNode:
@@ -152,7 +134,7 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
     depth = node.get_schedule_depth()
     space = flat.get_space()
     box = isl.Set.universe(space)
-    loops = outer_loops(space, depth)
+    loops = spaces.outer_loops(space, depth)
     for dim, (offset, size) in enumerate(zip(tile.box.offset, tile.box.sizes, strict=True)):
         value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, depth + dim)
         low = isl.PwAff.from_aff(offset).pullback_multi_aff(loops)
@@ -162,15 +144,8 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
     return box
 
 
-def outer_loops(space: isl.Space, depth: int) -> isl.MultiAff:
-    """``{ [d0, ..., dn, x0, ...] -> [d0, ..., dn] }``, the first ``depth`` dimensions of ``space``."""
-    loops = isl.MultiAff.identity(space.map_from_set())
-    loops = loops.drop_dims(_out, depth, loops.dim(_out) - depth)
-    return loops.reset_tuple_id(_out) if loops.has_tuple_id(_out) else loops
-
-
 def owned(
-    tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop, *, initialised: bool
+    tile: ThreadTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop, *, initialised: bool
 ) -> tuple[isl.Map, isl.Map]:
     """What a thread loads and what it stores: ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }``.
 
@@ -193,7 +168,7 @@ def owned(
     return union_of(loaded), union_of(stored) if stored else isl.Map.empty(loaded[0].get_space())
 
 
-def _old(reference: Reference, fresh: isl.UnionMap | None, scop: Scop) -> isl.Map:
+def _old(reference: KernelAccess, fresh: isl.UnionMap | None, scop: Scop) -> isl.Map:
     """The elements of ``reference`` that it may find as they were before the tile."""
     elements = relation_of(reference, scop)
     if fresh is None or reference.access.kind is AccessKind.MAY_WRITE:
@@ -203,7 +178,7 @@ def _old(reference: Reference, fresh: isl.UnionMap | None, scop: Scop) -> isl.Ma
     return elements.subtract(fresh.extract_map(elements.get_space()))
 
 
-def _fresh_reads(tile: RegisterTile, scop: Scop) -> isl.UnionMap:
+def _fresh_reads(tile: ThreadTile, scop: Scop) -> isl.UnionMap:
     """``{ R[j] -> a[x] }``: the reads of values that were written in the same tile."""
     loops = isl.UnionMap.empty(scop.context.get_space())
     for each in tile.loops.values():

@@ -7,27 +7,11 @@ bounds of a subscript the one that makes the box smallest is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
+from polybuild.targets.device import Box
+
 _set = isl.dim_type.set
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """``sizes`` elements per dimension from ``offset`` on, affine functions ``{ [d0, ..., dn] -> [x] }``."""
-
-    offset: tuple[isl.Aff, ...]
-    sizes: tuple[int, ...]
-
-    @property
-    def elements(self) -> int:
-        """How many elements it has."""
-        count = 1
-        for size in self.sizes:
-            count *= size
-        return count
 
 
 def box_of(touched: isl.Map) -> Box | None:

@@ -13,26 +13,14 @@ barriers, so copies and barriers are there once.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.poly.marks import MarkKind, insert_mark
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import is_band
-from polybuild.targets.gpu.model import Kernel
+from polybuild.targets.device import FullTiles, Kernel
 from polybuild.targets.gpu.tree import find_mark, prefix_of
-
-
-@dataclass(frozen=True, slots=True)
-class FullTiles:
-    """The full ``tiles`` of a kernel, ``{ [d0, ..., dn, t0, ...] }``: the loops above its mark, and the tile.
-
-    ``loops`` gives these for each statement, ``{ S[i] -> [d0, ..., dn, t0, ...] }``.
-    """
-
-    tiles: isl.Set
-    loops: isl.UnionMap
 
 
 def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:

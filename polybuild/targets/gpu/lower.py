@@ -13,7 +13,6 @@ filter keeps the points of a thread::
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -22,43 +21,26 @@ from polybuild.poly.marks import Mark, MarkKind, is_mark
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import is_band, member
 from polybuild.scop.model import Scop
-from polybuild.targets.gpu.copies import (
-    Added,
+from polybuild.targets.device import (
+    AddedStatement,
+    Axis,
+    FullTiles,
+    Kernel,
+    KernelTree,
     Purpose,
-    add_barrier,
-    add_copy,
-    add_transfer,
-    elements_of,
-    owned,
+    SharedTile,
+    ThreadTile,
+    Tile,
+    Transfer,
 )
-from polybuild.targets.gpu.fulltiles import FullTiles, full_tiles, mark_tiles
-from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
-from polybuild.targets.gpu.placement import RegisterTile, SharedTile, Tile, place
-from polybuild.targets.gpu.transfers import Transfer
+from polybuild.targets.gpu.copies import add_barrier, add_copy, add_transfer, elements_of, owned
+from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles
+from polybuild.targets.gpu.model import GpuMapping
+from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 
-@dataclass(frozen=True, slots=True)
-class LoweredTree:
-    """A tree from which the code of the host and of the threads can be generated.
-
-    ``grids`` gives, per kernel, the number of blocks along each axis, as a
-    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it, and ``hosts``
-    these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
-    what it keeps in shared memory and registers; ``added`` the statements that are
-    no instances of the region's, by name; ``full`` the full tiles, by the name of the
-    mark around what is done for a tile.
-    """
-
-    schedule: isl.Schedule
-    grids: Mapping[Mark, tuple[isl.PwAff, ...]]
-    hosts: Mapping[Mark, isl.UnionMap]
-    tiles: Mapping[Mark, tuple[Tile, ...]]
-    added: Mapping[str, Added]
-    full: Mapping[Mark, FullTiles]
-
-
-def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> LoweredTree:
+def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> KernelTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads."""
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
@@ -73,14 +55,14 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> Low
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
         tiles[mark] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
-        unrolled = any(isinstance(each, RegisterTile) for each in tiles[mark])
+        unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         apart = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
         root = filler.fill(root, kernel, tiles[mark])
         if apart is not None:
             root = mark_tiles(root, kernel)
             full[kernel.mark(MarkKind.FULL_TILE)] = apart
-    return LoweredTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
+    return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:
@@ -96,11 +78,11 @@ class _Filler:
     def __init__(self, scop: Scop, transfers: Mapping[str, Transfer]) -> None:
         self._scop = scop
         self._transfers = transfers
-        self.added: dict[str, Added] = {}
+        self.added: dict[str, AddedStatement] = {}
 
     def fill(self, root: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile]) -> isl.ScheduleNode:
         """Add what serves ``tiles``; ``root`` and the result are roots."""
-        registers = [each for each in tiles if isinstance(each, RegisterTile)]
+        registers = [each for each in tiles if isinstance(each, ThreadTile)]
         shared = [each for each in tiles if isinstance(each, SharedTile)]
         elements = [self._owned(each, root, kernel) for each in registers]
         if registers:
@@ -126,7 +108,7 @@ class _Filler:
             root = node.root()
         return root
 
-    def _owned(self, tile: RegisterTile, root: isl.ScheduleNode, kernel: Kernel) -> tuple[isl.Map, isl.Map]:
+    def _owned(self, tile: ThreadTile, root: isl.ScheduleNode, kernel: Kernel) -> tuple[isl.Map, isl.Map]:
         """What a thread loads, and what it stores."""
         initialised = self._transfers[tile.array.name].goes_in
         return owned(tile, root, kernel, self._scop, initialised=initialised)
@@ -140,7 +122,7 @@ class _Filler:
         return node
 
     def _transfer(
-        self, node: isl.ScheduleNode, tile: RegisterTile, purpose: Purpose, elements: isl.Map
+        self, node: isl.ScheduleNode, tile: ThreadTile, purpose: Purpose, elements: isl.Map
     ) -> isl.ScheduleNode:
         node, added = add_transfer(node, self._name(purpose.value), tile, purpose, elements)
         self.added[added.name] = added

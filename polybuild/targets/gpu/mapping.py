@@ -15,8 +15,9 @@ from polybuild.options import Options
 from polybuild.poly.marks import MarkKind, insert_mark
 from polybuild.poly.trees import descendants, is_band, node_kind
 from polybuild.scop.model import Scop
+from polybuild.targets.device import Axis, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member
-from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
 from polybuild.transform.bands import coincident_members, permute, tile
 

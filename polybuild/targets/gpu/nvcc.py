@@ -16,15 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.diagnostics import PolybuildError
+from polybuild.targets.base import ImageError
 
 _WHEEL_FOLDERS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin")
 _USAGE = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _LONGEST_RUN = 600
-
-
-class ImageError(PolybuildError):
-    """The kernels could not be compiled; the message is the compiler's."""
 
 
 @dataclass(frozen=True, slots=True)

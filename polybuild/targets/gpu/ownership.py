@@ -6,7 +6,8 @@ import islpy as isl
 
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import member
-from polybuild.targets.gpu.model import GpuMapping, Kernel
+from polybuild.targets.device import Kernel
+from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark
 
 

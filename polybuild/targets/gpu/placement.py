@@ -13,80 +13,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
-from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.targets.device import Box, Kernel, KernelAccess, SharedTile, ThreadTile, Tile
 from polybuild.targets.gpu.coalescing import steps_along
-from polybuild.targets.gpu.footprint import Box, box_of
-from polybuild.targets.gpu.model import Axis, GpuMapping, Kernel
+from polybuild.targets.gpu.footprint import box_of
+from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 
 # What every device has for the blocks of one kernel, in bytes, and the registers a thread may hold.
 SHARED_BYTES = 48 * 1024
 _MOST_REGISTERS = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """An access of a statement of the kernel."""
-
-    statement: Statement
-    access: Access
-
-
-@dataclass(frozen=True, slots=True)
-class SharedTile:
-    """A box of ``array`` that the block copies to shared memory, for the first ``depth`` loops.
-
-    ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``.
-    ``row`` is the size of the last dimension, with one more where threads would meet in one bank.
-    """
-
-    name: str
-    array: Array
-    references: tuple[Reference, ...]
-    depth: int
-    loops: Mapping[str, isl.PwMultiAff]
-    box: Box
-    row: int
-    inner: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterTile:
-    """The elements of ``array`` that belong to the points of one thread in a tile.
-
-    ``sizes`` has how many points the thread has along each mapped loop, ``threads``
-    how many threads there are, and ``points`` the values of these loops for each
-    statement, ``{ S[i] -> [p0, ...] }``; ``loops`` as for a shared tile.
-    """
-
-    name: str
-    array: Array
-    references: tuple[Reference, ...]
-    depth: int
-    loops: Mapping[str, isl.PwMultiAff]
-    sizes: tuple[int, ...]
-    threads: tuple[Axis, ...]
-    points: Mapping[str, isl.PwMultiAff]
-
-    @property
-    def loads(self) -> bool:
-        """Whether the old values may be needed."""
-        return any(each.access.kind is not AccessKind.WRITE for each in self.references)
-
-    @property
-    def stores(self) -> bool:
-        """Whether the values change."""
-        return any(each.access.kind is not AccessKind.READ for each in self.references)
-
-
-Tile = SharedTile | RegisterTile
 
 
 def place(scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array]) -> tuple[Tile, ...]:
@@ -154,17 +97,17 @@ class _Placer:
         self._users = _by_statement(prefix_of(inner).flat_range_product(partial))
         self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
 
-    def references(self, array: Array) -> list[Reference]:
+    def references(self, array: Array) -> list[KernelAccess]:
         """The references of the kernel to ``array``."""
         return [
-            Reference(statement, access)
+            KernelAccess(statement, access)
             for statement in self._scop.statements
             if statement.name in self._outer
             for access in statement.accesses
             if access.array.name == array.name
         ]
 
-    def registers(self, array: Array, references: list[Reference]) -> RegisterTile | None:
+    def registers(self, array: Array, references: list[KernelAccess]) -> ThreadTile | None:
         """The references as a register tile, if they can be one and values are used again."""
         kernel = self._kernel
         strips = list(zip(kernel.tile, kernel.threads, strict=False))
@@ -179,7 +122,7 @@ class _Placer:
         owned = self._touched_by(self._owners, self._outer, references)
         if not (owned.is_single_valued() and owned.is_injective()):
             return None
-        return RegisterTile(
+        return ThreadTile(
             f"{array.name}_own",
             array,
             tuple(references),
@@ -190,9 +133,9 @@ class _Placer:
             _functions(self._partial),
         )
 
-    def shared(self, array: Array, references: list[Reference]) -> list[SharedTile]:
+    def shared(self, array: Array, references: list[KernelAccess]) -> list[SharedTile]:
         """The tiles of an array that is only read."""
-        groups: list[tuple[list[Reference], SharedTile]] = []
+        groups: list[tuple[list[KernelAccess], SharedTile]] = []
         for each in filter(_is_plain, references):
             tile = self._tile(array, [each])
             if tile is None:
@@ -206,7 +149,7 @@ class _Placer:
             groups.append((members, tile))
         return [tile for members, tile in groups if tile.box.elements > 1 and self._pays(members, tile.box)]
 
-    def _tile(self, array: Array, references: list[Reference]) -> SharedTile | None:
+    def _tile(self, array: Array, references: list[KernelAccess]) -> SharedTile | None:
         tiles = []
         for dates in (self._outer, self._inner):
             touched = union_of(
@@ -233,7 +176,7 @@ class _Placer:
             inner=not hoisted,
         )
 
-    def _pays(self, references: list[Reference], box: Box) -> bool:
+    def _pays(self, references: list[KernelAccess], box: Box) -> bool:
         """Whether several threads use an element, or threads side by side do not touch neighbours.
 
         What one thread alone uses again, it keeps itself; and a box without neighbours has none to copy.
@@ -244,7 +187,7 @@ class _Placer:
         )
 
     def _touched_by(
-        self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[Reference]
+        self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[KernelAccess]
     ) -> isl.Map:
         """``{ [d0, ..., dn, p0, ...] -> [[d0, ..., dn] -> array[x0, ...]] }`` for the points of a thread."""
         return union_of(
@@ -256,12 +199,12 @@ class _Placer:
             ]
         )
 
-    def _is_coalesced(self, reference: Reference) -> bool:
+    def _is_coalesced(self, reference: KernelAccess) -> bool:
         """Whether threads side by side touch elements side by side, or the same one."""
         steps = self._steps(reference)
         return bool(steps) and not any(steps[:-1]) and steps[-1] in {0, 1, -1}
 
-    def _steps(self, reference: Reference) -> list[int]:
+    def _steps(self, reference: KernelAccess) -> list[int]:
         """By how much each subscript changes from a thread to the next; empty if that is not one number."""
         return steps_along(reference.access, self._dates[reference.statement.name], self._x) or []
 
@@ -270,11 +213,11 @@ def _functions(maps: Mapping[str, isl.Map]) -> dict[str, isl.PwMultiAff]:
     return {name: isl.PwMultiAff.from_map(each) for name, each in maps.items()}
 
 
-def _is_plain(reference: Reference) -> bool:
+def _is_plain(reference: KernelAccess) -> bool:
     return bool(reference.access.exact and reference.access.relation.is_single_valued())
 
 
-def relation_of(reference: Reference, scop: Scop) -> isl.Map:
+def relation_of(reference: KernelAccess, scop: Scop) -> isl.Map:
     """The access relation of a reference for the instances that run."""
     relation = reference.access.relation.intersect_domain(reference.statement.domain)
     return relation.intersect_params(scop.context)

@@ -9,7 +9,6 @@ survive.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -17,24 +16,9 @@ from polybuild.analysis.dependences import Dependences, may_be_private
 from polybuild.diagnostics import Unsupported
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.targets.device import Transfer
 
 _set = isl.dim_type.set
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """The box of ``array`` that the kernels touch, and whether it goes in and comes out.
-
-    ``lowest`` and ``highest`` are its corners, functions of the parameters that
-    mean something for parameters in ``touched``; elsewhere nothing is touched.
-    """
-
-    array: Array
-    lowest: tuple[isl.PwAff, ...]
-    highest: tuple[isl.PwAff, ...]
-    touched: isl.Set
-    goes_in: bool
-    comes_out: bool
 
 
 def find_transfers(

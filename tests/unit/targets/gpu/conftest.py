@@ -7,8 +7,8 @@ import pytest
 
 from polybuild.options import Options
 from polybuild.scop.model import Scop
-from polybuild.targets.gpu.choice import GpuPlan, plan_for_gpu
-from polybuild.targets.gpu.placement import RegisterTile, SharedTile
+from polybuild.targets.device import DevicePlan, SharedTile, ThreadTile
+from polybuild.targets.gpu.choice import plan_for_gpu
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Planned:
     """A region and what of it runs on a device."""
 
     scop: Scop
-    plan: GpuPlan
+    plan: DevicePlan
 
     @property
     def shared(self) -> dict[str, SharedTile]:
@@ -25,10 +25,10 @@ class Planned:
         return {tile.array.name: tile for tile in tiles if isinstance(tile, SharedTile)}
 
     @property
-    def registers(self) -> dict[str, RegisterTile]:
+    def registers(self) -> dict[str, ThreadTile]:
         """The tiles in registers by the name of their array."""
         tiles = [tile for each in self.plan.tree.tiles.values() for tile in each]
-        return {tile.array.name: tile for tile in tiles if isinstance(tile, RegisterTile)}
+        return {tile.array.name: tile for tile in tiles if isinstance(tile, ThreadTile)}
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from device_regions import JACOBI, MATRICES, PRODUCT
 
 from polybuild.schedule.legality import IllegalSchedule
+from polybuild.targets.device import Purpose
 from polybuild.targets.gpu.barriers import check_barriers
-from polybuild.targets.gpu.copies import Purpose
 
 
 def barriers(plan):

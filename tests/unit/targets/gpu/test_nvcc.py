@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from polybuild.targets.gpu.image import module_object
+from polybuild.codegen.file.module_object import module_object
+from polybuild.targets.base import ImageError
 from polybuild.targets.gpu.nvcc import (
-    ImageError,
     KernelUsage,
     build_image,
     find_nvcc,

@@ -1,4 +1,4 @@
-"""CUDA C and OpenCL C: two tables for one kernel printer."""
+"""The languages of kernels, CUDA C and OpenCL C: two tables for one printer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARGUMENTS: Mapping[str, int] = {
     **dict.fromkeys(_BINARY, 2),
     **dict.fromkeys(_TERNARY, 3),
 }
-"""The functions of ``math.h`` that both dialects have, and how many arguments they take."""
+"""The functions of ``math.h`` that both languages have, and how many arguments they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class TypeNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """How one language spells what a kernel needs.
+class KernelLanguage:
+    """How a language spells what a kernel needs.
 
     ``thread`` and ``block`` have the index of a thread and of a block along x, y and z;
     ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
@@ -97,7 +97,7 @@ _MACROS = """\
 #define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
 """
 
-CUDA = Dialect(
+CUDA_C = KernelLanguage(
     name="cuda",
     prologue=_MACROS,
     qualifiers=Qualifiers(
@@ -126,7 +126,7 @@ CUDA = Dialect(
     ),
 )
 
-OPENCL = Dialect(
+OPENCL_C = KernelLanguage(
     name="opencl",
     prologue="""\
 #ifdef cl_khr_fp64
@@ -161,5 +161,3 @@ OPENCL = Dialect(
         )
     ),
 )
-
-DIALECTS: Mapping[str, Dialect] = {"cuda": CUDA, "opencl": OPENCL}

@@ -1,0 +1,70 @@
+"""What is asked of a machine to generate code for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polybuild.diagnostics import PolybuildError
+from polybuild.targets.languages import KernelLanguage
+
+if TYPE_CHECKING:
+    from polybuild.analysis.dependences import Dependences
+    from polybuild.context import CompileContext
+    from polybuild.options import Options
+    from polybuild.scop.model import Array, Scop
+    from polybuild.targets.device import DevicePlan
+
+
+class ImageError(PolybuildError):
+    """The kernels could not be compiled; the message is the compiler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A machine: ``name`` is what ``Options.backend`` calls it, ``title`` what people do.
+
+    Regions are mapped on the cores of the host for every target (see ``targets.cpu``), as a device may be
+    missing when the program runs. A target with kernels maps them on its device, too, and answers how
+    these are spelled (``language``) and compiled. This class answers for those without.
+    """
+
+    name: str
+    title: str
+    language: KernelLanguage | None = None
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether regions may run on a device."""
+        return self.language is not None
+
+    def plan(
+        self,
+        scop: Scop,
+        dependences: Dependences,
+        options: Options,
+        live_out: frozenset[str] | None,
+        temporaries: Sequence[Array],
+    ) -> DevicePlan:
+        """How the iterations of ``scop`` are mapped on the device.
+
+        ``live_out`` names variables that are read after it; None: all may be, even of ``temporaries``. Of
+        these the threads keep what they can. Raises Unsupported if it cannot run there.
+        """
+        raise NotImplementedError(f"{self.title} has no kernels")
+
+    def needs_compiler(self) -> bool:
+        """Whether kernels are compiled when the program is built."""
+        return False
+
+    def compiler(self, options: Options) -> str | None:  # noqa: ARG002 - an answer for those that have none
+        """The path of the compiler of kernels; None if it is not found, or not needed."""
+        return None
+
+    def compile_kernels(self, source: str, context: CompileContext) -> bytes:  # noqa: ARG002
+        """The kernels of ``source`` as machine code; empty where the device's driver compiles them.
+
+        Raises ImageError.
+        """
+        return b""

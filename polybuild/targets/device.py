@@ -1,0 +1,223 @@
+"""The plan for a device: its kernels, what each keeps in its memories, and what goes there and back.
+
+These are the values that a target with kernels hands to code generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.scop.model import Access, AccessKind, Array, Statement
+from polybuild.storage.buffers import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One dimension of the grid or of a block: the isl parameter that is its index, and how many there are.
+
+    Iteration ``i`` of the loop that is mapped to it runs at index ``i mod size``.
+    """
+
+    parameter: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The kernel of number ``index``; ``blocks`` and ``threads`` are outermost first, x last.
+
+    ``tile`` has the sizes of all members of its band; the first ``len(blocks)``
+    members are mapped to the grid and, of their points, to the threads. Both are
+    empty for a serial kernel.
+    """
+
+    index: int
+    blocks: tuple[Axis, ...] = ()
+    threads: tuple[Axis, ...] = ()
+    tile: tuple[int, ...] = ()
+
+    def mark(self, kind: MarkKind = MarkKind.KERNEL) -> Mark:
+        """The mark of ``kind`` that the tree of this kernel has."""
+        return Mark(kind, self.index)
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether one thread runs it all."""
+        return not self.blocks
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All dimensions of the grid and of its blocks."""
+        return self.blocks + self.threads
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """``sizes`` elements per dimension from ``offset`` on, affine functions ``{ [d0, ..., dn] -> [x] }``."""
+
+    offset: tuple[isl.Aff, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        count = 1
+        for size in self.sizes:
+            count *= size
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAccess:
+    """An access of a statement of the kernel."""
+
+    statement: Statement
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """A box of ``array`` that the block copies to shared memory, for the first ``depth`` loops.
+
+    ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``.
+    ``row`` is the size of the last dimension, with one more where threads would meet in one bank.
+    """
+
+    name: str
+    array: Array
+    references: tuple[KernelAccess, ...]
+    depth: int
+    loops: Mapping[str, isl.PwMultiAff]
+    box: Box
+    row: int
+    inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadTile:
+    """The elements of ``array`` that belong to the points of one thread in a tile.
+
+    ``sizes`` has how many points the thread has along each mapped loop, ``threads``
+    how many threads there are, and ``points`` the values of these loops for each
+    statement, ``{ S[i] -> [p0, ...] }``; ``loops`` as for a shared tile.
+    """
+
+    name: str
+    array: Array
+    references: tuple[KernelAccess, ...]
+    depth: int
+    loops: Mapping[str, isl.PwMultiAff]
+    sizes: tuple[int, ...]
+    threads: tuple[Axis, ...]
+    points: Mapping[str, isl.PwMultiAff]
+
+    @property
+    def loads(self) -> bool:
+        """Whether the old values may be needed."""
+        return any(each.access.kind is not AccessKind.WRITE for each in self.references)
+
+    @property
+    def stores(self) -> bool:
+        """Whether the values change."""
+        return any(each.access.kind is not AccessKind.READ for each in self.references)
+
+
+Tile = SharedTile | ThreadTile
+
+
+class Purpose(Enum):
+    """What an added statement does."""
+
+    COPY = "copy"
+    LOAD = "load"
+    STORE = "store"
+    BARRIER = "barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedStatement:
+    """A statement that is no instance of the region's.
+
+    ``depth`` is the number of loops above it. ``element`` gives, for an instance of
+    a load or a store, the element that the registers hold a copy of.
+    """
+
+    name: str
+    purpose: Purpose
+    depth: int
+    tile: SharedTile | ThreadTile | None = None
+    element: isl.PwMultiAff | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FullTiles:
+    """The full ``tiles`` of a kernel, ``{ [d0, ..., dn, t0, ...] }``: the loops above its mark, and the tile.
+
+    ``loops`` gives these for each statement, ``{ S[i] -> [d0, ..., dn, t0, ...] }``.
+    """
+
+    tiles: isl.Set
+    loops: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """The box of ``array`` that the kernels touch, and whether it goes in and comes out.
+
+    ``lowest`` and ``highest`` are its corners, functions of the parameters that
+    mean something for parameters in ``touched``; elsewhere nothing is touched.
+    """
+
+    array: Array
+    lowest: tuple[isl.PwAff, ...]
+    highest: tuple[isl.PwAff, ...]
+    touched: isl.Set
+    goes_in: bool
+    comes_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTree:
+    """A tree from which the code of the host and of the threads can be generated.
+
+    ``grids`` gives, per kernel, the number of blocks along each axis, as a
+    function ``{ [d0, ..., dn] -> [n] }`` of the host's loops around it, and ``hosts``
+    these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
+    what it keeps in shared memory and registers; ``added`` the statements that are
+    no instances of the region's, by name; ``full`` the full tiles, by the name of the
+    mark around what is done for a tile.
+    """
+
+    schedule: isl.Schedule
+    grids: Mapping[Mark, tuple[isl.PwAff, ...]]
+    hosts: Mapping[Mark, isl.UnionMap]
+    tiles: Mapping[Mark, tuple[Tile, ...]]
+    added: Mapping[str, AddedStatement]
+    full: Mapping[Mark, FullTiles]
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePlan:
+    """What runs on the device for a region.
+
+    ``tree`` is ready for code generation; ``private`` are the arrays that each
+    thread has a copy of; ``transfers`` are the boxes of the others, except for
+    scalars that are only read. All indices fit ``int`` while no parameter is
+    beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
+    bounds on the trip counts of the host's loops around it. ``buffers`` stand for temporary
+    arrays: each thread has a copy. ``remarks`` are about these.
+    """
+
+    tree: KernelTree
+    kernels: tuple[Kernel, ...]
+    private: tuple[Array, ...]
+    transfers: tuple[Transfer, ...]
+    limit: int
+    launches: tuple[tuple[isl.PwAff, ...], ...]
+    buffers: tuple[Buffer, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,61 @@
+"""Devices that run kernels: CUDA's and OpenCL's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polybuild.targets.base import Target
+from polybuild.targets.gpu.nvcc import build_image, find_nvcc
+from polybuild.targets.languages import CUDA_C, OPENCL_C
+
+if TYPE_CHECKING:
+    from polybuild.analysis.dependences import Dependences
+    from polybuild.context import CompileContext
+    from polybuild.options import Options
+    from polybuild.scop.model import Array, Scop
+    from polybuild.targets.device import DevicePlan
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTarget(Target):
+    """A device whose driver compiles kernels from their source."""
+
+    def plan(
+        self,
+        scop: Scop,
+        dependences: Dependences,
+        options: Options,
+        live_out: frozenset[str] | None,
+        temporaries: Sequence[Array],
+    ) -> DevicePlan:
+        """As in Target."""
+        # isl is loaded for regions alone: a file that is found in the cache does without
+        from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
+
+        return plan_for_gpu(scop, dependences, options, live_out, temporaries)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaTarget(DeviceTarget):
+    """A device whose kernels nvcc compiles."""
+
+    def needs_compiler(self) -> bool:
+        """As in Target."""
+        return True
+
+    def compiler(self, options: Options) -> str | None:
+        """As in Target."""
+        return find_nvcc(options.nvcc)
+
+    def compile_kernels(self, source: str, context: CompileContext) -> bytes:
+        """As in Target."""
+        options = context.options
+        nvcc = self.compiler(options)
+        assert nvcc is not None  # noqa: S101 - else the target is another
+        return build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
+
+
+CUDA = CudaTarget("cuda", "CUDA", CUDA_C)
+OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C)
