@@ -74,6 +74,7 @@ def test_writes_that_nobody_reads_may_come_in_any_order(tmp_path):
     assert first_difference(scop, schedule, dependences, {"n": 6}) is None
 
 
+@pytest.mark.fast(index=[0, 1])
 @pytest.mark.parametrize("index", range(10))
 def test_random_programs(index, tmp_path):
     assert list(differences(generate(5, index), tmp_path)) == []

@@ -31,7 +31,6 @@ def sum_up(step):
     return Program("k", (Size("n", "int"),), (A,), ((body,),), ((0,), (1,), (20,)))
 
 
-@pytest.mark.fast(first=[0])
 @pytest.mark.parametrize("first", [0, 12])
 def test_random_programs(first, tmp_path):
     outcome = run_batch(tmp_path / "batch", 2026, first, 12)

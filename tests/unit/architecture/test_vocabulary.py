@@ -42,7 +42,7 @@ def test_a_class_name_that_means_two_things_is_seen():
         ("a", "class A:\n    def _expect_apart(self): ...", "function _expect_apart"),
         ("a", "def f(*, block_dates): ...", "variable block_dates"),
         ("a", "MOST_LOST = 3", "variable MOST_LOST"),
-        ("a", "for known in range(3): ...", "variable known"),
+        ("a", "class Known: ...", "class Known"),
         ("a", "x._slopes = 3", "variable _slopes"),
         ("a", "import b as coarse", "variable coarse"),
         ("a", "def at_least(): ...", "function at_least"),
@@ -59,6 +59,8 @@ def test_an_invented_name_is_seen(module, text, found):
     [
         "almost = atleast = update = brother = 1",
         "iterations = [ends for ends in places]",
+        "class CallSite: ...",
+        "def check_instance_coverage(): ...",
         "print(held)",
     ],
 )

@@ -22,7 +22,6 @@ NEVER = {
     "superset": "over-approximation",
     "coarse": "over-approximation",
     "held": "scalar replacement",
-    "known": "guard simplification (gist)",
     "settles": "guard simplification (gist)",
     "inspection": "inspector",
     "coverage": "instance-coverage check",
@@ -42,17 +41,22 @@ NEVER = {
 """Words that no name of a module, class, function, argument, variable or attribute has, and the field's."""
 
 NOT_DEFINED = {
+    "known": "guard simplification (gist)",
     "ends": "minimum and maximum subscript",
-    "pieces": "scope check",
     "site": "micro-kernel",
     "short": "small-trip-count loops",
     "places": "allocation scope",
-    "uses": "upward-exposed reads",
     "history": "extent invalidation",
 }
 """Plain words that may name a variable, but not what a reader looks up: a module, class or function."""
 
-NO_MODULE = {"iterations": "privatisable definitions", "sources": "last writers", "copies": "array expansion"}
+NO_MODULE = {
+    "iterations": "privatisable definitions",
+    "sources": "last writers",
+    "copies": "array expansion",
+    "pieces": "scope check",
+    "uses": "upward-exposed reads",
+}
 """Words that are fine but for a module."""
 
 REFUSED = {
@@ -82,8 +86,12 @@ PHRASES = {
 PROSE = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 """The tokens that people read; since Python 3.12 a formatted string is several."""
 
+TERMS = ("instance coverage", "call site")
+"""Terms of the field that have one of these words."""
+
 EXCEPTIONS = {
     "report.explain.pictures.iterations: module iterations": "a picture of a nest's iterations",
+    "targets.gpu.copies: module copies": "copies between the memories of a device",
 }
 """Names that may stay, each with its reason."""
 
@@ -130,8 +138,14 @@ def _names(module: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in any style: ``AtLeast``, ``at_least`` and ``AT_LEAST`` have the same."""
-    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    """The words of a name in any style: ``AtLeast``, ``at_least`` and ``AT_LEAST`` have the same.
+
+    Those of a term are left out.
+    """
+    words = " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)).lower()
+    for term in TERMS:
+        words = words.replace(term, "")
+    return words.split()
 
 
 def prose(text: str) -> str:
