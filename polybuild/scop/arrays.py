@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Mapping
 
 import islpy as isl
 from pycparser import c_ast
@@ -20,6 +21,44 @@ from polybuild.scop.parameters import IslNames
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import LvalueReference
 
+_WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
+
+
+class ExtentInvalidation:
+    """Whether a variable still has the value it had when an array's extents were computed from it.
+
+    That is told from the writes of a function in textual order.
+
+    A jump backwards does not matter: it either repeats the declaration with the
+    write before it, or the write comes after the declaration in the text, too.
+    """
+
+    def __init__(self, function: c_ast.FuncDef) -> None:
+        self._declared: dict[c_ast.Node, int] = {}
+        self._writes: dict[str, int] = {}
+        self._calls = -1
+        for position, node in enumerate(walk(function.body)):
+            target = None
+            if isinstance(node, c_ast.Decl):
+                self._declared[node] = position
+            elif isinstance(node, c_ast.Assignment):
+                target = node.lvalue
+            elif isinstance(node, c_ast.UnaryOp) and node.op in _WRITING_UNARY:
+                target = node.expr
+            elif isinstance(node, c_ast.FuncCall):
+                self._calls = position
+            if isinstance(target, c_ast.ID):
+                self._writes[target.name] = position
+
+    def changed_since(self, array: Variable, extent: Variable) -> bool:
+        """Whether ``extent`` may have been changed, or be another variable, since ``array`` was declared."""
+        declared = self._declared.get(array.declaration, -1)
+        if self._declared.get(extent.declaration, -1) > declared:
+            return True
+        shared = extent.is_reachable
+        last = max(self._writes.get(extent.name, -1), self._calls if shared else -1)
+        return last > declared
+
 
 class Arrays:
     """The arrays met so far, one for each variable and member path; ``flat`` knows which are views."""
@@ -28,12 +67,10 @@ class Arrays:
         self,
         facts: Facts,
         assumptions: Assumptions,
-        is_stale: Callable[[Variable, Variable], bool],
         flat: FlatSubscripts,
     ) -> None:
         self._facts = facts
         self._assumptions = assumptions
-        self._is_stale = is_stale
         self._names = IslNames()
         self.flat = flat
         self._known: dict[tuple[Variable, tuple[str, ...]], Array] = {}
@@ -42,6 +79,10 @@ class Arrays:
     def outer(self) -> Mapping[str, Variable]:
         """The variables visible where the region starts."""
         return self._facts.names.outer
+
+    @functools.cached_property
+    def _invalidation(self) -> ExtentInvalidation:
+        return ExtentInvalidation(self._facts.region.function)
 
     def all(self) -> tuple[Array, ...]:
         """The arrays, in the order in which they were met."""
@@ -140,7 +181,7 @@ class Arrays:
             for each in walk(extent):
                 outer = self._facts.names.outer.get(each.name) if isinstance(each, c_ast.ID) else None
                 if outer is not None and (
-                    self._is_stale(variable, outer) or outer in self._facts.names.written
+                    self._invalidation.changed_since(variable, outer) or outer in self._facts.names.written
                 ):
                     raise Unsupported(
                         "array-extent",

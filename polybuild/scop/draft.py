@@ -14,7 +14,7 @@ from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions
-from polybuild.scop.lastvalues import LastValues
+from polybuild.scop.final_values import FinalValues
 from polybuild.scop.model import DynamicLoop
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint
@@ -53,5 +53,5 @@ class RegionDraft:
     tree: order.Tree
     drafts: tuple[StatementDraft, ...]
     values: Mapping[Variable, isl.PwAff]
-    last_values: LastValues
+    last_values: FinalValues
     remarks: tuple[Diagnostic, ...]

@@ -10,10 +10,10 @@ from polybuild.normalise import normalise
 from polybuild.normalise.inlining import inline_calls
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
-from polybuild.scop.lastvalues import NotFollowed
+from polybuild.scop.final_values import NotFollowed
 from polybuild.scop.model import Scop
+from polybuild.scop.model_builder import ModelBuilder
 from polybuild.scop.pointer_rotation import check_swaps
-from polybuild.scop.walk import ModelBuilder
 from polybuild.source.model import Region
 
 

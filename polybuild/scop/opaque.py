@@ -15,6 +15,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import islpy as isl
 from pycparser import c_ast
@@ -58,6 +59,55 @@ def is_cured(refusal: Unsupported) -> bool:
     return refusal.diagnostic.code in _CURED or is_affinity_refusal(refusal)
 
 
+@dataclass(slots=True)
+class _ControlFlow:
+    """How control comes to the code at hand, and what was written on every way to it.
+
+    ``sure``: as far as conditions and loops go, the code runs in each instance.
+    ``skipped``: a jump may have skipped it; ``returned``: a return may have.
+    ``breakable`` and ``looping`` count the constructs around that a break and a continue leave.
+    ``written`` are the elements written on every way, by array, on the space of its point;
+    ``continued`` the same at each continue of the innermost loop.
+    """
+
+    sure: bool = True
+    skipped: bool = False
+    returned: bool = False
+    breakable: int = 0
+    looping: int = 0
+    written: dict[str, isl.Map] = field(default_factory=dict)
+    continued: list[dict[str, isl.Map]] = field(default_factory=list)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the code at hand runs in each instance."""
+        return self.sure and not self.skipped and not self.returned
+
+    @contextmanager
+    def in_loop(self, *, sure: bool, keep: bool = False) -> Iterator[None]:
+        """The body of a loop; what it writes dominates nothing after it unless it is ``sure`` to run."""
+        before = self.sure, self.skipped, dict(self.written)
+        continued, self.continued = self.continued, []
+        self.sure = self.sure and sure
+        self.breakable += 1
+        self.looping += 1
+        yield
+        self.breakable -= 1
+        self.looping -= 1
+        interrupted = self.skipped and not before[1]
+        self.sure, self.skipped, written = before
+        self.continued = continued
+        if not keep and (not sure or interrupted):
+            self.written = written
+
+    @contextmanager
+    def unsure(self) -> Iterator[None]:
+        """Code that may not run."""
+        before, self.sure = self.sure, False
+        yield
+        self.sure = before
+
+
 class OpaqueReader:
     """Collects the accesses of one statement that is kept whole."""
 
@@ -83,36 +133,22 @@ class OpaqueReader:
         self._inner = inner
         self._in_function = in_function
         self._assume = assume
-        self._returned = False
         self._depth = 0
-        # whether the code at hand runs in each instance, as far as conditions and loops go
-        self._sure = True
-        # whether a jump may have skipped the code at hand
-        self._skipped = False
-        # elements written on every way to the code at hand, by array, on the space of its point
-        self._written: dict[str, isl.Map] = {}
-        # the same at each continue of the innermost loop
-        self._continued: list[dict[str, isl.Map]] = []
+        self._flow = _ControlFlow()
         self._touched: dict[str, AccessDraft] = {}
         self._partial: set[str] = set()
-        self._breakable = 0
-        self._looping = 0
         self._found: list[AccessDraft] = []
 
     def read(self, node: c_ast.Node, point: ProgramPoint, *, certain: bool = True) -> list[AccessDraft]:
         """The accesses of ``node`` at ``point``, reached for sure if ``certain``. Raises Unsupported."""
         self._depth = point.depth
-        self._sure = certain
+        self._flow.sure = certain
         self._inner |= frozenset(declared_in(node, self._facts))
         self._run(node, point)
         return [
             dataclasses.replace(each, exact=each.exact and each.array.name not in self._partial)
             for each in self._found
         ]
-
-    @property
-    def _certain(self) -> bool:
-        return self._sure and not self._skipped and not self._returned
 
     # Statements
 
@@ -132,23 +168,23 @@ class OpaqueReader:
                 self._for(node, point)
             case c_ast.While():
                 self._evaluate(node.cond, point)
-                with self._in_loop(sure=False):
+                with self._flow.in_loop(sure=False):
                     self._run(node.stmt, point)
             case c_ast.DoWhile():
-                with self._in_loop(sure=True):
+                with self._flow.in_loop(sure=True):
                     self._run(node.stmt, point)
                     self._evaluate(node.cond, point)
             case c_ast.Switch():
                 self._switch(node, point)
-            case c_ast.Break() if self._breakable:
-                self._skipped = True
-            case c_ast.Continue() if self._looping:
-                self._skipped = True
-                self._continued.append(dict(self._written))
+            case c_ast.Break() if self._flow.breakable:
+                self._flow.skipped = True
+            case c_ast.Continue() if self._flow.looping:
+                self._flow.skipped = True
+                self._flow.continued.append(dict(self._flow.written))
             case c_ast.Return() if self._in_function:
                 if node.expr is not None:
                     self._evaluate(node.expr, point)
-                self._returned = True
+                self._flow.returned = True
             case _ if type(node) in REFUSED:
                 code, what, hint = REFUSED[type(node)]
                 raise Unsupported(code, f"{what} is not modelled", location(node), hint)
@@ -177,28 +213,28 @@ class OpaqueReader:
 
     def _if(self, node: c_ast.If, point: ProgramPoint) -> None:
         self._evaluate(node.cond, point)
-        before = dict(self._written)
+        before = dict(self._flow.written)
         chosen = affine_condition(node.cond, point, self._facts, self._assumptions)
         if chosen is not None:
             self._run(node.iftrue, point.within(chosen))
-            after_yes, self._written = self._written, before
+            after_yes, self._flow.written = self._flow.written, before
             self._run(node.iffalse, point.without(chosen))
             for name, elements in after_yes.items():
-                known = self._written.get(name)
-                self._written[name] = elements if known is None else elements.union(known)
+                known = self._flow.written.get(name)
+                self._flow.written[name] = elements if known is None else elements.union(known)
             return
-        certain = self._certain
-        with self._unsure():
+        certain = self._flow.is_certain
+        with self._flow.unsure():
             self._run(node.iftrue, point)
-            after_yes, self._written = self._written, dict(before)
+            after_yes, self._flow.written = self._flow.written, dict(before)
             self._run(node.iffalse, point)
-        self._written = _in_both(self._written, after_yes)
-        if certain and not self._skipped:
+        self._flow.written = _in_both(self._flow.written, after_yes)
+        if certain and not self._flow.skipped:
             self._written_either_way(node, point, before)
 
     def _written_either_way(self, node: c_ast.Node, point: ProgramPoint, before: dict[str, isl.Map]) -> None:
         """What both branches write is written for certain, though neither branch is."""
-        for name, elements in self._written.items():
+        for name, elements in self._flow.written.items():
             new = elements.subtract(before[name]) if name in before else elements
             if not new.is_empty():
                 draft = self._touched[name]
@@ -208,20 +244,20 @@ class OpaqueReader:
 
     def _switch(self, node: c_ast.Switch, point: ProgramPoint) -> None:
         self._evaluate(node.cond, point)
-        before, skipped = dict(self._written), self._skipped
-        self._breakable += 1
-        with self._unsure():
+        before, skipped = dict(self._flow.written), self._flow.skipped
+        self._flow.breakable += 1
+        with self._flow.unsure():
             items = node.stmt.block_items or () if isinstance(node.stmt, c_ast.Compound) else (node.stmt,)
             for item in items:
                 if isinstance(item, c_ast.Case | c_ast.Default):
                     # control may come from the switch, past all that stands before
-                    self._written = dict(before)
+                    self._flow.written = dict(before)
                     self._all(item.stmts or (), point)
                 else:
                     self._run(item, point)
-        self._breakable -= 1
+        self._flow.breakable -= 1
         # a continue in the switch leaves it for the loop around
-        self._written, self._skipped = before, skipped or self._looping > 0
+        self._flow.written, self._flow.skipped = before, skipped or self._flow.looping > 0
 
     # Loops
 
@@ -231,9 +267,9 @@ class OpaqueReader:
         if counter is None or not self._counts(counter, node):
             if node.cond is not None:
                 self._evaluate(node.cond, point)
-            with self._in_loop(sure=False):
+            with self._flow.in_loop(sure=False):
                 self._run(node.stmt, point)
-            with self._unsure():
+            with self._flow.unsure():
                 self._run(node.next, point)
             return
         domain = self._affine_domain(node, point)
@@ -244,19 +280,19 @@ class OpaqueReader:
             inner = point.inside(counter, hull.iterations)
         else:
             inner = point.inside(counter, domain)
-        before = self._written
-        self._written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
-        with self._in_loop(sure=complete, keep=True):
+        before = self._flow.written
+        self._flow.written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
+        with self._flow.in_loop(sure=complete, keep=True):
             self._run(node.stmt, inner)
-            after = functools.reduce(_in_both, self._continued, self._written)
-        self._written = before
+            after = functools.reduce(_in_both, self._flow.continued, self._flow.written)
+        self._flow.written = before
         if complete:
-            self._written = {
+            self._flow.written = {
                 name: each.intersect_domain(inner.domain).project_out(_dim.in_, point.depth, 1)
                 for name, each in after.items()
             }
             for name, each in before.items():
-                self._written[name] = self._written[name].union(each)
+                self._flow.written[name] = self._flow.written[name].union(each)
 
     def _counts(self, counter: Variable, node: c_ast.For) -> bool:
         """Whether nothing but the header changes the counter, so that it can be a dimension."""
@@ -274,7 +310,7 @@ class OpaqueReader:
         try:
             loop = read_loop(node, point, self._facts, violations, want_final=False)
             for violation in violations:
-                if self._certain and self._assume:
+                if self._flow.is_certain and self._assume:
                     self._assumptions.require(violation)
                 elif self._assumptions.is_possible(violation):
                     return None
@@ -286,35 +322,11 @@ class OpaqueReader:
 
     def _tests(self, node: c_ast.For, point: ProgramPoint) -> None:
         """What the header of a loop reads when it tests and steps."""
-        with self._unsure():
+        with self._flow.unsure():
             if node.cond is not None:
                 self._evaluate(node.cond, point)
             if isinstance(node.next, c_ast.Assignment):
                 self._evaluate(node.next.rvalue, point)
-
-    @contextmanager
-    def _in_loop(self, *, sure: bool, keep: bool = False) -> Iterator[None]:
-        """The body of a loop; what it writes dominates nothing after it unless it is ``sure`` to run."""
-        saved = self._sure, self._skipped, dict(self._written)
-        continued, self._continued = self._continued, []
-        self._sure = self._sure and sure
-        self._breakable += 1
-        self._looping += 1
-        yield
-        self._breakable -= 1
-        self._looping -= 1
-        interrupted = self._skipped and not saved[1]
-        self._sure, self._skipped, before = saved
-        self._continued = continued
-        if not keep and (not sure or interrupted):
-            self._written = before
-
-    @contextmanager
-    def _unsure(self) -> Iterator[None]:
-        """Code that may not run."""
-        saved, self._sure = self._sure, False
-        yield
-        self._sure = saved
 
     # Accesses
 
@@ -324,20 +336,20 @@ class OpaqueReader:
             self._arrays,
             self._assumptions,
             inner=self._inner,
-            guarded=not (self._certain and self._assume),
+            guarded=not (self._flow.is_certain and self._assume),
         )
         reader.read(node, point)
         for draft in reader.found:
             name, relation, kind = draft.array.name, draft.relation, draft.kind
             self._touched[name] = draft
-            known = self._written.get(name)
+            known = self._flow.written.get(name)
             if kind is AccessKind.READ and known is not None:
                 relation = relation.subtract(known)
                 if not relation.is_equal(draft.relation):
                     self._partial.add(name)
             elif kind is AccessKind.WRITE:
-                self._written[name] = relation if known is None else relation.union(known).coalesce()
-                if not self._certain:
+                self._flow.written[name] = relation if known is None else relation.union(known).coalesce()
+                if not self._flow.is_certain:
                     kind = AccessKind.MAY_WRITE
             self._add(dataclasses.replace(draft, kind=kind), relation, point)
 

@@ -39,7 +39,7 @@ def check_unnormalised(node: c_ast.Node) -> None:
         raise NotFollowed(*names)
 
 
-class LastValues:
+class FinalValues:
     """The last values met so far."""
 
     def __init__(self) -> None:

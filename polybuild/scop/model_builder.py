@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import islpy as isl
 from pycparser import c_ast
@@ -28,8 +29,7 @@ from polybuild.scop.draft import RegionDraft, RegionPart, StatementDraft
 from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
-from polybuild.scop.invalidation import ExtentInvalidation
-from polybuild.scop.lastvalues import LastValues, NotFollowed, check_unnormalised
+from polybuild.scop.final_values import FinalValues, NotFollowed, check_unnormalised
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
@@ -57,35 +57,70 @@ _DROPPED_PRAGMAS = (
 )  # fmt: skip
 
 
+@dataclass(slots=True)
+class _Enclosing:
+    """What stands around the statement at hand, outermost first.
+
+    ``dynamic`` are those of ``loops`` whose bounds depend on data; ``guards`` are
+    conditions on data that the statements must test themselves.
+    """
+
+    loops: list[c_ast.For] = field(default_factory=list)
+    dynamic: list[DynamicLoop] = field(default_factory=list)
+    guards: list[c_ast.Node] = field(default_factory=list)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it depends on data if a statement runs here."""
+        return bool(self.guards or self.dynamic)
+
+    @contextmanager
+    def loop(self, node: c_ast.For, dynamic: DynamicLoop | None = None) -> Iterator[None]:
+        """The body of a loop."""
+        self.loops.append(node)
+        if dynamic is not None:
+            self.dynamic.append(dynamic)
+        try:
+            yield
+        finally:
+            self.loops.pop()
+            if dynamic is not None:
+                self.dynamic.pop()
+
+    @contextmanager
+    def guard(self, condition: c_ast.Node) -> Iterator[None]:
+        """What runs under a condition on data."""
+        self.guards.append(condition)
+        try:
+            yield
+        finally:
+            self.guards.pop()
+
+    def guarded(self, body: c_ast.Node) -> c_ast.Node:
+        """``body`` in ``if``s on the conditions around it."""
+        for guard in reversed(self.guards):
+            body = c_ast.If(guard, body, None, body.coord)
+        return body
+
+
 class ModelBuilder:
     """One walk: the tables that grow on the way."""
 
     def __init__(self, region: Region, flat: FlatSubscripts, *, wrapping: bool, in_blocks: bool) -> None:
-        self._region = region
         self._in_blocks = in_blocks
-        self._names: Names = resolve(region)
-        self._parameters = Parameters()
-        self._assumptions = Assumptions(self._parameters)
-        self._facts = Facts(
-            region, self._names, self._parameters, lambda: self._assumptions.known, wrapping=wrapping
-        )
-        self._arrays = Arrays(self._facts, self._assumptions, self._is_stale, flat)
+        parameters = Parameters()
+        self._assumptions = Assumptions(parameters)
+        facts = Facts(region, resolve(region), parameters, lambda: self._assumptions.known, wrapping=wrapping)
+        self._arrays = Arrays(facts, self._assumptions, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
-        self._facts = dataclasses.replace(self._facts, calls=self._calls)
-        self._mentioned_after = mentioned_after(region.function, region.index)
+        self._facts = dataclasses.replace(facts, calls=self._calls)
         self._read_after = read_after(region.function, region.index)
-        self._tracked = frozenset(
-            variable for variable in self._names.iterators.values() if self._is_tracked(variable)
-        )
+        self._tracked = frozenset(each for each in self._names.iterators.values() if self._is_tracked(each))
+        self._enclosing = _Enclosing()
         self._drafts: list[StatementDraft] = []
-        self._loops: list[c_ast.For] = []
-        self._remarks: list[Diagnostic] = []
-        # conditions on data that the statements at hand must test themselves, outermost first
-        self._guards: list[c_ast.Node] = []
-        # the loops around whose bounds depend on data, outermost first
-        self._dynamic: list[DynamicLoop] = []
-        self._refusals: list[Unsupported] = []
-        self._last_values = LastValues()
+        # why each statement that is kept whole is outside the model, and its line
+        self._refusals: list[tuple[Unsupported, int]] = []
+        self._last_values = FinalValues()
 
     def with_views(self) -> FlatSubscripts | None:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
@@ -93,35 +128,37 @@ class ModelBuilder:
 
     def run(self) -> RegionDraft:
         """Walk the region once."""
-        for statement in self._region.statements:
-            if isinstance(statement, c_ast.Decl) and statement.name in self._mentioned_after:
+        region = self._facts.region
+        mentioned = mentioned_after(region.function, region.index)
+        for statement in region.statements:
+            if isinstance(statement, c_ast.Decl) and statement.name in mentioned:
                 raise Unsupported(
                     "declaration",
                     f"'{statement.name}' is declared inside the region and used after it",
                     location(statement),
                     "move the declaration before the region",
                 )
-        part = self._sequence(self._region.statements, ProgramPoint())
+        part = self._sequence(region.statements, ProgramPoint())
         if part.tree is None:
             raise Unsupported(
                 "empty-region",
                 "the region has no statement that runs",
-                self._region.begin,
+                region.begin,
                 "remove the pragmas",
             )
-        return self._walked(part.tree, part.values)
+        return self._draft(part.tree, part.values)
 
-    def _walked(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> RegionDraft:
+    def _draft(self, tree: order.Tree, values: Mapping[Variable, isl.PwAff]) -> RegionDraft:
         """The outcome. Raises Unsupported if nothing is gained by what was kept whole, or if checks fail."""
         if self._refusals and not any(draft.loops for draft in self._drafts):
-            raise self._refusals[0]
-        check_parameters(self._drafts, self._names, self._parameters)
+            raise self._refusals[0][0]
+        check_parameters(self._drafts, self._names, self._facts.parameters)
         needed = {each for each in self._names.demoted if self._is_live(each)}
         check_counters(self._drafts, self._names, values, needed)
         return RegionDraft(
-            self._region,
+            self._facts.region,
             self._names,
-            self._parameters,
+            self._facts.parameters,
             self._assumptions,
             self._arrays,
             tree,
@@ -132,17 +169,14 @@ class ModelBuilder:
                 if self._is_live(variable) or variable in self._last_values
             },
             self._last_values,
-            tuple(self._remarks),
+            tuple(_remark(*each) for each in self._refusals),
         )
 
     # Facts about names
 
-    @functools.cached_property
-    def _history(self) -> ExtentInvalidation:
-        return ExtentInvalidation(self._region.function)
-
-    def _is_stale(self, array: Variable, extent: Variable) -> bool:
-        return self._history.changed_since(array, extent)
+    @property
+    def _names(self) -> Names:
+        return self._facts.names
 
     def _is_tracked(self, variable: Variable) -> bool:
         """Whether the value of this loop counter after its loops is needed."""
@@ -193,8 +227,7 @@ class ModelBuilder:
 
     def _structured(self, node: c_ast.Node, point: ProgramPoint) -> RegionPart:
         """A statement with statements inside: modelled if possible, else kept whole as one statement."""
-        loops, drafts, remarks = len(self._loops), len(self._drafts), len(self._remarks)
-        guards, dynamic, eager = len(self._guards), len(self._dynamic), self._facts.eager
+        drafts, refusals = len(self._drafts), len(self._refusals)
         assumptions = self._assumptions.snapshot()
         try:
             if isinstance(node, c_ast.For):
@@ -205,10 +238,8 @@ class ModelBuilder:
         except Unsupported as refusal:
             if not is_cured(refusal):
                 raise
-            del self._loops[loops:], self._drafts[drafts:], self._remarks[remarks:]
-            del self._guards[guards:], self._dynamic[dynamic:], self._refusals[remarks:]
+            del self._drafts[drafts:], self._refusals[refusals:]
             self._assumptions.restore(assumptions)
-            self._facts = dataclasses.replace(self._facts, eager=eager)
             return self._whole(node, point, refusal)
 
     def _whole(self, node: c_ast.Node, point: ProgramPoint, refusal: Unsupported) -> RegionPart:
@@ -216,45 +247,34 @@ class ModelBuilder:
         if point.domain.is_empty():
             return RegionPart()
         check_unnormalised(node)
-        body = self._under_guards(node)
-        self._names = self._names.demote(walk(node))
-        self._facts = dataclasses.replace(self._facts, names=self._names)
-        facts = dataclasses.replace(self._facts, eager=False)
-        accesses = self._opaque_accesses(facts, body, point)
-        self._refusals.append(refusal)
-        self._remarks.append(
-            dataclasses.replace(
-                refusal.diagnostic,
-                severity=Severity.REMARK,
-                message=f"{refusal.diagnostic.message}; the statement on line {location(node).line}"
-                " is kept whole",
-            )
-        )
+        body = self._enclosing.guarded(node)
+        self._facts = dataclasses.replace(self._facts, names=self._names.demote(walk(node)))
+        accesses = self._opaque_accesses(dataclasses.replace(self._facts, eager=False), body, point)
+        self._refusals.append((refusal, location(node).line))
         return self._add(point, body, node, accesses)
 
     def _add(
         self, point: ProgramPoint, body: c_ast.Node, source: c_ast.Node, accesses: Sequence[AccessDraft]
     ) -> RegionPart:
         """A statement for ``body``, which itself tests whether the dynamic loops around run there."""
-        if self._dynamic:
+        dynamic = self._enclosing.dynamic
+        if dynamic:
             reader = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
-            for loop in reversed(self._dynamic):
+            for loop in reversed(dynamic):
                 body = c_ast.If(loop.predicate, body, None, body.coord)
                 reader.read(loop.start, point)
                 reader.read(loop.limit, point)
             accesses = (*reader.found, *accesses)
         self._drafts.append(
-            StatementDraft(point, tuple(self._loops), body, source, tuple(accesses), tuple(self._dynamic))
+            StatementDraft(point, tuple(self._enclosing.loops), body, source, tuple(accesses), tuple(dynamic))
         )
         return RegionPart(order.OrderLeaf(len(self._drafts) - 1))
 
     def _opaque_accesses(self, facts: Facts, body: c_ast.Node, point: ProgramPoint) -> list[AccessDraft]:
         """The accesses of ``body``, under conditions on data or in dynamic loops."""
-        reader = OpaqueReader(facts, self._arrays, self._assumptions, assume=not self._dynamic)
-        found = reader.read(body, point)
-        return (
-            [each.only_within(self._dynamic[-1].position + 1) for each in found] if self._dynamic else found
-        )
+        dynamic = self._enclosing.dynamic
+        found = OpaqueReader(facts, self._arrays, self._assumptions, assume=not dynamic).read(body, point)
+        return [each.only_within(dynamic[-1].position + 1) for each in found] if dynamic else found
 
     def _for(self, node: c_ast.For, point: ProgramPoint) -> RegionPart:
         violations: list[Violation] = []
@@ -263,18 +283,15 @@ class ModelBuilder:
             loop = read_loop(node, point, self._facts, violations, want_final=counter in self._tracked)
         except Unsupported as refusal:
             unknown = is_affinity_refusal(refusal) or refusal.diagnostic.code == "non-constant-stride"
-            if self._guards or counter in self._tracked or not unknown:
+            if self._enclosing.guards or counter in self._tracked or not unknown:
                 raise
             return self._dynamic_for(node, point, refusal)
-        if self._guards or self._dynamic:
+        if self._enclosing.is_conditional:
             self._check_guarded(node, counter, violations)
         self._require(violations)
-        self._loops.append(node)
-        body = self._statement(
-            without_continue(node.stmt), self._forget(point, node.stmt).inside(loop.counter, loop.domain)
-        )
-        self._loops.pop()
-
+        inner = self._forget(point, node.stmt).inside(loop.counter, loop.domain)
+        with self._enclosing.loop(node):
+            body = self._statement(without_continue(node.stmt), inner)
         values: dict[Variable, isl.PwAff] = {
             variable: _last_value(value, loop.step) for variable, value in body.values.items()
         }
@@ -288,22 +305,16 @@ class ModelBuilder:
         """A loop that counts between bounds that are data: raises ``refusal`` if it is another loop."""
         violations: list[Violation] = []
         loop = read_dynamic_loop(node, point, self._facts, self._assumptions, violations)
-        if loop is None or (self._dynamic and any(map(self._assumptions.is_possible, violations))):
+        if loop is None or (self._enclosing.dynamic and any(map(self._assumptions.is_possible, violations))):
             raise refusal
         self._require(violations)
-        first, eager = len(self._drafts), self._facts.eager
+        first = len(self._drafts)
         bounds = AccessReader(self._facts, self._arrays, self._assumptions, guarded=True)
         bounds.read(loop.start, point)
         bounds.read(loop.limit, point)
-        self._facts = dataclasses.replace(self._facts, eager=False)
-        self._loops.append(node)
-        self._dynamic.append(loop)
-        counter = self._names.iterators[node]
-        inner = self._forget(point, node.stmt).inside(counter, loop.domain)
-        body = self._statement(without_continue(node.stmt), inner)
-        self._dynamic.pop()
-        self._loops.pop()
-        self._facts = dataclasses.replace(self._facts, eager=eager)
+        inner = self._forget(point, node.stmt).inside(self._names.iterators[node], loop.domain)
+        with self._not_eager(), self._enclosing.loop(node, loop):
+            body = self._statement(without_continue(node.stmt), inner)
         if {each.array.name for each in bounds.found} & self._written_since(first):
             raise refusal  # the bounds change while the loop runs
         return RegionPart(
@@ -353,14 +364,10 @@ class ModelBuilder:
             AccessReader(self._facts, self._arrays, self._assumptions), node.cond, point
         )
         trees = []
-        eager = self._facts.eager
-        self._facts = dataclasses.replace(self._facts, eager=False)
         for branch, guard in ((node.iftrue, node.cond), (node.iffalse, c_ast.UnaryOp("!", node.cond))):
             if branch is not None:
-                self._guards.append(guard)
-                trees.append(self._statement(branch, point).tree)
-                self._guards.pop()
-        self._facts = dataclasses.replace(self._facts, eager=eager)
+                with self._not_eager(), self._enclosing.guard(guard):
+                    trees.append(self._statement(branch, point).tree)
         if tested & self._written_since(first):  # the statements would see a condition that has changed
             raise refusal
         return RegionPart(order.block(trees))
@@ -382,14 +389,18 @@ class ModelBuilder:
                 "",
             )
 
-    def _under_guards(self, node: c_ast.Node) -> c_ast.Node:
-        """``node`` as the body of ``if``s on the conditions around it."""
-        for guard in reversed(self._guards):
-            node = c_ast.If(guard, node, None, node.coord)
-        return node
+    @contextmanager
+    def _not_eager(self) -> Iterator[None]:
+        """Code that may not run where its domain says so: nothing is to be read ahead of it."""
+        before = self._facts.eager
+        self._facts = dataclasses.replace(self._facts, eager=False)
+        try:
+            yield
+        finally:
+            self._facts = dataclasses.replace(self._facts, eager=before)
 
     def _last_value_of(self, node: LastValue, point: ProgramPoint) -> RegionPart:
-        if self._guards or self._dynamic:
+        if self._enclosing.is_conditional:
             raise NotFollowed(node.lvalue.name)
         if point.domain.is_empty():
             return RegionPart()
@@ -436,8 +447,8 @@ class ModelBuilder:
     def _expression(self, body: c_ast.Node, source: c_ast.Node, point: ProgramPoint) -> RegionPart:
         if point.domain.is_empty():
             return RegionPart()
-        if self._guards or self._dynamic or isinstance(body, c_ast.Compound):
-            body = self._under_guards(body)
+        if self._enclosing.is_conditional or isinstance(body, c_ast.Compound):
+            body = self._enclosing.guarded(body)
             accesses = self._opaque_accesses(self._facts, body, point)
         else:
             reader = AccessReader(self._facts, self._arrays, self._assumptions)
@@ -460,6 +471,12 @@ def _runs(nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:
 def _refused(node: c_ast.Node) -> Unsupported:
     code, what, hint = _REFUSED[type(node)]
     return Unsupported(code, f"{what} is not modelled", location(node), hint)
+
+
+def _remark(refusal: Unsupported, line: int) -> Diagnostic:
+    """That a statement is kept whole, and why."""
+    message = f"{refusal.diagnostic.message}; the statement on line {line} is kept whole"
+    return dataclasses.replace(refusal.diagnostic, severity=Severity.REMARK, message=message)
 
 
 def _last_value(value: isl.PwAff, step: int) -> isl.PwAff:
