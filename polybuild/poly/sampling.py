@@ -37,12 +37,12 @@ def first_point(domain: isl.Set) -> Point | None:
     return _coordinates(point, domain.dim(_set))
 
 
-def points(domain: isl.Set, maximum: int) -> list[Point]:
-    """The points of a bounded set without parameters, in lexicographic order; at most about ``maximum``."""
+def points(domain: isl.Set, maximum: int | None = None) -> list[Point]:
+    """The points of a bounded set without parameters, in lexicographic order; no more than ``maximum``."""
     found: list[isl.Point] = []
 
     def add(point: isl.Point) -> None:
-        if len(found) < maximum:
+        if maximum is None or len(found) < maximum:
             found.append(point)
 
     domain.foreach_point(add)

@@ -18,13 +18,13 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.marks import Mark, mark_of
+from polybuild.poly.sampling import Point, points
 from polybuild.poly.trees import children, node_kind
 from polybuild.scop.model import AccessKind, Scop
 
 _set, _param = isl.dim_type.set, isl.dim_type.param
 _Kind = isl.schedule_node_type
 
-Point = tuple[int, ...]
 Instance = tuple[str, Point]
 Cell = tuple[str, Point]
 
@@ -83,16 +83,6 @@ def fixed_near(domain: isl.Set, parameters: Mapping[str, int], near: int) -> isl
         if minimum.is_int():
             found = found.upper_bound_val(_set, dim, minimum.add(isl.Val(near - 1)))
     return found
-
-
-def points(domain: isl.Set) -> list[Point]:
-    """The points of a bounded set without parameters."""
-    found: list[isl.Point] = []
-    domain.foreach_point(found.append)
-    count = domain.dim(_set)
-    return sorted(
-        tuple(point.get_coordinate_val(_set, each).to_python() for each in range(count)) for point in found
-    )
 
 
 def fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.poly.trees import is_band, member, within
+
 
 def coincident_members(node: isl.ScheduleNode) -> list[int]:
     """Positions of the members that carry no dependence."""
@@ -85,3 +87,26 @@ def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
     for position, size in enumerate(sizes):
         values = values.set_val(position, isl.Val.int_from_si(context, size))
     return node.band_tile(values)
+
+
+def clear_coincidence(schedule: isl.Schedule, dependences: isl.UnionMap) -> isl.Schedule:
+    """``schedule`` with no member coincident that carries one of ``dependences``.
+
+    Reductions may run in any order, which ``legality`` proves, but not side by side on one element.
+    """
+    return _cleared(schedule.get_root(), dependences).get_schedule()
+
+
+def _cleared(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:
+    if active.is_empty():
+        return node
+    if is_band(node):
+        for position in range(node.band_n_member()):
+            same = active.eq_at_multi_union_pw_aff(member(node, position))
+            if node.band_member_get_coincident(position) and not active.is_subset(same):
+                node = node.band_member_set_coincident(position, 0)
+        active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+    for index in range(node.n_children()):
+        child = node.child(index)
+        node = _cleared(child, within(active, child)).parent()
+    return node

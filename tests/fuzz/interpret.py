@@ -21,7 +21,8 @@ from polybuild.driver import region as regions
 from polybuild.driver.isolation import ALONE, Watch, WorkLostError, apart
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
-from polybuild.schedule.oracle import Difference, first_difference, fixed, points
+from polybuild.poly.sampling import points
+from polybuild.schedule.oracle import Difference, first_difference, fixed
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.mapping import CpuMapping
 

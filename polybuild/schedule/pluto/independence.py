@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.schedule.pluto.matrices import matrix_of, rows_of
 from polybuild.schedule.pluto.model import Row
 
 
@@ -22,11 +23,7 @@ def orthogonal_basis(rows: Sequence[Row], depth: int) -> list[tuple[int, ...]]:
     """
     if not rows:
         return [tuple(int(each == loop) for each in range(depth)) for loop in range(depth)]
-    kernel = _matrix(rows).right_kernel()
-    vectors = [
-        tuple(_element(kernel, row, column) for row in range(kernel.rows()))
-        for column in range(kernel.cols())
-    ]
+    vectors = zip(*rows_of(_matrix(rows).right_kernel()), strict=True)
     return sorted((_ascending(each) for each in vectors), reverse=True)
 
 
@@ -36,12 +33,4 @@ def _ascending(vector: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _matrix(rows: Sequence[Row]) -> isl.Mat:
-    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), len(rows[0].coefficients))
-    for i, row in enumerate(rows):
-        for j, value in enumerate(row.coefficients):
-            matrix = matrix.set_element_val(i, j, isl.Val(value))
-    return matrix
-
-
-def _element(matrix: isl.Mat, row: int, column: int) -> int:
-    return int(matrix.get_element_val(row, column).to_python())
+    return matrix_of([row.coefficients for row in rows], len(rows[0].coefficients))

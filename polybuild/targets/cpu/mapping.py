@@ -30,8 +30,14 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
-from polybuild.transform.bands import coincident_members, put_first, split_last, tile, with_single
-from polybuild.transform.coincidence import without_carried
+from polybuild.transform.bands import (
+    clear_coincidence,
+    coincident_members,
+    put_first,
+    split_last,
+    tile,
+    with_single,
+)
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops
 from polybuild.transform.full_unrolling import outside_unrolled
@@ -81,7 +87,7 @@ def map_to_cpu(
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
     for each in dependences.reductions:
-        schedule = without_carried(schedule, each.pairs)
+        schedule = clear_coincidence(schedule, each.pairs)
     mapper = _Mapper(scop, dependences, context, distribute=distribute, row=row)
     root = mapper.map(
         schedule.get_root(), in_parallel=not context.options.parallel, tiled=not context.options.tile
