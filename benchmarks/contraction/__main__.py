@@ -26,7 +26,7 @@ from pathlib import Path
 from benchmarks.contraction.devices import SETTINGS as ON_DEVICES
 from benchmarks.contraction.devices import DeviceProgram, Devices
 from polybuild.driver import file as pipeline
-from polybuild.driver import region as regions
+from polybuild.driver import passes
 from polybuild.options import Options
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
 
@@ -138,17 +138,17 @@ def build(folder: Path, flags: tuple[str, ...], options: Options) -> Programs:
 @contextlib.contextmanager
 def _no_buffers() -> Iterator[None]:
     """The same orders, with the arrays in memory."""
-    choose, copy = relaxing.choose_mapping, regions.choose_with_copies
+    choose, copy = relaxing.choose_mapping, passes.choose_with_copies
 
     def in_memory(*arguments):  # noqa: ANN002, ANN202 - as the other one
         return replace(choose(*arguments), buffers=())
 
     relaxing.choose_mapping = in_memory
-    regions.choose_with_copies = lambda plain, *_: plain
+    passes.choose_with_copies = lambda plain, *_: plain
     try:
         yield
     finally:
-        relaxing.choose_mapping, regions.choose_with_copies = choose, copy
+        relaxing.choose_mapping, passes.choose_with_copies = choose, copy
 
 
 def _names() -> list[str]:

@@ -7,6 +7,7 @@ import dataclasses
 import difflib
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,12 +59,43 @@ class _Parser(argparse.ArgumentParser):
         return namespace
 
 
+class _ListPasses(argparse.Action):
+    """Prints the passes of a region in their order, each with what it does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        summaries = pass_summaries()
+        width = max(map(len, summaries))
+        for name, summary in summaries.items():
+            sys.stdout.write(f"{name:{width}}  {summary}\n")
+        parser.exit()
+
+
+def _passes(text: str) -> tuple[str, ...]:
+    """The passes that are named in ``text``, parted by commas. Raises UsageError for unknown ones."""
+    names = tuple(filter(None, text.replace(" ", "").split(",")))
+    if names:
+        known = pass_summaries()
+        for name in names:
+            if name not in known:
+                raise UsageError(f"unknown pass '{name}'; known are {', '.join(known)}")
+    return names
+
+
+def pass_summaries() -> dict[str, str]:
+    """The passes of a region with what each does; they are imported only where someone asks."""
+    from polybuild.driver import passes  # noqa: PLC0415 -- see above
+
+    return passes.pass_summaries()
+
+
 def parse(command: str, words: Sequence[str]) -> Arguments:
     """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
     own, flags = _split(words)
     values = vars(_parser(command).parse(own))
     arguments = Arguments(
-        request=Request(values["source"], _settings(values)),
+        request=Request(
+            values["source"], _settings(values), print_after=_passes(values.get("print_after", ""))
+        ),
         verbose=values.get("verbose", False) or verbose(),
         colour=values["color"],
         output=values.get("output", STANDARD_OUTPUT),
@@ -126,6 +158,15 @@ def _parser(command: str) -> _Parser:
         parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
         parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
         parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
+        parser.add_argument(
+            "--print-after",
+            metavar="PASS,...",
+            help="print what these passes made of each region, to standard error",
+            default="",
+        )
+        parser.add_argument(
+            "--list-passes", action=_ListPasses, nargs=0, help="print the names of the passes, and end"
+        )
     else:
         parser.add_argument("--html", metavar="FILE", help="write it as a page with pictures", **unset)
     _add_knobs(parser)

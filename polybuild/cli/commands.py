@@ -122,9 +122,9 @@ def _explain(words: Sequence[str]) -> int:
         terminal.write(sys.stdout, explanation.explain(source, (), (), style))
         return 0
 
-    from polybuild.driver.isolation import apart
+    from polybuild.driver.isolation import run_isolated
 
-    text, code = apart(lambda watch: _explained(given, watch))
+    text, code = run_isolated(lambda watch: _explained(given, watch))
     if given.html:
         _guard(lambda: output.write(given.html, text.encode("utf-8", "surrogateescape")))
     else:

@@ -1,4 +1,4 @@
-"""The road: C text in, C text out. Each region goes down it in ``regions``."""
+"""The pipeline of a file: C text in, C text out. That of each region is in ``region`` and ``passes``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from polybuild.codegen.file.module import (
     module_head,
 )
 from polybuild.codegen.file.names import quoted
+from polybuild.codegen.file.region import RegionText
 from polybuild.codegen.file.splice import Replacement, splice
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
-from polybuild.driver.isolation import ALONE, Watch
-from polybuild.driver.region import MOST_LOST, compile_region, not_worthwhile
+from polybuild.driver.isolation import UNWATCHED, Watch
+from polybuild.driver.pass_printer import SILENT, PassPrinter
+from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
 from polybuild.options import Options
 from polybuild.report.record.model import RegionReport
 from polybuild.source.autodetect import detect_regions
@@ -53,52 +55,42 @@ class FileResult:
 
 
 def compile_source(
-    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], watch: Watch = ALONE
+    path: str,
+    options: Options,
+    compiler: Sequence[str],
+    flags: Sequence[str],
+    watch: Watch = UNWATCHED,
+    *,
+    printer: PassPrinter = SILENT,
 ) -> FileResult:
     """Transform the regions of the C file at ``path``.
 
     ``compiler`` is the command of the build's C compiler (``["gcc"]``), ``flags``
     the flags the file is compiled with. Raises SourceError if the file cannot be
     read or preprocessed; a region that cannot be transformed raises nothing, it
-    is kept and reported. ``watch`` is told which region is worked on, and knows of those to leave.
+    is kept and reported. ``watch`` is told which region is worked on, and knows of those to
+    leave; ``printer`` is told what the passes made of each.
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
-    context = CompileContext()
-    if source.regions:
-        macros = predefined_macros(path, compiler, flags)
-        context = CompileContext(
-            machine=find_machine(macros, frozenset(flags)), compiler=compiler_rules(macros, flags)
-        )
-    context = context.with_options(options)
+    context = _context(source, options, compiler, flags)
     diagnostics = [*source.diagnostics, *problem]
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
     for position, region in enumerate(source.regions):
         started = time.perf_counter()
-        found: Details | None = None
-        if isinstance(region, RejectedRegion):
-            report = _kept(region, region.diagnostic)
-            diagnostics.append(region.diagnostic)
-        else:
-            try:
-                lost = _begin(watch, position, region)
-                generated, report, found = compile_region(region, context, lost=len(lost))
-                if lost:
-                    remark = f"only its original order was tried: the process at work on it {lost[-1]}"
-                    report = replace(report, remarks=(*report.remarks, remark))
-                replacements.append(Replacement(region, generated))
-                found = replace(found, original=source.text[region.span.start : region.span.end])
-            except Unsupported as refusal:
-                if region.detected:  # nobody asked for it
-                    refused += (refusal.diagnostic,)
-                    continue
-                report = _kept(region, refusal.diagnostic)
-                diagnostics.append(_as_asked(region, options, refusal.diagnostic))
-            report = replace(report, detected=region.detected)
-        reports.append(replace(report, compile_seconds=time.perf_counter() - started))
-        details.append(found)
+        found = _compile(source, position, context, watch, printer)
+        seconds = time.perf_counter() - started
+        if found.diagnostic is not None and found.report.detected:  # nobody asked for it
+            refused += (found.diagnostic,)
+            continue
+        if found.diagnostic is not None:
+            diagnostics.append(found.diagnostic)
+        if isinstance(region, Region) and found.text is not None:
+            replacements.append(Replacement(region, found.text))
+        reports.append(replace(found.report, compile_seconds=seconds))
+        details.append(found.details)
     watch.begins(None)
     try:
         head = _device_head(replacements, context)
@@ -114,21 +106,67 @@ def compile_source(
     return FileResult(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
 
 
+def _context(
+    source: Source, options: Options, compiler: Sequence[str], flags: Sequence[str]
+) -> CompileContext:
+    """What is resolved once for a file; the compiler is asked only if there is something to do."""
+    context = CompileContext()
+    if source.regions:
+        macros = predefined_macros(source.path, compiler, flags)
+        context = CompileContext(
+            machine=find_machine(macros, frozenset(flags)), compiler=compiler_rules(macros, flags)
+        )
+    return context.with_options(options)
+
+
+@dataclass(frozen=True, slots=True)
+class _RegionResult:
+    """What one region became: its new text, or the reason why it is kept."""
+
+    report: RegionReport
+    text: RegionText | None = None
+    details: Details | None = None
+    diagnostic: Diagnostic | None = None
+
+
+def _compile(
+    source: Source, position: int, context: CompileContext, watch: Watch, printer: PassPrinter
+) -> _RegionResult:
+    """Transform one region of a file, or keep it."""
+    region = source.regions[position]
+    if isinstance(region, RejectedRegion):
+        return _RegionResult(_kept(region, region.diagnostic), diagnostic=region.diagnostic)
+    try:
+        crashes = _begin(watch, position, region)
+        text, report, details = compile_region(region, context, crashes=len(crashes), printer=printer)
+    except Unsupported as refusal:
+        diagnostic = refusal.diagnostic
+        report = replace(_kept(region, diagnostic), detected=region.detected)
+        if not region.detected:
+            diagnostic = _as_asked(region, context.options, diagnostic)
+        return _RegionResult(report, diagnostic=diagnostic)
+    if crashes:
+        remark = f"only its original order was tried: the process at work on it {crashes[-1]}"
+        report = replace(report, remarks=(*report.remarks, remark))
+    details = replace(details, original=source.text[region.span.start : region.span.end])
+    return _RegionResult(replace(report, detected=region.detected), text, details)
+
+
 def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:
     """Begin with a region; how the processes ended that were at work on it before.
 
     Raises Unsupported if too many did.
     """
-    lost = watch.lost.get(position, ())
-    if len(lost) > MOST_LOST:
+    crashes = watch.crashes.get(position, ())
+    if len(crashes) > MAXIMUM_CRASHES:
         raise Unsupported(
             "internal",
-            f"internal error: the process at work on this region {lost[-1]}; it is left as it is",
+            f"internal error: the process at work on this region {crashes[-1]}; it is left as it is",
             region.begin,
             "please report it, with the region; smaller regions may do",
         )
     watch.begins(position)
-    return lost
+    return crashes
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 LONGEST = 120
 
 
-class WorkLostError(Exception):
+class WorkerCrashError(Exception):
     """The process ended while it worked on no region in particular; the message says how."""
 
 
@@ -36,16 +36,16 @@ def _nobody(_position: int | None) -> None:
 class Watch:
     """What goes between the work and who waits for it.
 
-    ``lost`` says for the positions of regions how the processes ended that worked on them.
+    ``crashes`` says for the positions of regions how the processes ended that worked on them.
     ``begins`` is to be called with the position of each other region before it is worked on, and
     with None before work that is not for one region.
     """
 
-    lost: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    crashes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     begins: Callable[[int | None], None] = _nobody
 
 
-ALONE = Watch()  # nobody waits
+UNWATCHED = Watch()  # nobody waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +59,39 @@ class _Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lost:
+class _Crash:
     position: int | None
     how: str
 
 
-def apart(work: Callable[[Watch], _T], longest: int = LONGEST) -> _T:
+def run_isolated(work: Callable[[Watch], _T], longest: int = LONGEST) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
     It hangs if it takes more than ``longest`` seconds of processor time for a region. To come to
-    an end, ``work`` must not begin for ever with a region that was lost. The result must be fit for
+    an end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkLostError. Where processes cannot be forked,
     ``work`` runs in this one.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
-        return work(ALONE)
-    lost: dict[int, tuple[str, ...]] = {}
+        return work(UNWATCHED)
+    crashes: dict[int, tuple[str, ...]] = {}
     while True:
-        answer = _once(work, lost, longest)
+        answer = _once(work, crashes, longest)
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
             raise answer.error
         if answer.position is None:
-            raise WorkLostError(answer.how)
-        lost[answer.position] = (*lost.get(answer.position, ()), answer.how)
+            raise WorkerCrashError(answer.how)
+        crashes[answer.position] = (*crashes.get(answer.position, ()), answer.how)
 
 
 def _once(
-    work: Callable[[Watch], _T], lost: Mapping[int, tuple[str, ...]], longest: int
-) -> _Done | _Raised | _Lost:
+    work: Callable[[Watch], _T], crashes: Mapping[int, tuple[str, ...]], longest: int
+) -> _Done | _Raised | _Crash:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    worker = context.Process(target=_answer, args=(work, lost, longest, theirs), daemon=True)
+    worker = context.Process(target=_answer, args=(work, crashes, longest, theirs), daemon=True)
     worker.start()
     theirs.close()  # else the worker's end would not be the end of the pipe
     position = None
@@ -104,28 +104,28 @@ def _once(
                 position = message
         except EOFError:
             worker.join()
-            return _Lost(position, _ending(worker.exitcode))
+            return _Crash(position, _ending(worker.exitcode))
         finally:
             worker.kill()
             worker.join()
 
 
 def _answer(
-    work: Callable[[Watch], Any], lost: Mapping[int, tuple[str, ...]], longest: int, pipe: Connection
+    work: Callable[[Watch], Any], crashes: Mapping[int, tuple[str, ...]], longest: int, pipe: Connection
 ) -> None:
     """What the process does."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
 
-    usual, most = resource.getrlimit(resource.RLIMIT_CPU)
+    usual, maximum = resource.getrlimit(resource.RLIMIT_CPU)
 
     def begins(position: int | None) -> None:
         pipe.send(position)
         soft = usual if position is None else math.ceil(time.process_time()) + longest
-        limits = [each for each in (soft, usual, most) if each != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), most))
+        limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
 
     try:
-        pipe.send(_Done(work(Watch(lost, begins))))
+        pipe.send(_Done(work(Watch(crashes, begins))))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))
 

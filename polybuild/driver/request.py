@@ -14,13 +14,15 @@ class Request:
     """One file to transform.
 
     ``settings`` maps names of Options to text. ``compiler`` is the command of the build's C
-    compiler, ``flags`` are those of the file, with response files still unread.
+    compiler, ``flags`` are those of the file, with response files still unread. What the passes
+    ``print_after`` make of each region is printed.
     """
 
     source: str
     settings: Mapping[str, str]
     compiler: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    print_after: tuple[str, ...] = ()
 
     def expanded_flags(self) -> list[str]:
         """The compiler's flags with response files replaced by what they hold."""

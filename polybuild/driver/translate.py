@@ -16,7 +16,7 @@ from typing import Any
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
-from polybuild.driver.isolation import Watch, WorkLostError, apart
+from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
 from polybuild.driver.request import Request
 from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
@@ -57,6 +57,8 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
     flags = request.expanded_flags()
     inputs = (*request.response_files(), *filter(None, [settings_file]))
     found = None
+    if request.print_after:  # the passes have to run
+        cache = None
     if cache is not None:
         found = _look_up(cache, request, options, flags, data)
         if found and found.entry:
@@ -73,8 +75,8 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
 def _translate(request: Request, data: bytes, options: Options, flags: list[str]) -> Outcome:
     """The outcome for one file, found in a process of its own."""
     try:
-        return apart(lambda watch: _outcome(request, data, options, flags, watch))
-    except WorkLostError as error:
+        return run_isolated(lambda watch: _outcome(request, data, options, flags, watch))
+    except WorkerCrashError as error:
         return _failed(request, data, options, f"the process at work on the file {error}")
 
 
@@ -82,8 +84,10 @@ def _outcome(request: Request, data: bytes, options: Options, flags: list[str], 
     strict = options.on_unsupported == "error"
     try:
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
+        from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
 
-        result = compile_source(request.source, options, request.compiler, flags, watch)
+        printer = PassPrinter(request.print_after)
+        result = compile_source(request.source, options, request.compiler, flags, watch, printer=printer)
     except UsageError:
         raise
     except SourceError as error:

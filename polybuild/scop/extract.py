@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from polybuild.diagnostics import Unsupported
@@ -17,14 +19,36 @@ from polybuild.scop.pointer_rotation import check_swaps
 from polybuild.source.model import Region
 
 
-def extract_scop(region: Region, *, in_blocks: bool = False) -> Scop:
-    """The polyhedral model of ``region``.
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """A region with its calls inlined, and that ``normal``ised."""
+
+    inlined: Region
+    normal: Region
+
+
+def normal_form(region: Region) -> NormalForm:
+    """The form of ``region`` that its model is made from. Raises Unsupported."""
+    with _refusals(region):
+        inlined = inline_calls(region)
+        return NormalForm(inlined, normalise(inlined))
+
+
+def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:
+    """The polyhedral model of ``region``; ``form`` is its normal form, if that was made.
 
     With ``in_blocks``, expressions that follow each other are one statement: a smaller problem,
     in which they stay together. Raises Unsupported, naming the construct, if the region is outside the model.
     """
+    with _refusals(region):
+        return _modelled(form or normal_form(region), in_blocks=in_blocks)
+
+
+@contextlib.contextmanager
+def _refusals(region: Region) -> Iterator[None]:
+    """Whatever cannot be modelled under this is Unsupported, for the reason that tells a user most."""
     try:
-        return _normalised(inline_calls(region), in_blocks=in_blocks)
+        yield
     except Unsupported as refusal:
         if refusal.diagnostic.code in {"pointer-reassigned", "pointer-value"}:
             check_swaps(region)
@@ -38,16 +62,17 @@ def extract_scop(region: Region, *, in_blocks: bool = False) -> Scop:
         ) from None
 
 
-def _normalised(region: Region, *, in_blocks: bool) -> Scop:
-    """The model of ``region`` in normal form, or as it is where that is refused."""
+def _modelled(form: NormalForm, *, in_blocks: bool) -> Scop:
+    """The model of a region in normal form, or with less of it rewritten where that is refused."""
+    region, normal = form.inlined, form.normal
     excluded: frozenset[str] = frozenset()
     extract = partial(_extract, in_blocks=in_blocks)
     while True:
-        normal = normalise(region, excluded)
         try:
             return extract(normal)
         except NotFollowed as failure:
             excluded |= failure.names
+            normal = normalise(region, excluded)
         except Unsupported as refusal:
             if normal is not region:
                 with contextlib.suppress(Unsupported):

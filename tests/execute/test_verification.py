@@ -11,7 +11,7 @@ import islpy as isl
 import pytest
 from compiling import STRICT, messages, transform, write
 
-from polybuild.driver import region as regions
+from polybuild.driver import passes
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
@@ -101,7 +101,7 @@ def reversed_order(monkeypatch):
         return dataclasses.replace(choose(scop, *rest), schedule=schedule, directives={}, tile_sizes=())
 
     monkeypatch.setattr(relaxing, "choose_mapping", wrong)
-    monkeypatch.setattr(regions, "check_schedule", lambda *_: None)
+    monkeypatch.setattr(passes, "check_schedule", lambda *_: None)
 
 
 @pytest.mark.fast(compiler=["gcc"])

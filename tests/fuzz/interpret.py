@@ -17,8 +17,8 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.diagnostics import Location
 from polybuild.driver import file as pipeline
-from polybuild.driver import region as regions
-from polybuild.driver.isolation import ALONE, Watch, WorkLostError, apart
+from polybuild.driver import passes
+from polybuild.driver.isolation import UNWATCHED, Watch, WorkerCrashError, run_isolated
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.sampling import points
@@ -38,30 +38,30 @@ OPTIONS = Options(min_work=0, tile_sizes=(2, 3), registers=False)
 Mapped = tuple[Scop, Dependences, CpuMapping]
 
 
-def mapped(source: Path, options: Options = OPTIONS, watch: Watch = ALONE) -> list[Mapped]:
+def mapped(source: Path, options: Options = OPTIONS, watch: Watch = UNWATCHED) -> list[Mapped]:
     """The model, the dependences and the new order of each region of ``source``.
 
     Orders that the proof refused count no more than those that were never tried.
     """
     found: dict[Location, Mapped] = {}
-    choose = regions.choose_with_reductions
+    choose = passes.choose_with_reductions
 
-    def remember(scop: Scop, *rest: object) -> tuple[CpuMapping, Dependences]:
-        mapping, respected = choose(scop, *rest)
+    def remember(scop: Scop, *rest: object, **order: object) -> tuple[CpuMapping, Dependences]:
+        mapping, respected = choose(scop, *rest, **order)
         found[scop.location] = scop, respected, mapping
         return mapping, respected
 
-    regions.choose_with_reductions = remember
+    passes.choose_with_reductions = remember
     try:
         flags = [f"-I{Path(__file__).resolve().parent}"]
         pipeline.compile_source(str(source), options, ["gcc"], flags, watch)
     finally:
-        regions.choose_with_reductions = choose
+        passes.choose_with_reductions = choose
     return list(found.values())
 
 
 def differences(
-    program: Program, folder: Path, options: Options = OPTIONS, watch: Watch = ALONE
+    program: Program, folder: Path, options: Options = OPTIONS, watch: Watch = UNWATCHED
 ) -> Iterator[Difference]:
     """What the oracle finds in the regions of ``program``, at those of its sizes that are small enough.
 
@@ -71,7 +71,7 @@ def differences(
     source.write_text(batch_text([program]), encoding="utf-8")
     for number, (scop, dependences, mapping) in enumerate(mapped(source, options, watch)):
         place = -1 - number  # beside the positions of the regions, which are transformed before
-        if place in watch.lost:
+        if place in watch.crashes:
             continue
         watch.begins(place)
         backwards = [mark for mark in mapping.directives if mark.kind is MarkKind.PARALLEL]
@@ -89,8 +89,8 @@ def differences(
 def differences_apart(program: Program, folder: Path) -> list[Difference]:
     """The same whatever isl does: what ends the process, or takes too long, has no differences."""
     try:
-        return apart(lambda watch: list(differences(program, folder, watch=watch)), LONGEST)
-    except WorkLostError:
+        return run_isolated(lambda watch: list(differences(program, folder, watch=watch)), LONGEST)
+    except WorkerCrashError:
         return []
 
 
@@ -109,7 +109,7 @@ def _count(scop: Scop, parameters: Mapping[str, int]) -> int:
 
 def main() -> None:
     seed, first, count = map(int, sys.argv[1:])
-    regions._MOST_OPERATIONS = 400_000
+    passes.OPERATIONS = 400_000
     isl.DEFAULT_CONTEXT.set_max_operations(0)
     with tempfile.TemporaryDirectory() as folder:
         for index in range(first, first + count):

@@ -17,8 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from polybuild.driver import file as pipeline
+from polybuild.driver import passes
 from polybuild.driver import region as regions
-from polybuild.driver.isolation import Watch, apart
+from polybuild.driver.isolation import Watch, run_isolated
 from polybuild.options import Options
 
 from .faults import NOT_PLANTED, plant
@@ -33,12 +34,12 @@ def main() -> None:
             traceback.print_exc()
             sys.exit(NOT_PLANTED)
     if faults:  # what the proof refuses is to be seen, not tried again in a simpler order
-        regions._ladder = lambda options: [options]
-    regions._MOST_OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
+        regions.fallback_strategies = lambda context: [context]
+    passes.OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
         options = Options().with_settings(each["settings"])
-        result = apart(functools.partial(_compile, each["source"], options))
+        result = run_isolated(functools.partial(_compile, each["source"], options))
         text = result.text.replace("/* the original */", "fuzz_original();")
         Path(each["output"]).write_text(text, encoding="utf-8")
         done.append(

@@ -51,10 +51,18 @@ _CONTRACTION_OPERATIONS = 1_000_000
 
 
 def choose_mapping(
-    scop: Scop, dependences: Dependences, context: CompileContext, temporaries: Sequence[Array] = ()
+    scop: Scop,
+    dependences: Dependences,
+    context: CompileContext,
+    temporaries: Sequence[Array] = (),
+    schedule: isl.Schedule | None = None,
 ) -> CpuMapping:
-    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory."""
-    schedule = choose_schedule(scop, dependences, context)
+    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory.
+
+    ``schedule`` is that of ``choose_schedule``, if it was asked before.
+    """
+    if schedule is None:
+        schedule = choose_schedule(scop, dependences, context)
     mapping = map_to_cpu(scop, dependences, schedule, context)
     if dependences.reductions:  # elsewhere a value may be read in another order than that it was made in
         temporaries = [

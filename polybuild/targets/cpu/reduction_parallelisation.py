@@ -29,13 +29,17 @@ def choose_with_reductions(
     reductions: Reductions,
     context: CompileContext,
     temporaries: Sequence[Array] = (),
+    *,
+    schedule: isl.Schedule | None = None,
 ) -> tuple[CpuMapping, Dependences]:
     """The mapping on the host, and the dependences that its order respects.
+
+    ``schedule`` is that of ``choose_schedule`` for the exact dependences, if it was asked before.
 
     Reductions are taken out of their order where loops of threads or vectors come of it, and
     none are lost; else the exact dependences count.
     """
-    exact = choose_mapping(scop, dependences, context, temporaries)
+    exact = choose_mapping(scop, dependences, context, temporaries, schedule)
     if reductions.found:
         tried = _try(scop, dependences, reductions.found, context, temporaries, most=_MOST_OPERATIONS)
         if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:

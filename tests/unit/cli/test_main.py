@@ -39,7 +39,7 @@ def pipeline(folder, monkeypatch):
     calls = []
 
     def behave(outcome):
-        def compile_source(*call):
+        def compile_source(*call, **_printer):
             calls.append(call)
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -79,7 +79,7 @@ def test_what_was_transformed_is_written_with_all_that_was_asked_for(folder, pip
     wanted = ["marked.c", "h.h", "flags", "pyproject.toml"]
     assert names == ["out.c:", *[str(folder / name) for name in wanted]]
     assert json.loads((folder / "out.json").read_text())["regions"][0]["status"] == "transformed"
-    (path, options, compiler, flags, _) = calls[0]
+    (path, options, compiler, flags, *_) = calls[0]
     assert (path, list(compiler), list(flags)) == ("marked.c", ["gcc"], ["-O2", "-g"])
     assert (options.fusion, options.schedule) == ("min", "isl")
     assert capsys.readouterr() == ("", "")

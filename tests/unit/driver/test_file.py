@@ -1,4 +1,4 @@
-"""The road as a whole: what a fault in one room costs."""
+"""The pipeline as a whole: what a fault in one pass costs, what passes print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from polybuild.cli import main as cli
 from polybuild.driver import file as pipeline
-from polybuild.driver import region as regions
+from polybuild.driver import passes
 from polybuild.options import Options
 
 TWO_REGIONS = """\
@@ -24,14 +24,14 @@ void f(int n, double *restrict a) {
 @pytest.fixture
 def failing_once(monkeypatch):
     """The second region's model cannot be made, by a fault of polybuild."""
-    extract_scop = regions.extract_scop
+    extract_scop = passes.extract_scop
 
-    def extract(region):
+    def extract(region, **form):
         if region.index:
             raise KeyError("x")
-        return extract_scop(region)
+        return extract_scop(region, **form)
 
-    monkeypatch.setattr(regions, "extract_scop", extract)
+    monkeypatch.setattr(passes, "extract_scop", extract)
 
 
 def compiled(tmp_path):
@@ -59,7 +59,7 @@ def test_the_traceback_is_there_for_who_asks(tmp_path, capsys, monkeypatch):
 
 
 def test_a_region_has_a_budget(tmp_path, monkeypatch):
-    monkeypatch.setattr(regions, "_MOST_OPERATIONS", 10)
+    monkeypatch.setattr(passes, "OPERATIONS", 10)
     result = compiled(tmp_path)
     assert [region.code for region in result.regions] == ["too-complex", "too-complex"]
     monkeypatch.undo()

@@ -9,8 +9,8 @@ import pytest
 
 from polybuild.cli.commands import run
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
-from polybuild.driver import region as regions
-from polybuild.driver.isolation import WorkLostError, apart
+from polybuild.driver import passes
+from polybuild.driver.isolation import WorkerCrashError, run_isolated
 
 THREE_REGIONS = "void f(int n, double *restrict a) {\n" + "".join(
     f"#pragma scop\n  for (int i = 0; i < n; i++) a[i] = {value};\n#pragma endscop\n" for value in range(3)
@@ -48,7 +48,7 @@ def spin() -> None:
 
 def test_the_result_comes_back_from_another_process():
     parent = os.getpid()
-    assert apart(lambda watch: (os.getpid() == parent, dict(watch.lost))) == (False, {})
+    assert run_isolated(lambda watch: (os.getpid() == parent, dict(watch.crashes))) == (False, {})
 
 
 def test_what_the_work_raises_is_raised():
@@ -58,7 +58,7 @@ def test_what_the_work_raises_is_raised():
         raise SourceError(diagnostic, ("b.h",))
 
     with pytest.raises(SourceError, match="no such file") as caught:
-        apart(work)
+        run_isolated(work)
     assert (caught.value.diagnostic, caught.value.dependencies) == (diagnostic, ("b.h",))
 
 
@@ -74,7 +74,7 @@ def test_a_region_is_lost_not_the_others(fate, how):
     def work(watch):
         done = []
         for position in range(2):
-            lost = watch.lost.get(position, ())
+            lost = watch.crashes.get(position, ())
             if len(lost) < position:  # as often as it is lost
                 watch.begins(position)
                 fate()
@@ -82,25 +82,25 @@ def test_a_region_is_lost_not_the_others(fate, how):
         watch.begins(None)
         return done
 
-    assert apart(work, longest=1) == [(), (how,)]
+    assert run_isolated(work, longest=1) == [(), (how,)]
 
 
 def test_without_a_region_all_is_lost():
-    with pytest.raises(WorkLostError, match="SIGSEGV"):
-        apart(lambda _watch: die())
+    with pytest.raises(WorkerCrashError, match="SIGSEGV"):
+        run_isolated(lambda _watch: die())
 
 
 @pytest.fixture
 def second_region_dies_once(monkeypatch):
     """In any order but the original one."""
-    choose = regions.choose_with_reductions
+    choose = passes.choose_with_reductions
 
-    def dying(scop, dependences, reductions, context, temporaries):
+    def dying(scop, dependences, reductions, context, *others, **order):
         if scop.location.line == 5 and context.options.schedule != "original":
             die()
-        return choose(scop, dependences, reductions, context, temporaries)
+        return choose(scop, dependences, reductions, context, *others, **order)
 
-    monkeypatch.setattr(regions, "choose_with_reductions", dying)
+    monkeypatch.setattr(passes, "choose_with_reductions", dying)
 
 
 @pytest.mark.usefixtures("second_region_dies_once")
@@ -115,14 +115,14 @@ def test_a_lost_region_is_tried_in_its_order(tmp_path, capfd):
 
 @pytest.fixture
 def second_region_dies(monkeypatch):
-    extract_scop = regions.extract_scop
+    extract_scop = passes.extract_scop
 
-    def extract(region):
+    def extract(region, **form):
         if region.index == 1:
             die()
-        return extract_scop(region)
+        return extract_scop(region, **form)
 
-    monkeypatch.setattr(regions, "extract_scop", extract)
+    monkeypatch.setattr(passes, "extract_scop", extract)
 
 
 @pytest.mark.usefixtures("second_region_dies")

@@ -1,0 +1,323 @@
+"""The passes of a region, in the order in which they run. Reading this file is reading the design.
+
+The analyses fill a ``RegionModel``, once. The transformations fill a ``Transformation`` of it, anew for
+each strategy that is tried. A pass is a function of this file, described by the first line of its
+docstring; ``polybuild compile --list-passes`` prints them, ``--print-after NAME`` what one of them made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+import islpy as isl
+
+from polybuild.analysis.aliasing import Overlap, find_overlaps
+from polybuild.analysis.bounded import bounded_dependences
+from polybuild.analysis.dependences import Dependences, by_memory
+from polybuild.analysis.liveness import live_after
+from polybuild.analysis.reductions import Reductions
+from polybuild.analysis.reductions import find_reductions as reductions_of
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
+from polybuild.context import CompileContext
+from polybuild.diagnostics import Unsupported
+from polybuild.driver import pass_texts
+from polybuild.poly.budget import found_within, operation_budget, was_spent
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.relations import maps_of
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.paranoid import check_by_running
+from polybuild.scop.extract import NormalForm, extract_scop, normal_form
+from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.source.model import Region
+from polybuild.storage.buffers import Buffer, IllegalStorage
+from polybuild.storage.temporaries import refusals, temporaries
+from polybuild.targets.cpu.choice import choose_schedule
+from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
+from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
+from polybuild.targets.lookup import TARGETS
+
+OPERATIONS = 10_000_000
+"""isl's budget for a region of some lines, at most about twenty seconds' work."""
+
+# and for what is proved a second time
+_PROOF_OPERATIONS = 1_000_000
+# pieces of dependences beyond which only the original order is tried
+_MAXIMUM_PIECES = 10_000
+# pairs of accesses to one array beyond which statements that follow each other are one
+_MAXIMUM_PAIRS = 10_000
+# A launch takes some microseconds, in which one core runs this many statement instances.
+_LAUNCH_WORK = 10_000
+
+
+@dataclass(slots=True)
+class RegionModel:
+    """What is known of a region; each analysis sets what is called after it.
+
+    ``operations`` is the budget of each analysis. Dependences are over-approximated unless ``exact``
+    ones are asked for, and for the arrays ``approximated`` in any case; ``in_blocks`` says that
+    statements that follow each other are one.
+    """
+
+    region: Region
+    operations: int
+    exact: bool = True
+    form: NormalForm = field(init=False)
+    scop: Scop = field(init=False)
+    in_blocks: bool = field(init=False)
+    live: frozenset[str] = field(init=False)
+    dependences: Dependences = field(init=False)
+    approximated: tuple[Array, ...] = field(init=False)
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether there are more dependences than schedulers are made for."""
+        return sum(each.n_basic_map() for each in maps_of(self.dependences.validity)) > _MAXIMUM_PIECES
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know of it."""
+        found = []
+        if self.in_blocks:
+            found.append("statements that follow each other stay together, as the region has very many")
+        if self.approximated:
+            names = ", ".join(each.spelling for each in self.approximated)
+            found.append(f"the exact dependences of {names} were not found in time; more of them are assumed")
+        return tuple(found)
+
+
+@dataclass(slots=True)
+class Transformation:
+    """A new order of a region, and what comes of it; each transformation sets what is called after it.
+
+    It follows a strategy, which is the context with simpler options than those ``requested``. Kernels have an
+    order of their own, made as requested.
+    """
+
+    model: RegionModel
+    context: CompileContext
+    requested: CompileContext
+    temporaries: list[Array] = field(init=False)
+    refusals: tuple[str, ...] = field(init=False)
+    reductions: Reductions = field(init=False)
+    schedule: isl.Schedule = field(init=False)
+    mapped: Mapped = field(init=False)
+    plan: HostPlan = field(init=False)
+    checks: RunTimeChecks = field(init=False)
+    text: RegionText = field(init=False)
+    device_remarks: tuple[str, ...] = ()
+
+    @property
+    def named_temporaries(self) -> tuple[str, ...]:
+        """The arrays that the user says are temporary."""
+        return (*self.context.options.temporary, *self.model.region.temporaries)
+
+    def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
+        """What must be disjoint at run time where the new loops leave the arrays ``untouched`` alone."""
+        strict = self.context.compiler.strict_aliasing
+        return find_overlaps(self.model.scop, self.model.region, strict=strict, untouched=untouched)
+
+
+_T = TypeVar("_T", RegionModel, Transformation)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Generic[_T]):
+    """One pass: what it does to a value, and what there is to print of the value after it."""
+
+    name: str
+    run: Callable[[_T], None]
+    show: Callable[[_T], str]
+
+    @property
+    def summary(self) -> str:
+        """What it does, in one line."""
+        return (self.run.__doc__ or "").partition("\n")[0]
+
+
+def normalise(model: RegionModel) -> None:
+    """Inline calls; rewrite counters, walking pointers and while loops as for loops over subscripts."""
+    with operation_budget(model.operations):
+        model.form = normal_form(model.region)
+
+
+def model_scop(model: RegionModel) -> None:
+    """Model the region: iteration domains, access relations, the original order, assumptions.
+
+    In blocks, statements that follow each other being one, where there are very many.
+    """
+    with operation_budget(model.operations):
+        model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
+        if _pairs(model.scop) > _MAXIMUM_PAIRS:
+            with contextlib.suppress(Unsupported):
+                blocks = extract_scop(model.region, form=model.form, in_blocks=True)
+                if len(blocks.statements) < len(model.scop.statements):
+                    model.scop, model.in_blocks = blocks, True
+
+
+def _pairs(scop: Scop) -> int:
+    """How many pairs of accesses to the same array may depend on each other."""
+    accesses = [each for statement in scop.statements for each in statement.accesses]
+    uses = Counter(each.array.name for each in accesses)
+    return sum(uses[each.array.name] for each in accesses if each.kind is not AccessKind.READ)
+
+
+def find_live_variables(model: RegionModel) -> None:
+    """Find the variables that are live after the region."""
+    model.live = live_after(model.region)
+
+
+def find_dependences(model: RegionModel) -> None:
+    """Find flow, anti and output dependences (Feautrier 1991), and privatisable arrays.
+
+    They are over-approximated where the exact ones take too long. The original order must respect them.
+    """
+    model.dependences, model.approximated = bounded_dependences(
+        model.scop, model.live, model.operations, exact=model.exact
+    )
+    with operation_budget(model.operations):
+        check_schedule(model.scop.schedule, model.dependences, model.scop.domain)
+
+
+def find_temporaries(work: Transformation) -> None:
+    """Find temporary arrays, of which nothing is needed before or after the region."""
+    model, named = work.model, work.named_temporaries
+    wanted = work.context.options.contract_arrays != "off"
+    work.temporaries = temporaries(model.scop, model.dependences, model.live, named) if wanted else []
+    work.refusals = tuple(refusals(model.scop, model.dependences, named)) if wanted else ()
+
+
+def find_reductions(work: Transformation) -> None:
+    """Find reductions: sums, products, minima and maxima that any order of their terms gives."""
+    model = work.model
+    work.reductions = reductions_of(model.scop, model.region, reassociate=work.context.may_reassociate)
+
+
+def schedule(work: Transformation) -> None:
+    """Choose an order: isl's scheduler, Pluto's or the original, by the estimated time."""
+    work.schedule = choose_schedule(work.model.scop, work.model.dependences, work.context)
+
+
+def map_to_threads(work: Transformation) -> None:
+    """Tile, parallelise and vectorise for the CPU; contract arrays; run reductions in parallel."""
+    scop, dependences = work.model.scop, work.model.dependences
+    mapping, respected = choose_with_reductions(
+        scop, dependences, work.reductions, work.context, work.temporaries, schedule=work.schedule
+    )
+    work.mapped = Mapped(scop, respected, mapping)
+
+
+def expand_arrays(work: Transformation) -> None:
+    """Expand arrays that the program sees, with copy-in and copy-out, to keep their elements in variables."""
+    if work.context.contraction == "copies" and not TARGETS[work.context.options.backend].has_kernels:
+        work.mapped = choose_with_copies(work.mapped, work.model.live, work.named_temporaries, work.context)
+
+
+def prove_legality(work: Transformation) -> None:
+    """Prove that the new order respects the dependences, and all accesses to the same memory.
+
+    The second proof is the dearer one: where it takes isl too long, the first one stands alone. With
+    ``paranoid``, both orders are run for small sizes, too. Raises IllegalSchedule.
+    """
+    scop, order = work.mapped.scop, work.mapped.mapping.schedule
+    check_schedule(order, work.mapped.dependences, scop.domain)
+
+    def prove_again() -> None:
+        check_schedule(order, by_memory(scop, work.mapped.dependences), scop.domain)
+
+    found_within(_PROOF_OPERATIONS, prove_again)
+    if work.context.options.paranoid:
+        parallel = [mark for mark in work.mapped.mapping.directives if mark.kind is MarkKind.PARALLEL]
+        check_by_running(scop, order, work.mapped.dependences, parallel)
+
+
+def find_aliases(work: Transformation) -> None:
+    """Find the accesses that must not overlap in memory; the generated code checks them when it runs."""
+    options = work.context.options
+    work.checks = RunTimeChecks(
+        work.overlaps(_names_of(work.mapped.mapping.buffers)),
+        trip_counts(work.model.scop),
+        options.min_work,
+        work.mapped.dependences if options.verify else None,
+    )
+
+
+def generate_code(work: Transformation) -> None:
+    """Generate C for the CPU: run-time checks, the new loops, else the original ones."""
+    mapping = work.mapped.mapping
+    work.plan = HostPlan(
+        mapping.schedule,
+        mapping.directives,
+        mapping.buffers,
+        mapping.registers,
+        mapping.accumulators,
+        unoptimised=not work.context.compiler.optimises,
+    )
+    work.text = write_region(work.mapped.scop, work.model.region, work.plan, work.checks)
+
+
+def generate_kernels(work: Transformation) -> None:
+    """Map the region to a device, where one is asked for, and generate kernels and what launches them."""
+    options = work.requested.options
+    target = TARGETS[options.backend]
+    if target.language is None:
+        return
+    model, plan, checks = work.model, work.plan, work.checks
+    try:
+        with operation_budget(OPERATIONS):
+            # a check looks at all that was written
+            live = None if options.verify else model.live
+            for_device = target.plan(model.scop, model.dependences, options, live, work.temporaries)
+        on_host, on_device = _names_of(plan.buffers), _names_of(for_device.buffers)
+        if not on_host <= on_device:  # the kernels use more memory than the host does
+            checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
+        minimum = _LAUNCH_WORK if options.min_work else 0
+        request = DeviceRequest(for_device, target.language, checks.work, minimum)
+        with operation_budget(OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
+            work.text = write_region(work.mapped.scop, model.region, plan, checks, request)
+        work.device_remarks = for_device.remarks
+    except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
+        work.device_remarks = (f"runs on the host: {refusal}",)
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        work.device_remarks = ("runs on the host: its kernels take too long to analyse",)
+
+
+def _names_of(buffers: Collection[Buffer]) -> set[str]:
+    """The names of the arrays that ``buffers`` stand for."""
+    return {each.array.name for each in buffers}
+
+
+ANALYSES: tuple[Pass[RegionModel], ...] = (
+    Pass("normalise", normalise, lambda model: pass_texts.syntax(model.form.normal)),
+    Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
+    Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
+    Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
+)
+TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
+    Pass(
+        "temporaries",
+        find_temporaries,
+        lambda work: pass_texts.names(each.spelling for each in work.temporaries),
+    ),
+    Pass("reductions", find_reductions, lambda work: pass_texts.reductions(work.reductions)),
+    Pass("schedule", schedule, lambda work: pass_texts.tree(work.schedule)),
+    Pass("mapping", map_to_threads, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("legality", prove_legality, lambda work: pass_texts.dependences(work.mapped.dependences)),
+    Pass("aliasing", find_aliases, lambda work: pass_texts.overlaps(work.checks.overlaps)),
+    Pass("codegen", generate_code, lambda work: pass_texts.code(work.text)),
+    Pass("kernels", generate_kernels, lambda work: pass_texts.code(work.text)),
+)
+
+
+def pass_summaries() -> dict[str, str]:
+    """The names of all passes in their order, with what each does."""
+    analyses = {each.name: each.summary for each in ANALYSES}
+    return analyses | {each.name: each.summary for each in TRANSFORMATIONS}
