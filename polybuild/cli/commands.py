@@ -194,13 +194,13 @@ def _cache(words: Sequence[str]) -> int:
     if words[0] == "clear":
         print(f"{cache.clear()} entries removed from {cache.folder}")  # noqa: T201 -- this is the command's result
         return 0
-    held = cache.statistics()
+    statistics = cache.statistics()
     lines = (
         f"folder   {cache.folder}",
-        f"entries  {held.entries}",
-        f"size     {held.bytes / 2**20:.1f} of {held.limit / 2**20:.0f} MiB",
-        f"hits     {held.hits}",
-        f"misses   {held.misses}",
+        f"entries  {statistics.entries}",
+        f"size     {statistics.bytes / 2**20:.1f} of {statistics.limit / 2**20:.0f} MiB",
+        f"hits     {statistics.hits}",
+        f"misses   {statistics.misses}",
     )
     print("\n".join(lines))  # noqa: T201 -- as above
     return 0

@@ -19,7 +19,7 @@ from polybuild.c.typing import type_of
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region
 
-_MOST_NESTED = 8
+_MAXIMUM_CALLS = 8
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
@@ -93,7 +93,10 @@ class _Inliner:
         if body is None or expression is None or len(arguments) != len(callee.parameters):
             return None
         result = body.visible.scope.resolve(body.function.decl.type.type)
-        if not isinstance(result, types.IntegerType | types.FloatingType) or len(self._open) >= _MOST_NESTED:
+        if (
+            not isinstance(result, types.IntegerType | types.FloatingType)
+            or len(self._open) >= _MAXIMUM_CALLS
+        ):
             return None
         names = [str(each.name) for each in callee.parameters]
         if not self._means_the_same(expression, body, set(names)):

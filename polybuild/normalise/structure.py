@@ -54,9 +54,9 @@ def _rewritten(items: Sequence[c_ast.Node]) -> list[c_ast.Node] | None:
         if not isinstance(item, c_ast.If):
             return None
         yes, no = _items(item.iftrue), _items(item.iffalse)
-        if _ends(yes):
+        if _always_continues(yes):
             no = [*no, *rest]
-        elif _ends(no) or (not rest and item.iffalse is not None):
+        elif _always_continues(no) or (not rest and item.iffalse is not None):
             yes = [*yes, *rest]
         elif rest:
             return None
@@ -75,14 +75,18 @@ def _items(node: c_ast.Node | None) -> list[c_ast.Node]:
     return list(node.block_items or ()) if isinstance(node, c_ast.Compound) else [node]
 
 
-def _ends(items: Sequence[c_ast.Node]) -> bool:
+def _always_continues(items: Sequence[c_ast.Node]) -> bool:
     """Whether running ``items`` always ends in ``continue``."""
     for item in items:
         if isinstance(item, c_ast.Continue):
             return True
-        if isinstance(item, c_ast.Compound) and _ends(_items(item)):
+        if isinstance(item, c_ast.Compound) and _always_continues(_items(item)):
             return True
-        if isinstance(item, c_ast.If) and _ends(_items(item.iftrue)) and _ends(_items(item.iffalse)):
+        if (
+            isinstance(item, c_ast.If)
+            and _always_continues(_items(item.iftrue))
+            and _always_continues(_items(item.iffalse))
+        ):
             return True
     return False
 

@@ -24,7 +24,7 @@ def assemble(walked: RegionDraft) -> Scop:
     accesses = [each for draft in walked.drafts for each in draft.accesses]
     check_fixed_values(walked.names.iterators.values(), accesses)
     space = _space(walked)
-    context = walked.assumptions.known.align_params(space)
+    context = walked.assumptions.context.align_params(space)
     arrays = {array.name: _aligned(array, space) for array in _used_arrays(walked)}
     statements = [_finish(walked, index, arrays, space) for index in range(len(walked.drafts))]
     finals = [

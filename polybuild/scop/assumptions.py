@@ -61,13 +61,13 @@ class Assumptions:
         return tuple(_needed([*self._parameters.unsigned_limits(), *self._made]))
 
     @property
-    def known(self) -> isl.Set:
+    def context(self) -> isl.Set:
         """Parameter values that types and assumptions allow, wide bounds left out."""
         return self._conditions.intersect(self._parameters.facts)
 
     def is_possible(self, violation: Violation) -> bool:
         """Whether an instance of ``violation`` may exist."""
-        return not violation.instances.intersect_params(self._known_for(violation)).is_empty()
+        return not violation.instances.intersect_params(self._context_of(violation)).is_empty()
 
     def snapshot(self) -> tuple[object, ...]:
         """What ``restore`` needs to forget the assumptions made from now on."""
@@ -77,7 +77,7 @@ class Assumptions:
         """Forget the assumptions made since ``snapshot`` was taken."""
         self._conditions, self._exact, self._wide, self._made, self.limits = snapshot
 
-    def _known_for(self, violation: Violation) -> isl.Set:
+    def _context_of(self, violation: Violation) -> isl.Set:
         known = self._exact.intersect(self._parameters.facts)
         if violation.wide:
             known = known.intersect(self._wide).intersect(self._parameters.ranges)
@@ -88,7 +88,7 @@ class Assumptions:
 
         Raises Unsupported if then nothing of the point could run at all.
         """
-        known = self._known_for(violation)
+        known = self._context_of(violation)
         bad = violation.instances.intersect_params(known)
         if bad.is_empty():
             return

@@ -114,7 +114,7 @@ class Expressions:
         if not self._facts.wrapping or affine.type.width >= 64:
             return False
         low, high = limits(affine.type)
-        reached = point.domain.intersect_params(self._facts.known())
+        reached = point.domain.intersect_params(self._facts.context())
         below = affine.value.lt_set(spaces.constant(point.depth, low))
         above = affine.value.gt_set(spaces.constant(point.depth, high))
         outside = below.union(above).intersect(reached)
@@ -384,7 +384,7 @@ class Expressions:
         return Affine(quotient.neg() if number < 0 else quotient, kind)
 
     def _never_negative(self, value: isl.PwAff, point: ProgramPoint) -> bool:
-        below = value.neg().pos_set().intersect(point.domain).intersect_params(self._facts.known())
+        below = value.neg().pos_set().intersect(point.domain).intersect_params(self._facts.context())
         return bool(below.is_empty())
 
     def _bitwise(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:

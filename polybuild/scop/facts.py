@@ -17,7 +17,7 @@ from polybuild.source.model import Region
 class Facts:
     """The region, its names, and its parameters so far.
 
-    ``known`` gives the parameter values that types and assumptions allow so far.
+    ``context`` gives the parameter values that types and assumptions allow so far.
     ``calls`` reads calls of functions (a ``calls.CallReader``). ``eager`` is true if
     the code at hand runs wherever the domain of its point says so: what it reads
     may then be read before the region. ``wrapping`` is true if values that must
@@ -27,7 +27,7 @@ class Facts:
     region: Region
     names: Names
     parameters: Parameters
-    known: Callable[[], isl.Set]
+    context: Callable[[], isl.Set]
     calls: Any = None
     eager: bool = True
     wrapping: bool = False

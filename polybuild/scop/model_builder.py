@@ -110,7 +110,9 @@ class ModelBuilder:
         self._in_blocks = in_blocks
         parameters = Parameters()
         self._assumptions = Assumptions(parameters)
-        facts = Facts(region, resolve(region), parameters, lambda: self._assumptions.known, wrapping=wrapping)
+        facts = Facts(
+            region, resolve(region), parameters, lambda: self._assumptions.context, wrapping=wrapping
+        )
         self._arrays = Arrays(facts, self._assumptions, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
         self._facts = dataclasses.replace(facts, calls=self._calls)
@@ -124,7 +126,7 @@ class ModelBuilder:
 
     def with_views(self) -> FlatSubscripts | None:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
-        return self._arrays.flat.for_next_walk(self._assumptions.known)
+        return self._arrays.flat.for_next_walk(self._assumptions.context)
 
     def run(self) -> RegionDraft:
         """Walk the region once."""

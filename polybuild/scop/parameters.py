@@ -228,7 +228,7 @@ class Parameters:
         value = spaces.parameter(0, name)
         low, high = limits(integer)
         above = value.ge_set(spaces.constant(0, low)).params()
-        below = _at_most(name, high)
+        below = _bounded_by(name, high)
         if abs(low) < WIDE:
             self.facts = self.facts.intersect(above)
         if high < WIDE - 1:
@@ -246,5 +246,5 @@ def _words(node: c_ast.Node) -> Iterator[str]:
         yield node.name if isinstance(node, c_ast.ID) else node.value
 
 
-def _at_most(name: str, bound: int) -> isl.Set:
+def _bounded_by(name: str, bound: int) -> isl.Set:
     return spaces.parameter(0, name).le_set(spaces.constant(0, bound)).params()

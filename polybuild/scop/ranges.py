@@ -120,8 +120,8 @@ class Ranges:
         kind = self._type(node)
         if right is None or right <= 0 or kind is None:
             return None
-        most = right - 1
-        return self._constants(0 if self._is_natural(node.left, kind) else -most, most)
+        maximum = right - 1
+        return self._constants(0 if self._is_natural(node.left, kind) else -maximum, maximum)
 
     def _is_natural(self, node: c_ast.Node, kind: IntegerType) -> bool:
         """Whether the dividend ``node`` of an operation in type ``kind`` is never negative."""

@@ -123,9 +123,9 @@ class ResidentReader:
 
     def _check_regions(self, pragma: Span, body: Span) -> None:
         for region in self.regions:
-            apart = region.span.end <= pragma.start or region.span.start >= body.end
+            outside = region.span.end <= pragma.start or region.span.start >= body.end
             inside = body.start < region.span.start and region.span.end < body.end
-            if not apart and not inside:
+            if not outside and not inside:
                 raise _Misuse("resident-block", "the block is not outside of all regions")
 
     def _check_block(self, chunk: int, pragma: int) -> Mapping[str, Symbol]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polybuild.driver.file import FileResult
 
 # about a second's work: an explanation may be silent about a region that is too large
-_MOST_OPERATIONS = 1_000_000
+_MAXIMUM_OPERATIONS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def _loops(details: Details | None) -> tuple[SourceLoop, ...]:
     if details is None:
         return ()
     try:
-        with operation_budget(_MOST_OPERATIONS):
+        with operation_budget(_MAXIMUM_OPERATIONS):
             return source_loops(details.scop, details.dependences)
     except isl.Error:
         return ()

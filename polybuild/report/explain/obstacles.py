@@ -212,11 +212,11 @@ def _distance(pairs: isl.Map, shared: int) -> str:
 
 
 def _component(deltas: isl.Set, dim: int) -> str:
-    least, most = deltas.dim_min_val(dim), deltas.dim_max_val(dim)
-    if least.is_int() and most.is_int():
-        return str(least) if least.eq(most) else f"{least}..{most}"
-    if least.is_int() and least.is_pos():
+    minimum, maximum = deltas.dim_min_val(dim), deltas.dim_max_val(dim)
+    if minimum.is_int() and maximum.is_int():
+        return str(minimum) if minimum.eq(maximum) else f"{minimum}..{maximum}"
+    if minimum.is_int() and minimum.is_pos():
         return "+"
-    if most.is_int() and most.is_neg():
+    if maximum.is_int() and maximum.is_neg():
         return "-"
     return "*"

@@ -21,9 +21,9 @@ from polybuild.report.explain.pictures.iterations import iteration_space, nests
 from polybuild.report.explain.pictures.tiling import tiling
 from polybuild.report.explain.pictures.tree import schedule_tree
 
-_MOST_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
-_MOST_NESTS = 6
-_MOST_OBSTACLES = 12
+_MAXIMUM_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
+_MAXIMUM_NESTS = 6
+_MAXIMUM_OBSTACLES = 12
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1f2328;--faint:#57606a;--line:#d0d7de;--paper:#fff;--soft:#f6f8fa;
@@ -179,9 +179,9 @@ def _obstacles(loop: SourceLoop) -> str:
         f"<li>{escape(sentences.dependence(each, loop))}<br>"
         f'<span class="faint">For example: {escape(sentences.example(each))};'
         f" {escape(sentences.ADVICE[each.kind])}.</span></li>"
-        for each in loop.obstacles[:_MOST_OBSTACLES]
+        for each in loop.obstacles[:_MAXIMUM_OBSTACLES]
     ]
-    more = len(loop.obstacles) - _MOST_OBSTACLES
+    more = len(loop.obstacles) - _MAXIMUM_OBSTACLES
     items += [f"<li>and {more} more</li>"] if more > 0 else []
     return f"<ul>{''.join(items)}</ul>"
 
@@ -219,12 +219,12 @@ def _pictures(details: Details) -> Iterator[str]:
     scop = details.scop
     drawn = [
         _drawn(partial(iteration_space, scop, details.dependences, nest))
-        for nest in nests(scop)[:_MOST_NESTS]
+        for nest in nests(scop)[:_MAXIMUM_NESTS]
     ]
     yield from _figures("Iterations and dependences, in the order of the source", drawn)
     tiles = [
         _drawn(partial(_captioned, partial(tiling, details.ordered, details.schedule, nest)))
-        for nest in nests(scop)[:_MOST_NESTS]
+        for nest in nests(scop)[:_MAXIMUM_NESTS]
     ]
     yield from _figures("Tiles of the new order", tiles)
     yield from _figures("Elements that are touched", [_drawn(partial(footprints, scop))])
@@ -250,7 +250,7 @@ def _captioned(draw: Callable[[], tuple[str, str]]) -> str:
 def _drawn(draw: Callable[[], str]) -> str:
     """A picture; empty if it takes too long, or there is nothing finite to draw."""
     try:
-        with operation_budget(_MOST_OPERATIONS):
+        with operation_budget(_MAXIMUM_OPERATIONS):
             return draw()
     except isl.Error:
         return ""

@@ -68,7 +68,7 @@ class FlatSubscripts:
         ``node`` is the subscript as written.
         """
         access = FlatAccess(self._polynomial(subscript, point), point.domain)
-        subscripts = fitted(access, self.views[key], self.atoms, assumptions.known)
+        subscripts = fitted(access, self.views[key], self.atoms, assumptions.context)
         if subscripts is None:
             return None
         before = assumptions.snapshot()
@@ -131,7 +131,7 @@ class FlatSubscripts:
         below = rows.neg().pos_set()
         assumptions.require(Violation(below, point.domain, "integer-wrap", reason, location(node), ""))
         values = isl.Map.from_pw_aff(rows).intersect_domain(point.domain).range()
-        values = values.intersect_params(assumptions.known)
+        values = values.intersect_params(assumptions.context)
         if not values.dim_has_upper_bound(isl.dim_type.set, 0):
             raise Unsupported("integer-wrap", reason, location(node))
         count = values.dim_max(0).add_constant_val(isl.Val(1)).coalesce()

@@ -28,10 +28,10 @@ Subscripts = tuple[isl.PwAff, ...]
 
 # What a size may differ by from its parameter, likely values first.
 _BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
-_MOST_GUESSES = 24
+_MAXIMUM_GUESSES = 24
 # Conditions that keep a parameter below this are hardly what the program means.
 _LARGE = 100
-_MOST_DIMENSIONS = 5
+_MAXIMUM_DIMENSIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> V
     ``known`` holds the parameter values that can occur.
     """
     best: View | None = None
-    for guess in itertools.islice(_guesses(accesses), _MOST_GUESSES):
+    for guess in itertools.islice(_guesses(accesses), _MAXIMUM_GUESSES):
         functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
         if any(each is None for each in functions):
             continue
@@ -113,7 +113,7 @@ def _guesses(accesses: Sequence[FlatAccess]) -> Iterator[Sizes]:
         _parts(polynomials),
         _parts(expanded),
     ):
-        if guess and len(guess) < _MOST_DIMENSIONS and guess not in seen:
+        if guess and len(guess) < _MAXIMUM_DIMENSIONS and guess not in seen:
             seen.add(guess)
             yield guess
 
@@ -128,7 +128,7 @@ def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
 def _orders(keys: set[Key]) -> Iterator[Sizes]:
     """Orders of the factors of the longest products, those first in which all products are inner sizes."""
     longest = max(map(len, keys), default=0)
-    keys_to_order = [key[:_MOST_DIMENSIONS] for key in keys if len(key) == longest]
+    keys_to_order = [key[:_MAXIMUM_DIMENSIONS] for key in keys if len(key) == longest]
     orders = {order for key in keys_to_order for order in itertools.permutations(key)}
 
     def misfits(order: Sizes) -> int:
@@ -175,7 +175,7 @@ def _parts(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
     """All but one factor of products that no loop counter multiplies, as in ``k*n + j``."""
     keys = {key for each in polynomials for key in each.terms if len(key) > 1}
     for key in sorted(keys):
-        for order in itertools.permutations(key[:_MOST_DIMENSIONS]):
+        for order in itertools.permutations(key[:_MAXIMUM_DIMENSIONS]):
             yield order[1:]
 
 
@@ -297,13 +297,13 @@ def _fit(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fit
         if _violations(candidate.subscripts[dimension], size, domain).is_empty():
             return candidate
     best: _Fitted | None = None
-    least = 0
+    fewest = 0
     plain = fit.with_bad(_violations(fit.subscripts[dimension], size, domain))
     for choice in (plain, _by_pieces(fit, dimension, size, domain)):
         restricted = _restricted(choice.bad, domain.params())
-        if restricted is not None and (best is None or restricted < least):
-            best, least = choice, restricted
-        if best is not None and not least:
+        if restricted is not None and (best is None or restricted < fewest):
+            best, fewest = choice, restricted
+        if best is not None and not fewest:
             break
     return best
 

@@ -14,7 +14,7 @@ _in, _set = isl.dim_type.in_, isl.dim_type.set
 
 _SIDE = 9  # elements shown along each dimension
 _CELL = 20.0
-_MOST_ARRAYS = 4
+_MAXIMUM_ARRAYS = 4
 _GAP = 44.0
 
 
@@ -38,7 +38,7 @@ def footprints(scop: Scop) -> str:
     for each in scop.statements:
         ran = ran.union(each.domain.params())
     ran = ran.intersect(scop.context)
-    arrays = [each for each in scop.arrays if not each.is_scalar][:_MOST_ARRAYS]
+    arrays = [each for each in scop.arrays if not each.is_scalar][:_MAXIMUM_ARRAYS]
     if ran.is_empty() or not arrays:
         return ""
     values = small_parameters(ran, _SIDE - 1)
@@ -58,9 +58,9 @@ def _example(scop: Scop, values: isl.Set) -> _Instance | None:
     for statement in sorted(scop.statements, key=lambda each: -len(each.accesses)):
         domain = without_parameters(statement.domain, values)
         for dim in range(domain.dim(_set)):
-            least = domain.dim_min_val(dim)
-            if least.is_int():  # what is drawn starts there
-                domain = domain.upper_bound_val(_set, dim, least.add(isl.Val(_SIDE - 1)))
+            minimum = domain.dim_min_val(dim)
+            if minimum.is_int():  # what is drawn starts there
+                domain = domain.upper_bound_val(_set, dim, minimum.add(isl.Val(_SIDE - 1)))
         point = _middle(domain)
         if point is not None:
             return statement, point
@@ -103,11 +103,11 @@ def _elements(access: Access, values: isl.Set, instance: Point | None) -> set[Po
     elements = without_parameters(relation.range(), values).reset_tuple_id()
     elements = elements.project_out(_set, 0, max(0, elements.dim(_set) - 2))
     for dim in range(elements.dim(_set)):
-        least = elements.dim_min_val(dim)
-        if not least.is_int():
+        minimum = elements.dim_min_val(dim)
+        if not minimum.is_int():
             elements = elements.lower_bound_val(_set, dim, isl.Val(0))
-            least = isl.Val(0)
-        elements = elements.upper_bound_val(_set, dim, least.add(isl.Val(_SIDE - 1)))
+            minimum = isl.Val(0)
+        elements = elements.upper_bound_val(_set, dim, minimum.add(isl.Val(_SIDE - 1)))
     return {(0, *each)[-2:] for each in points(elements, _SIDE**2)}
 
 

@@ -19,9 +19,9 @@ _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 _SIDE = 6  # iterations shown along each loop
 _STEP = 56.0
 _MARGIN = 44.0
-_MOST_ARROWS = 600
+_MAXIMUM_ARROWS = 600
 _BEND = 12.0  # how far arrows go around each iteration that is in their way
-_MOST_STATEMENTS = 4
+_MAXIMUM_STATEMENTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def iteration_space(scop: Scop, dependences: Dependences, nest: Sequence[Stateme
     the others projected out. Empty if nothing of it runs.
     """
     dims = _chosen(dependences, nest)
-    shown = [each for each in nest if len(each.iterators) > dims[-1]][:_MOST_STATEMENTS]
+    shown = [each for each in nest if len(each.iterators) > dims[-1]][:_MAXIMUM_STATEMENTS]
     view = _slice(scop, shown, dims)
     if view is None:
         return ""
@@ -106,8 +106,8 @@ def _slice(scop: Scop, nest: Sequence[Statement], dims: tuple[int, ...]) -> _Sli
     reached = [view.of(each.domain) for each in nest]
     window = everything
     for dim in range(len(dims)):
-        least = [each.dim_min_val(dim) for each in reached if not each.is_empty()]
-        starts = [int(each.to_python()) for each in least if each.is_int()]
+        minima = [each.dim_min_val(dim) for each in reached if not each.is_empty()]
+        starts = [int(each.to_python()) for each in minima if each.is_int()]
         start = min(starts, default=0)
         window = window.lower_bound_val(_set, dim, isl.Val(start))
         window = window.upper_bound_val(_set, dim, isl.Val(start + _SIDE - 1))
@@ -153,7 +153,7 @@ def _pairs(relation: isl.Map, view: _Slice) -> list[Point]:
                 relation = relation.project_out(kind, dim, 1)
         relation = relation.reset_tuple_id(kind)
     relation = relation.intersect_domain(view.window).intersect_range(view.window)
-    return points(relation.wrap().flatten(), _MOST_ARROWS)
+    return points(relation.wrap().flatten(), _MAXIMUM_ARROWS)
 
 
 class _Picture:

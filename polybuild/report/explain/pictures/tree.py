@@ -19,8 +19,8 @@ _INDENT = 26.0
 _ROW = 17.0
 _PAD = 8.0
 _GAP = 12.0
-_MOST_NODES = 120
-_MOST_STATEMENTS = 6
+_MAXIMUM_NODES = 120
+_MAXIMUM_STATEMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class _TreeLine:
 def schedule_tree(scop: Scop, schedule: isl.Schedule) -> str:
     """An SVG picture of ``schedule``: bands with their members, sequences, and what marks say of a loop."""
     nodes = list(_nodes(_ScheduleReader(scop), schedule.get_root()))
-    dropped = max(0, len(nodes) - _MOST_NODES)
-    nodes = nodes[:_MOST_NODES]
+    dropped = max(0, len(nodes) - _MAXIMUM_NODES)
+    nodes = nodes[:_MAXIMUM_NODES]
     if dropped:
         nodes.append(_TreeLine(0, f"and {dropped} nodes more", ()))
     width = max(each.depth * _INDENT + each.width for each in nodes) + 2 * _GAP
@@ -84,8 +84,8 @@ class _ScheduleReader:
         if names and not found:
             return _COPIES
         lines = sorted({each.location.line for each in found})
-        shown = ", ".join(map(str, lines[:_MOST_STATEMENTS]))
-        more = ", ..." if len(lines) > _MOST_STATEMENTS else ""
+        shown = ", ".join(map(str, lines[:_MAXIMUM_STATEMENTS]))
+        more = ", ..." if len(lines) > _MAXIMUM_STATEMENTS else ""
         return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
 
     def member(self, value: isl.UnionPwAff) -> str:
@@ -104,10 +104,10 @@ class _ScheduleReader:
         if len(texts) == 1:
             return next(iter(texts))
         parts = [
-            f"{text} (line {', '.join(str(each.location.line) for each in found[:_MOST_STATEMENTS])})"
+            f"{text} (line {', '.join(str(each.location.line) for each in found[:_MAXIMUM_STATEMENTS])})"
             for text, found in texts.items()
         ]
-        return ";  ".join(parts[:_MOST_STATEMENTS])
+        return ";  ".join(parts[:_MAXIMUM_STATEMENTS])
 
 
 def _nodes(
