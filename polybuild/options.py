@@ -17,13 +17,17 @@ from typing import Any
 from polybuild.diagnostics import UsageError
 
 
-def _choice(*names: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"must be one of {', '.join(names)}")
-        return text
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Reads one of a few words."""
 
-    return parse
+    words: tuple[str, ...]
+
+    def __call__(self, text: str) -> str:
+        """``text``; ValueError if it is none of the words."""
+        if text not in self.words:
+            raise ValueError(f"must be one of {', '.join(self.words)}")
+        return text
 
 
 def _boolean(text: str) -> bool:
@@ -66,8 +70,19 @@ def _non_negative(text: str) -> int:
     return 0 if text.strip() == "0" else _positive(text)
 
 
-def _knob(default: Any, parse: Callable[[str], Any], help_text: str, *, metavar: str = "") -> Any:
-    return field(default=default, metadata={"parse": parse, "help": help_text, "metavar": metavar})
+def _knob(
+    default: Any, parse: Callable[[str], Any], help_text: str, *, metavar: str = "", finds_more: bool = False
+) -> Any:
+    """A field of Options, which ``parse`` reads.
+
+    With ``finds_more`` it may make regions of what is not marked in the file itself.
+    """
+    if isinstance(parse, Choice):
+        metavar = "|".join(parse.words)
+    elif parse is _boolean:
+        metavar = "on|off"
+    about = {"parse": parse, "help": help_text, "metavar": metavar, "finds_more": finds_more}
+    return field(default=default, metadata=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +91,8 @@ class Options:
 
     backend: str = _knob(
         "openmp",
-        _choice("openmp", "cuda", "opencl"),
+        Choice(("openmp", "cuda", "opencl")),
         "machine to generate code for; a GPU backend holds the openmp version, too",
-        metavar="openmp|cuda|opencl",
     )
     nvcc: str = _knob("", str, "the CUDA compiler; empty: the one that is found", metavar="PATH")
     cuda_arch: tuple[int, ...] = _knob(
@@ -89,39 +103,32 @@ class Options:
     )
     without_nvcc: str = _knob(
         "opencl",
-        _choice("opencl", "openmp", "error"),
+        Choice(("opencl", "openmp", "error")),
         "what to build instead of CUDA where there is no nvcc",
-        metavar="opencl|openmp|error",
     )
     schedule: str = _knob(
         "auto",
-        _choice("auto", "isl", "pluto", "original"),
+        Choice(("auto", "isl", "pluto", "original")),
         "who orders the work: isl's scheduler, our own (Pluto's), the original order, or what the model says",
-        metavar="auto|isl|pluto|original",
     )
     fusion: str = _knob(
         "auto",
-        _choice("auto", "min", "max", "depth"),
+        Choice(("auto", "min", "max", "depth")),
         "minimal or maximal fusion, maximal band depth, or what the model prefers",
-        metavar="auto|min|max|depth",
     )
-    tile: bool = _knob(True, _boolean, "tile permutable bands", metavar="on|off")
+    tile: bool = _knob(True, _boolean, "tile permutable bands")
     tile_sizes: tuple[int, ...] = _knob(
         (), _sizes, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
     )
     tile_shape: str = _knob(
         "auto",
-        _choice("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
+        Choice(("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid")),
         "shape of the tiles of time-iterated stencils, or what the model prefers",
         metavar="SHAPE",
     )
-    parallel: bool = _knob(True, _boolean, "run coincident loops on several threads", metavar="on|off")
-    simd: bool = _knob(
-        True, _boolean, "mark coincident innermost loops for the vector unit", metavar="on|off"
-    )
-    registers: bool = _knob(
-        True, _boolean, "keep blocks of results in vector registers, pack what they need", metavar="on|off"
-    )
+    parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")
+    simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit")
+    registers: bool = _knob(True, _boolean, "keep blocks of results in vector registers, pack what they need")
     vector_size: int = _knob(
         0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
     )
@@ -130,14 +137,12 @@ class Options:
         _boolean,
         "sums, products, minima and maxima of floating-point numbers may be computed in any order; "
         "default: where the compiler's flags let it do so, too",
-        metavar="on|off",
     )
     contract_arrays: str = _knob(
         "auto",
-        _choice("auto", "on", "scalars", "copies", "off"),
+        Choice(("auto", "on", "scalars", "copies", "off")),
         "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
         "buffers, or variables, or those with copies of other arrays, or never",
-        metavar="auto|on|scalars|copies|off",
     )
     scalars: int = _knob(
         14,
@@ -173,29 +178,48 @@ class Options:
         (), _sizes, "the most GPU blocks along each loop, x last; empty: chosen", metavar="N,N,N"
     )
     autodetect: bool = _knob(
-        False, _boolean, "find loops worth transforming that are not marked", metavar="on|off"
+        False, _boolean, "find loops worth transforming that are not marked", finds_more=True
     )
     headers: bool = _knob(
-        False, _boolean, "take regions in the headers that a file includes, too", metavar="on|off"
+        False, _boolean, "take regions in the headers that a file includes, too", finds_more=True
     )
     verify: bool = _knob(
-        False,
-        _boolean,
-        "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set",
-        metavar="on|off",
+        False, _boolean, "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set"
     )
     paranoid: bool = _knob(
         False,
         _boolean,
         "run the new order of a region for small sizes, too, and compare it with the original one",
-        metavar="on|off",
     )
     on_unsupported: str = _knob(
         "warn",
-        _choice("warn", "error"),
+        Choice(("warn", "error")),
         "keep a region that is not understood, or fail",
-        metavar="warn|error",
     )
+
+    @classmethod
+    def finding_more(cls) -> tuple[str, ...]:
+        """The options that may make regions of what is not marked in the file itself."""
+        return tuple(each.name for each in dataclasses.fields(cls) if each.metadata["finds_more"])
+
+    @classmethod
+    def plain_values(cls) -> dict[str, tuple[str, ...]]:
+        """The names of options on the command line, and the values of each that are right beyond doubt.
+
+        Those that take whole numbers have ``"N"`` among them, those that take lists of them ``"N,..."``.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for each in dataclasses.fields(cls):
+            parse = each.metadata["parse"]
+            if isinstance(parse, Choice):
+                values = parse.words
+            elif parse is _boolean:
+                values = ("off",) if each.metadata["finds_more"] else ("on", "off")
+            else:
+                values = {_sizes: ("N", "N,..."), _positive: ("N",), _non_negative: ("N",)}.get(parse, ())
+            if values:
+                found["--" + each.name.replace("_", "-")] = values
+        return found
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:
         """A copy with ``settings`` (field name, ``-`` or ``_``, to text) parsed into it.

@@ -268,8 +268,10 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
 
 def _detects(request: Request) -> bool:
     """Whether more may be wanted than the regions marked in the file itself."""
-    wanted = [request.settings.get(name, "off").lower() for name in ("autodetect", "headers")]
-    return not {"1", "on", "true", "yes", ""}.isdisjoint(wanted)
+    from polybuild.options import Options
+
+    options = Options().with_settings(request.settings)
+    return any(getattr(options, name) for name in Options.finding_more())
 
 
 def _read(path: str) -> bytes:

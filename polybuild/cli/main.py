@@ -10,44 +10,15 @@ same function, ``output.write_all``.
 import os
 import sys
 
+from polybuild.cli.plain_values import PLAIN_VALUES
 from polybuild.driver import output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from polybuild.integrations.compiler_line import CommandLine, Input
 
+_COLOURS = ("auto", "always", "never")
 _FILES = {"-o": 0, "--output": 0, "--depfile": 1, "--report": 2}
-
-_ON_OFF = ("on", "off")
-_PLAIN_VALUES = {
-    "--color": ("auto", "always", "never"),
-    "--backend": ("openmp", "cuda", "opencl"),
-    "--without-nvcc": ("opencl", "openmp", "error"),
-    "--schedule": ("auto", "isl", "pluto", "original"),
-    "--fusion": ("auto", "min", "max", "depth"),
-    "--tile": _ON_OFF,
-    "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
-    "--parallel": _ON_OFF,
-    "--simd": _ON_OFF,
-    "--registers": _ON_OFF,
-    "--allow-reassociation": _ON_OFF,
-    "--contract-arrays": ("auto", "on", "scalars", "copies", "off"),
-    "--autodetect": ("off",),
-    "--headers": ("off",),
-    "--verify": _ON_OFF,
-    "--paranoid": _ON_OFF,
-    "--on-unsupported": ("warn", "error"),
-}
-_PLAIN_NUMBERS = (
-    "--tile-sizes",
-    "--vector-size",
-    "--scalars",
-    "--min-work",
-    "--l1-size",
-    "--l2-size",
-    "--block-sizes",
-    "--grid-sizes",
-)
 
 
 def main() -> None:
@@ -150,7 +121,8 @@ def _plain_options(words: "list[str]") -> bool:
 
 def plain_setting(name: str, value: str) -> bool:
     """Whether the option ``name`` is one to set what is done with regions, and ``value`` is right for it."""
-    if name in _PLAIN_NUMBERS:
-        numbers = value.split(",") if name == "--tile-sizes" else [value]
+    values = PLAIN_VALUES.get(name, ())
+    if "N" in values:
+        numbers = value.split(",") if "N,..." in values else [value]
         return all(number.isascii() and number.isdigit() and number[0] != "0" for number in numbers)
-    return name == "--cc" or value in _PLAIN_VALUES.get(name, ())
+    return name == "--cc" or (name == "--color" and value in _COLOURS) or value in values

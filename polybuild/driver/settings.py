@@ -26,7 +26,7 @@ def with_project_settings(options: Options, source: str) -> tuple[Options, str]:
             continue
         table = _table(text, path) if "tool.polybuild" in text else None
         if table is not None:
-            for name in {"autodetect", "headers"}.intersection(table):
+            for name in set(Options.finding_more()).intersection(table):
                 raise UsageError(f"{path}: '{name}' is no setting of a project; give it to the command")
             try:
                 settings = {name: _as_text(value) for name, value in table.items()}

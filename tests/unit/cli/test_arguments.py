@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 
 import pytest
 
-from polybuild.cli import arguments
+from polybuild.cli import arguments, plain_values
 from polybuild.cli import main as cli
 from polybuild.diagnostics import UsageError
 from polybuild.options import Options
@@ -148,13 +150,32 @@ def test_the_short_way_leaves_doubtful_words_to_the_long_way(words):
     assert cli.plain_compile(["compile", *words]) is None
 
 
-def test_the_short_way_knows_every_option_and_only_right_values():
-    samples = {name: list(values) for name, values in cli._PLAIN_VALUES.items() if name != "--color"}
-    samples |= {name: ["1", "20000"] for name in cli._PLAIN_NUMBERS}
-    samples["--tile-sizes"].append("32,8")
-    # paths, names and lists of another kind go the long way
-    assert set(samples) | {"--nvcc", "--cuda-arch", "--temporary"} == {
+def test_the_short_way_has_a_table_of_all_options(request):
+    """``pytest --update-golden`` writes it anew from Options."""
+    path = Path(plain_values.__file__)
+    lines = [
+        f"    {json.dumps(name)}: {_tuple(values)},\n" for name, values in Options.plain_values().items()
+    ]
+    head, brace, _ = path.read_text().partition("PLAIN_VALUES = {\n")
+    text = head + brace + "".join(lines) + "}\n"
+    if request.config.getoption("--update-golden"):
+        path.write_text(text)
+    assert path.read_text() == text
+    # paths and names go the long way
+    others = {"--nvcc", "--temporary"}
+    assert set(Options.plain_values()) | others == {
         "--" + knob.name.replace("_", "-") for knob in dataclasses.fields(Options)
+    }
+
+
+def _tuple(values):
+    return f"({', '.join(map(json.dumps, values))}{',' if len(values) == 1 else ''})"
+
+
+def test_what_the_short_way_takes_is_right():
+    samples = {
+        name: [{"N": "20000", "N,...": "32,8"}.get(value, value) for value in values]
+        for name, values in plain_values.PLAIN_VALUES.items()
     }
     for name, values in samples.items():
         for value in values:

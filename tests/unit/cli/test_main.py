@@ -291,7 +291,9 @@ def test_the_short_way_imports_nothing_but_itself():
     )
     environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
-    ours = ["polybuild.cli", "polybuild.cli.main", "polybuild.driver", "polybuild.driver.output"]
+    ours = [
+        f"polybuild.{name}" for name in ("cli", "cli.main", "cli.plain_values", "driver", "driver.output")
+    ]
     assert done.stdout.decode().split() == ["0", "polybuild", *ours]
 
 
@@ -307,7 +309,15 @@ def test_the_compiler_starts_without_delay():
     done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
     ours = ["cc", "compiler_line", "objects"]
     assert done.stdout.decode().split() == [
-        *("gcc", "-c", "plain.c", "polybuild", "polybuild.cli", "polybuild.cli.main"),
+        *(
+            "gcc",
+            "-c",
+            "plain.c",
+            "polybuild",
+            "polybuild.cli",
+            "polybuild.cli.main",
+            "polybuild.cli.plain_values",
+        ),
         *("polybuild.driver", "polybuild.driver.output", "polybuild.integrations"),
         *(f"polybuild.integrations.{name}" for name in ours),
     ]
