@@ -11,7 +11,7 @@ from contexts import context_of
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.poly.marks import MarkKind, mark_of
-from polybuild.poly.relations import descendants
+from polybuild.poly.trees import descendants
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping
