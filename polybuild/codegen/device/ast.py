@@ -38,8 +38,8 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """A statement that was added: with a tile, the place in it and the element of the array."""
+class AddedInstance:
+    """An instance of an added statement: with a tile, the place in it and the element of the array."""
 
     added: AddedStatement
     subscripts: tuple[isl.AstExpr, ...] = ()
@@ -60,7 +60,7 @@ class KernelAst:
     instances: Mapping[str, Instance]
     launches: Mapping[str, Launch]
     placed: Mapping[str, tuple[Placed, ...]]
-    copies: Mapping[str, Copy]
+    copies: Mapping[str, AddedInstance]
     full: Mapping[str, isl.AstExpr]
     dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
     vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
@@ -79,7 +79,7 @@ def build_kernel_ast(scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer
     instances: dict[str, Instance] = {}
     launches: dict[str, Launch] = {}
     placed: dict[str, tuple[Placed, ...]] = {}
-    copies: dict[str, Copy] = {}
+    copies: dict[str, AddedInstance] = {}
     full: dict[str, isl.AstExpr] = {}
     tiles = [tile for each in tree.tiles.values() for tile in each]
     failures = Failures()
@@ -179,11 +179,11 @@ def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:
     return [values.get_pw_aff(dim) for dim in range(values.dim(isl.dim_type.out))]
 
 
-def copy_at(added: AddedStatement, build: isl.AstBuild) -> Copy:
+def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
     """The place and the element of a copy, a load or a store."""
     tile = added.tile
     if tile is None:
-        return Copy(added)
+        return AddedInstance(added)
     here = isl.PwMultiAff.from_map(isl.Map.from_union_map(build.get_schedule()).reverse())
     dims = _functions(here)
     loops, rest = dims[: added.depth], dims[added.depth :]
@@ -198,7 +198,7 @@ def copy_at(added: AddedStatement, build: isl.AstBuild) -> Copy:
             point.sub(block.scale_val(isl.Val(size))).coalesce()
             for point, block, size in zip(rest, loops[-len(tile.sizes) :], tile.sizes, strict=True)
         ]
-    return Copy(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
+    return AddedInstance(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
 
 
 def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:

@@ -9,7 +9,7 @@ import islpy as isl
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import element, steps_in_bytes
 from polybuild.codegen.c.expressions import MULTIPLICATIVE, ExpressionPrinter
-from polybuild.codegen.device.kernels import buffer_name, first_name, step_names
+from polybuild.codegen.device.arrays import buffer_name, first_name, step_names
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Transfer
 

@@ -17,16 +17,12 @@ from polybuild.codegen.c.conditions import ConditionPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import COUNTER_TYPE, LoopPrinter
+from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.functions import DeviceFunctions
-from polybuild.codegen.device.kernels import (
-    DeviceArrays,
-    KernelPrinter,
-    KernelSource,
-    KernelText,
-    device_arrays,
-)
+from polybuild.codegen.device.kernels import KernelPrinter, KernelText
+from polybuild.codegen.device.statements import KernelSource
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region

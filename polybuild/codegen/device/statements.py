@@ -1,0 +1,141 @@
+"""The statements of kernels: the user's, copies between memories, and barriers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import islpy as isl
+
+from polybuild.c.types import Type
+from polybuild.codegen.c.ast import Instance
+from polybuild.codegen.c.expressions import MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.codegen.c.lazy_texts import LazyTexts
+from polybuild.codegen.device.arrays import DeviceArrays
+from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
+from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
+from polybuild.scop.model import Access, AccessKind, Array, Scop
+from polybuild.source.model import Region
+from polybuild.targets.device import Purpose, Tile
+from polybuild.targets.languages import KernelLanguage
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """What kernels are printed from: the region, its AST, how its arrays are passed, and its functions."""
+
+    scop: Scop
+    region: Region
+    ast: KernelAst
+    arrays: DeviceArrays
+    functions: CallableFunctions
+
+
+class KernelStatementPrinter:
+    """Prints the statements of one kernel.
+
+    ``expressions`` prints what isl made of subscripts and counters, ``tiles`` has the names of the tiles.
+    ``used`` collects the names of the arrays that the text mentions.
+    """
+
+    def __init__(
+        self,
+        source: KernelSource,
+        language: KernelLanguage,
+        expressions: ExpressionPrinter,
+        tiles: Mapping[str, str],
+    ) -> None:
+        self._source = source
+        self._language = language
+        self._expressions = expressions
+        self._tiles = tiles
+        self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
+        self.used: set[str] = set()
+
+    def lines(self, node: isl.AstNode) -> list[str]:
+        """The statement at a user node."""
+        name, ast = node.get_annotation().get_name(), self._source.ast
+        if name in ast.copies:
+            return [self._added(ast.copies[name])]
+        text = self._body(ast.instances[name], ast.placed[name])
+        return [line for line in text.splitlines() if line.strip()]
+
+    def _added(self, added: AddedInstance) -> str:
+        tile = added.added.tile
+        if tile is None:
+            return self._language.barrier
+        place = self._place(tile, added.subscripts)
+        element = self._element(tile.array, [self._expressions.text(each) for each in added.element])
+        target, source = (element, place) if added.added.purpose is Purpose.STORE else (place, element)
+        return f"{target} = {source};"
+
+    def _place(self, tile: Tile, subscripts: Sequence[isl.AstExpr]) -> str:
+        return self._tiles[tile.name] + "".join(f"[{self._expressions.text(each)}]" for each in subscripts)
+
+    def _body(self, instance: Instance, placed: Sequence[Placed]) -> str:
+        statement = instance.statement
+        accesses = {id(node): partial(self._own, array) for node, array in statement.locals}
+        accesses |= {id(access.node): partial(self._access, access, at) for access, at in instance.accesses}
+        accesses |= {
+            id(each.node): partial(self._zero, each.array.element)
+            for each in instance.never
+            if each.kind is AccessKind.READ
+        }
+        accesses |= {
+            id(each.access.node): partial(self._place, each.tile, each.subscripts) for each in placed
+        }
+        counters = LazyTexts(
+            {
+                iterator.name: partial(self._counter, iterator.type, value)
+                for iterator, value in zip(statement.iterators, instance.iterators, strict=True)
+            }
+        )
+        texts = BodyTexts(LazyTexts(accesses), counters.get, self._element, self._source.functions)
+        printer = KernelBodyPrinter(statement.accesses, self._source.region, self._language, texts)
+        return printer.statement(statement.body)
+
+    def _access(self, access: Access, at: isl.AstExpr) -> str:
+        return self._element(access.array, self._expressions.subscripts(at))
+
+    def _zero(self, kind: Type) -> str:
+        return f"({self._language.types.of(kind)})0"
+
+    def _counter(self, kind: Type, value: isl.AstExpr) -> str:
+        return f"({self._language.types.of(kind)}){self._expressions.text(value, UNARY + 1)}"
+
+    def _own(self, array: Array) -> str:
+        """The name of ``array``, which is used from now on."""
+        self.used.add(array.name)
+        return self._source.arrays.names[array.name]
+
+    def _element(self, array: Array, subscripts: Sequence[str]) -> str:
+        """An element of ``array``: a variable of the thread, a value, or a place in the buffer."""
+        name, arrays = self._own(array), self._source.arrays
+        if array.name in arrays.private | arrays.values:
+            return name + "".join(f"[{each}]" for each in subscripts)
+        if any(array.suffixes):
+            first = len(array.extents) - len(subscripts)
+            terms = [f"{_operand(each)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
+            return f"{name}[{' + '.join(terms)} - {name}_first]"
+        flat = _operand(subscripts[0]) if subscripts else "0"
+        sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
+        for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
+            row = f"(long){flat}" if position == 0 else f"({flat})"
+            flat = f"{row} * {size} + {_operand(subscript)}"
+        return f"{name}[{flat} - {name}_first]"
+
+    def _sizes_of(self, array: Array) -> list[str]:
+        """The extents of all dimensions of ``array`` but the first."""
+        return [
+            self._expressions.text(
+                self._build.expr_from_pw_aff(each.project_domain_on_params()), MULTIPLICATIVE + 1
+            )
+            for each in array.extents[1:]
+            if each is not None
+        ]
+
+
+def _operand(text: str) -> str:
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
