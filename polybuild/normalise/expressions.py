@@ -21,7 +21,7 @@ from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
-_LARGEST = 200  # nodes of a value
+MAXIMUM_NODES = 200  # nodes of a value
 
 
 class Evaluator:
@@ -71,7 +71,7 @@ class Evaluator:
         kind, found = variable.type, self.state.typing(tree)
         if not isinstance(kind, types.IntegerType) or not isinstance(found, types.IntegerType):
             raise Dropped(variable)
-        if not self.state.is_fixed(tree) or node_count(tree) > _LARGEST:
+        if not self.state.is_fixed(tree) or node_count(tree) > MAXIMUM_NODES:
             raise Dropped(variable)
         return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
 

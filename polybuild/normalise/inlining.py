@@ -19,7 +19,7 @@ from polybuild.c.typing import type_of
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region
 
-_MAXIMUM_CALLS = 8
+_MAXIMUM_NESTING = 8
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
@@ -95,7 +95,7 @@ class _Inliner:
         result = body.visible.scope.resolve(body.function.decl.type.type)
         if (
             not isinstance(result, types.IntegerType | types.FloatingType)
-            or len(self._open) >= _MAXIMUM_CALLS
+            or len(self._open) >= _MAXIMUM_NESTING
         ):
             return None
         names = [str(each.name) for each in callee.parameters]

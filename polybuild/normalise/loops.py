@@ -67,7 +67,7 @@ class LoopNormaliser:
         statements = self._statement(node.init) if isinstance(node, c_ast.For) and node.init else []
         changed = self._context.changed_in(node.cond, node.stmt, getattr(node, "next", None))
         statements += self._counted(node, changed) if changed else [self._plain(node)]
-        self._state.leave()
+        self._state.close_scope()
         declares = any(isinstance(each, c_ast.Decl) for each in statements)
         return [c_ast.Compound(statements, node.coord)] if declares else statements
 
@@ -110,7 +110,7 @@ class LoopNormaliser:
         state.values = dict(before)
         loop = c_ast.For(init, cond, following, body, node.coord)
         statements = self._after([loop], before, increments, trips, changed)
-        state.leave()
+        state.close_scope()
         return statements
 
     def _after(
@@ -304,18 +304,18 @@ def _once(node: Loop) -> c_ast.Node | None:
 
 
 def _jumps(node: c_ast.Node) -> bool:
-    """Whether a jump may leave or shorten an iteration of a loop with the body ``node``, and go on behind it.
+    """Whether a jump may leave or shorten an iteration of a loop with the body ``node``, and go on after it.
 
     After a ``return`` nothing is left to follow.
     """
     if isinstance(node, c_ast.Goto | c_ast.Break | c_ast.Continue):
         return True
     nested = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile)
-    return any(_jumps(child) for child in node) if not nested else _leaves(node)
+    return any(_jumps(child) for child in node) if not nested else _escapes(node)
 
 
-def _leaves(node: c_ast.Node) -> bool:
+def _escapes(node: c_ast.Node) -> bool:
     """Whether a jump inside the loop ``node`` may leave more than that loop."""
     if isinstance(node, c_ast.Goto):
         return True
-    return any(_leaves(child) for child in node)
+    return any(_escapes(child) for child in node)

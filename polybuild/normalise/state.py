@@ -1,4 +1,4 @@
-"""What is known of the variables that normalisation follows, at one point of the region."""
+"""Symbolic values of the variables that normalisation follows, at one point of the region."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Dropped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PointerValue:
-    """A pointer's value: ``offset`` elements behind ``base``, an expression of pointer or array type."""
+    """A pointer's value: ``offset`` elements past ``base``, an expression of pointer or array type."""
 
     base: c_ast.Node
     offset: Sum = field(default_factory=Sum)
@@ -68,7 +68,7 @@ class NormalisationContext:
         return self.wrapping and isinstance(kind, types.IntegerType) and not kind.signed
 
     def unused(self, name: str) -> str:
-        """``name``, with a number behind it if the function knows one of that name."""
+        """``name``, with a number appended if the function knows one of that name."""
         taken = {each.name for each in self.names.variables.values()} | set(self.names.outer)
         candidates = (f"{name}{suffix}" for suffix in ("", *range(1, len(taken) + 2)))
         return next(each for each in candidates if each not in taken)
@@ -116,17 +116,17 @@ class SymbolicState:
         return type_of(node, visible, self.context.region.visible)
 
     def declare(self, name: str, kind: Type) -> None:
-        """``name`` means something new from here on; values that mention the old one are lost."""
+        """``name`` means something new from here on; values that mention the old one are forgotten."""
         self.forget(name)
         self.scopes[-1][name] = kind
 
     def forget(self, name: str) -> None:
-        """Lose the values that mention ``name``, which changes or goes out of scope."""
+        """Forget the values that mention ``name``, which changes or goes out of scope."""
         for variable, value in self.values.items():
             if name in mentioned(value):
                 self.values[variable] = None
 
-    def leave(self) -> None:
+    def close_scope(self) -> None:
         """Close the innermost scope."""
         for name in self.scopes.pop():
             self.forget(name)

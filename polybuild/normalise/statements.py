@@ -15,7 +15,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.syntax_tree import duplicate, node_count
 from polybuild.c.synthetic import EntryValue
-from polybuild.normalise.expressions import Evaluator
+from polybuild.normalise.expressions import MAXIMUM_NODES, Evaluator
 from polybuild.normalise.last_values import last_value, with_last_value, without_last_values
 from polybuild.normalise.loops import LoopNormaliser
 from polybuild.normalise.names import Variable
@@ -29,7 +29,6 @@ from polybuild.normalise.state import (
 )
 
 _STEPS = ("++", "p++", "--", "p--")
-_LARGEST = 200
 
 
 class StatementNormaliser:
@@ -68,7 +67,7 @@ class StatementNormaliser:
         self.state.scopes.append({})
         items = node.block_items or () if isinstance(node, c_ast.Compound) else (node,)
         statements = self.sequence(items)
-        self.state.leave()
+        self.state.close_scope()
         return statements
 
     def statement(self, node: c_ast.Node) -> list[c_ast.Node]:
@@ -172,7 +171,7 @@ class StatementNormaliser:
             return None
         fixed = self.state.is_fixed(cond) and self.state.typing(yes) == self.state.typing(no)
         tree = c_ast.TernaryOp(duplicate(cond), yes, no, cond.coord)
-        return tree if fixed and node_count(tree) <= _LARGEST else None
+        return tree if fixed and node_count(tree) <= MAXIMUM_NODES else None
 
 
 def _has_effect(node: c_ast.Node) -> bool:

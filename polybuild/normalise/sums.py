@@ -132,7 +132,7 @@ def tree_of(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node:
 
 
 def _plain(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node | None:
-    """A sum so short that it can be written in ``kind`` itself."""
+    """A sum of one term at the most, written in ``kind`` itself; None if that may overflow."""
     terms = list(total.terms.values())
     if not terms:
         return number(total.constant) if kind.name == "int" and abs(total.constant) < 1 << 31 else None

@@ -32,7 +32,7 @@ def read_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
     inner = placement.ancestors[-1]
     reads.sequence(placement.following)
     for outer in reversed(placement.ancestors[:-1]):
-        reads.leave(outer, inner)
+        reads.continue_after(outer, inner)
         inner = outer
     return frozenset(reads.found)
 
@@ -83,7 +83,7 @@ class _UpwardExposedReads:
         self._ambiguous = ambiguous
         self._overwritten: set[str] = set()
 
-    def leave(self, outer: c_ast.Node, inner: c_ast.Node) -> None:
+    def continue_after(self, outer: c_ast.Node, inner: c_ast.Node) -> None:
         """Go on from the end of ``inner`` to what follows it in ``outer``."""
         if isinstance(outer, _LOOPS):
             # a jump may have skipped what was overwritten in the body, and the body may run again

@@ -291,11 +291,9 @@ class AccessReader:
         found = Ranges(self._here, self._assumptions, point).of(node)
         if found is None:
             return anything
-        minimum, maximum = (isl.Map.from_pw_aff(end) for end in (found.low, found.high))
+        low, high = (isl.Map.from_pw_aff(end) for end in (found.low, found.high))
         space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1)
-        return minimum.apply_range(isl.Map.lex_le(space)).intersect(
-            maximum.apply_range(isl.Map.lex_ge(space))
-        )
+        return low.apply_range(isl.Map.lex_le(space)).intersect(high.apply_range(isl.Map.lex_ge(space)))
 
     def _subscript(self, node: c_ast.Node, point: ProgramPoint) -> isl.PwAff | FlatSubscript | None:
         """The value of a subscript, None if it is not affine: any element may then be meant."""

@@ -67,7 +67,7 @@ class Assumptions:
 
     def is_possible(self, violation: Violation) -> bool:
         """Whether an instance of ``violation`` may exist."""
-        return not violation.instances.intersect_params(self._context_of(violation)).is_empty()
+        return not violation.instances.intersect_params(self._context_for(violation)).is_empty()
 
     def snapshot(self) -> tuple[object, ...]:
         """What ``restore`` needs to forget the assumptions made from now on."""
@@ -77,26 +77,28 @@ class Assumptions:
         """Forget the assumptions made since ``snapshot`` was taken."""
         self._conditions, self._exact, self._wide, self._made, self.limits = snapshot
 
-    def _context_of(self, violation: Violation) -> isl.Set:
-        known = self._exact.intersect(self._parameters.facts)
+    def _context_for(self, violation: Violation) -> isl.Set:
+        context = self._exact.intersect(self._parameters.facts)
         if violation.wide:
-            known = known.intersect(self._wide).intersect(self._parameters.ranges)
-        return known
+            context = context.intersect(self._wide).intersect(self._parameters.ranges)
+        return context
 
     def require(self, violation: Violation) -> None:
         """Assume that no instance of ``violation`` exists.
 
         Raises Unsupported if then nothing of the point could run at all.
         """
-        known = self._context_of(violation)
-        bad = violation.instances.intersect_params(known)
+        context = self._context_for(violation)
+        bad = violation.instances.intersect_params(context)
         if bad.is_empty():
             return
-        reached = violation.reached.intersect_params(known)
-        condition = _excluding(bad, reached, known)
+        reached = violation.reached.intersect_params(context)
+        condition = _excluding(bad, reached, context)
         if not _is_simple(condition):
             hull = isl.Set.from_basic_set(reached.remove_divs().simple_hull())
-            shorter = _excluding(violation.outside.intersect(hull).intersect_params(known), reached, known)
+            shorter = _excluding(
+                violation.outside.intersect(hull).intersect_params(context), reached, context
+            )
             if _is_simple(shorter) and not shorter.intersect(reached.params()).is_empty():
                 condition = shorter
         if condition.intersect(reached.params()).is_empty():
@@ -114,15 +116,15 @@ class Assumptions:
             self._conditions = self._conditions.intersect(_convex(condition))
 
 
-def _excluding(bad: isl.Set, reached: isl.Set, known: isl.Set) -> isl.Set:
-    """Parameter values for which ``bad`` is empty, given ``known``.
+def _excluding(bad: isl.Set, reached: isl.Set, context: isl.Set) -> isl.Set:
+    """Parameter values for which ``bad`` is empty, in ``context``.
 
     Where the point is not reached at all the condition may say anything,
     which leaves the short ``m <= p`` of ``n <= 0 or m <= p``.
     """
     condition = bad.params().gist(reached.params()).complement()
     if condition.n_basic_set() > 1:
-        condition = condition.intersect(known).coalesce().gist(known)
+        condition = condition.intersect(context).coalesce().gist(context)
     return condition
 
 

@@ -1,4 +1,4 @@
-"""What the walk over a region collects, before all parameters are known."""
+"""Drafts of statements and of a region, before all parameters are found."""
 
 from __future__ import annotations
 

@@ -71,15 +71,15 @@ def read_dynamic_loop(
     domain = counter_hull(
         node, counter, point, facts, assumptions, direction=1 if step > 0 else -1
     ).iterations
-    ends = [
+    bounded = [
         domain.dim_has_lower_bound(_dim.set, point.depth),
         domain.dim_has_upper_bound(_dim.set, point.depth),
     ]
-    if not all(ends):
+    if not all(bounded):
         low, high = facts.parameters.range(counter, kind, point.depth + 1)
         value = spaces.dimension(point.depth + 1, point.depth)
-        domain = domain if ends[0] else domain.intersect(value.ge_set(low))
-        domain = domain if ends[1] else domain.intersect(value.le_set(high))
+        domain = domain if bounded[0] else domain.intersect(value.ge_set(low))
+        domain = domain if bounded[1] else domain.intersect(value.le_set(high))
     predicate = _predicate(node.cond, counter.name, start, step, stride)
     return DynamicLoop(node, point.depth, step, start, limit, predicate, domain.coalesce(), stride)
 

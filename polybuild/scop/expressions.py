@@ -58,31 +58,31 @@ class Affine:
 class Expressions:
     """Reads the expressions of one construct.
 
-    ``role`` names the construct in messages (``bound``, ``condition``,
+    ``construct`` names the construct in messages (``bound``, ``condition``,
     ``subscript``, ``extent``, ``stride``). Violations found on the way are
     appended to ``violations``; the caller decides what to do with them.
     """
 
-    def __init__(self, facts: Facts, role: str, violations: list[Violation]) -> None:
+    def __init__(self, facts: Facts, construct: str, violations: list[Violation]) -> None:
         self._facts = facts
-        self._role = role
+        self._construct = construct
         self._violations = violations
 
-    # Uses of a value
+    # Values as bounds, conditions and subscripts need them
 
     def value(self, node: c_ast.Node, point: ProgramPoint, to: IntegerType | None = None) -> isl.PwAff:
         """The exact value of ``node``, converted to ``to`` if given."""
         affine = self.affine(node, point)
         if to is not None:
             affine = self.convert(affine, to, node, point)
-        return self.settled(affine, node, point).value
+        return self.within_type_range(affine, node, point).value
 
     def subscript(self, node: c_ast.Node, point: ProgramPoint) -> isl.PwAff:
         """The value of a subscript; address arithmetic itself wraps at 64 bits."""
         affine = self.affine(node, point)
-        return affine.value if affine.type.width == 64 else self.settled(affine, node, point).value
+        return affine.value if affine.type.width == 64 else self.within_type_range(affine, node, point).value
 
-    def settled(self, affine: Affine, node: c_ast.Node, point: ProgramPoint) -> Affine:
+    def within_type_range(self, affine: Affine, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """``affine`` with its value in the range of its type, by proof or as a violation to exclude."""
         if not affine.pending:
             return affine
@@ -101,7 +101,7 @@ class Expressions:
                     outside,
                     point.domain,
                     "integer-wrap",
-                    f"the {self._role} must stay within '{affine.type.name}'",
+                    f"the {self._construct} must stay within '{affine.type.name}'",
                     location(node),
                     "use a signed type, or write the expression so that it does not wrap",
                     wide=abs(bound) >= WIDE - 1,
@@ -137,10 +137,10 @@ class Expressions:
     def convert(self, affine: Affine, to: IntegerType, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """``affine`` converted to the type ``to``."""
         if to.width == 1:
-            affine = self.settled(affine, node, point)
+            affine = self.within_type_range(affine, node, point)
             return Affine(affine.value.non_zero_set().indicator_function(), to)
         if to.width > affine.type.width:
-            affine = self.settled(affine, node, point)
+            affine = self.within_type_range(affine, node, point)
         fits = holds(to, affine.type) and not affine.pending
         number = spaces.constant_value(affine.value)
         if number is not None and limits(to)[0] <= number <= limits(to)[1]:
@@ -150,14 +150,14 @@ class Expressions:
     def _operands(
         self, node: c_ast.BinaryOp, point: ProgramPoint, *, exact: bool
     ) -> tuple[isl.PwAff, isl.PwAff, IntegerType]:
-        """Both operands in their common type; ``exact`` settles them, as signed arithmetic always does."""
+        """Both operands in their common type, in its range if ``exact`` or if it is signed."""
         left, right = self.affine(node.left, point), self.affine(node.right, point)
         kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         operands = []
         for operand, source in ((left, node.left), (right, node.right)):
             converted = self.convert(operand, kind, source, point)
             if exact or kind.signed:
-                converted = self.settled(converted, source, point)
+                converted = self.within_type_range(converted, source, point)
             operands.append(converted.value)
         return operands[0], operands[1], kind
 
@@ -211,7 +211,7 @@ class Expressions:
         if not reference.by_pointer and variable in names.demoted:
             raise self._refusal_of(node)
         path = (*members, *map(str, subscripts))
-        reached = point.domain.params() if self._facts.eager and self._role in _EAGER else None
+        reached = point.domain.params() if self._facts.eager and self._construct in _EAGER else None
         value = self._facts.parameters.element((variable, path), node, kind, point, reached)
         if value is None:
             raise self._refusal_of(node)
@@ -287,7 +287,7 @@ class Expressions:
         if node.op == "+":
             return operand
         if operand.type.signed:
-            operand = self.settled(operand, node, point)
+            operand = self.within_type_range(operand, node, point)
         value = operand.value.neg()
         if node.op == "~":
             value = value.sub(spaces.constant(point.depth, 1))
@@ -356,7 +356,7 @@ class Expressions:
         )
         if not (kept and simple and variables[0]):
             return None
-        reached = point.domain.params() if self._facts.eager and self._role in _EAGER else None
+        reached = point.domain.params() if self._facts.eager and self._construct in _EAGER else None
         return self._facts.parameters.product(node, variables[0], kind, point, reached)
 
     def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
@@ -398,7 +398,7 @@ class Expressions:
                 raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
             kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
             if mask.bit_length() >= left.type.width:
-                left = self.settled(left, node, point)
+                left = self.within_type_range(left, node, point)
             return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
         kind = promoted_integer(left.type)
         count = spaces.constant_value(right.value)
@@ -408,7 +408,7 @@ class Expressions:
         if node.op == "<<":
             value = self.convert(left, kind, node, point).value
             return Affine(value.scale_val(power), kind, pending=not kind.signed)
-        value = self.settled(left, node, point).value
+        value = self.within_type_range(left, node, point).value
         return Affine(value.scale_down_val(power).floor(), kind)
 
     # Conditions
@@ -438,8 +438,8 @@ class Expressions:
             "non-affine": "use sums of loop counters, parameters and constants",
         }
         return Unsupported(
-            f"{kind}-{self._role}",
-            f"the {self._role} is not affine in loop counters and parameters: {reason}",
+            f"{kind}-{self._construct}",
+            f"the {self._construct} is not affine in loop counters and parameters: {reason}",
             location(node),
             hints[kind],
         )

@@ -15,7 +15,7 @@ from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.final_values import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.model_builder import ModelBuilder
-from polybuild.scop.pointer_rotation import check_swaps
+from polybuild.scop.pointer_rotation import check_pointer_rotation
 from polybuild.source.model import Region
 
 
@@ -51,7 +51,7 @@ def _refusals(region: Region) -> Iterator[None]:
         yield
     except Unsupported as refusal:
         if refusal.diagnostic.code in {"pointer-reassigned", "pointer-value"}:
-            check_swaps(region)
+            check_pointer_rotation(region)
         raise
     except RecursionError:
         raise Unsupported(

@@ -52,7 +52,7 @@ class Provenance:
 
     ``by_pointer`` is true when other arrays reached by pointers may overlap it (function
     parameters, pointers), ``restrict`` if the program promised otherwise. ``target`` names
-    the pointer that leads to it; two arrays behind one pointer are two members.
+    the pointer that leads to it; two arrays with one are two members.
     """
 
     storage: StorageClass
@@ -215,7 +215,7 @@ class FinalValue:
 
     ``value`` is a piecewise expression of the parameters; outside its domain
     the variable keeps the value it had. A pointer's value is ``value`` elements
-    behind ``base``. Where ``value`` is None, ``source`` is the C expression of the
+    past ``base``. Where ``value`` is None, ``source`` is the C expression of the
     value, of variables that have their values on entry.
     """
 

@@ -32,7 +32,7 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.final_values import FinalValues, NotFollowed, check_unnormalised
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
-from polybuild.scop.opaque import REFUSED, OpaqueReader, is_cured
+from polybuild.scop.opaque import REFUSED, OpaqueReader, may_be_kept_whole
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint, later_values
 from polybuild.source.model import Region
@@ -238,7 +238,7 @@ class ModelBuilder:
                 return self._if(node, point)
             raise _refused(node)
         except Unsupported as refusal:
-            if not is_cured(refusal):
+            if not may_be_kept_whole(refusal):
                 raise
             del self._drafts[drafts:], self._refusals[refusals:]
             self._assumptions.restore(assumptions)

@@ -37,7 +37,7 @@ _dim = isl.dim_type
 
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
-_CURED = {
+_KEPT_WHOLE = {
     "break", "continue", "while", "do-while", "switch", "loop-header", "non-constant-stride",
     "iterator-written", "iterator-used-outside-loop",
 }  # fmt: skip
@@ -54,9 +54,9 @@ REFUSED: dict[type, tuple[str, str, str]] = {
 }
 
 
-def is_cured(refusal: Unsupported) -> bool:
-    """Whether a construct that was refused for this reason may be kept whole instead."""
-    return refusal.diagnostic.code in _CURED or is_affinity_refusal(refusal)
+def may_be_kept_whole(refusal: Unsupported) -> bool:
+    """Whether a construct that was refused for this reason can be one opaque statement instead."""
+    return refusal.diagnostic.code in _KEPT_WHOLE or is_affinity_refusal(refusal)
 
 
 @dataclass(slots=True)
@@ -273,7 +273,7 @@ class OpaqueReader:
                 self._run(node.next, point)
             return
         domain = self._affine_domain(node, point)
-        complete = domain is not None and not _leaves(node.stmt)
+        complete = domain is not None and not _escapes_loop(node.stmt)
         if domain is None:
             hull = counter_hull(node, counter, point, self._facts, self._assumptions)
             self._tests(node, point.inside(counter, hull.tested))
@@ -315,7 +315,7 @@ class OpaqueReader:
                 elif self._assumptions.is_possible(violation):
                     return None
         except Unsupported as refusal:
-            if not is_cured(refusal):
+            if not may_be_kept_whole(refusal):
                 raise
             return None
         return loop.domain
@@ -374,10 +374,10 @@ def _in_both(first: dict[str, isl.Map], second: dict[str, isl.Map]) -> dict[str,
     return {name: each.intersect(second[name]) for name, each in first.items() if name in second}
 
 
-def _leaves(body: c_ast.Node) -> bool:
+def _escapes_loop(body: c_ast.Node) -> bool:
     """Whether a ``break`` in ``body`` may end the loop that it is the body of."""
     if isinstance(body, c_ast.Break):
         return True
     if isinstance(body, (*LOOPS, c_ast.Switch)):
         return any(isinstance(each, c_ast.Return) for each in walk(body))
-    return isinstance(body, c_ast.Return) or any(_leaves(child) for child in body)
+    return isinstance(body, c_ast.Return) or any(_escapes_loop(child) for child in body)

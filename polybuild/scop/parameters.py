@@ -32,7 +32,7 @@ _WIDEST = IntegerType("long long", 64, signed=True)
 
 
 class IslNames:
-    """Hands out isl identifiers: the C name where it is free, else with a number behind it."""
+    """Hands out isl identifiers: the C name where it is free, else with a number appended."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -66,7 +66,7 @@ class Parameters:
     def __init__(self) -> None:
         self._names = IslNames()
         self._known: dict[tuple[Variable, tuple[str, ...]], Parameter] = {}
-        # where the structure behind a pointer is certainly read
+        # where the structure that a pointer leads to is certainly read
         self._reached: dict[str, isl.Set] = {}
         # the limits of dynamic loops' counters
         self._limits: dict[str, int] = {}
@@ -92,14 +92,14 @@ class Parameters:
         return spaces.parameter(depth, self._known[key].name)
 
     def range(self, counter: Variable, integer: IntegerType, depth: int) -> tuple[isl.PwAff, isl.PwAff]:
-        """The least and the greatest value of a counter of type ``integer``, on a space of ``depth``.
+        """The minimum and the maximum of a counter of type ``integer``, on a space of ``depth``.
 
         Wide limits are parameters, of which only their order among other values is known.
         """
-        ends = []
+        bounds = []
         for end, bound in zip(("from", "to"), limits(integer), strict=True):
             if abs(bound) < WIDE - 1:
-                ends.append(spaces.constant(depth, bound))
+                bounds.append(spaces.constant(depth, bound))
                 continue
             name = self._names.unique(f"{counter.name}_{end}")
             self._limits[name] = bound
@@ -108,8 +108,8 @@ class Parameters:
                 self._compare(name, other)
             value = number(max(bound, 1 - (1 << 63)))
             self._known[counter, (name,)] = Parameter(name, value, _WIDEST, is_limit=True)
-            ends.append(spaces.parameter(depth, name))
-        return ends[0], ends[1]
+            bounds.append(spaces.parameter(depth, name))
+        return bounds[0], bounds[1]
 
     def _compare(self, limit: str, other: Parameter) -> None:
         """Note that the parameter ``other`` does not lie beyond ``limit``, if its type says so."""
@@ -228,7 +228,7 @@ class Parameters:
         value = spaces.parameter(0, name)
         low, high = limits(integer)
         above = value.ge_set(spaces.constant(0, low)).params()
-        below = _bounded_by(name, high)
+        below = _bounded_above(name, high)
         if abs(low) < WIDE:
             self.facts = self.facts.intersect(above)
         if high < WIDE - 1:
@@ -246,5 +246,5 @@ def _words(node: c_ast.Node) -> Iterator[str]:
         yield node.name if isinstance(node, c_ast.ID) else node.value
 
 
-def _bounded_by(name: str, bound: int) -> isl.Set:
+def _bounded_above(name: str, bound: int) -> isl.Set:
     return spaces.parameter(0, name).le_set(spaces.constant(0, bound)).params()

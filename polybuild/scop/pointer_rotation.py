@@ -13,7 +13,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.source.model import Region
 
 
-def check_swaps(region: Region) -> None:
+def check_pointer_rotation(region: Region) -> None:
     """Refuse a region in which two pointers change places, by name."""
     for statement in region.statements:
         for node in walk(statement):

@@ -45,7 +45,7 @@ class ProgramPoint:
         return ProgramPoint((*self.counters, counter), domain, values)
 
     def after(self, values: Mapping[Variable, isl.PwAff]) -> ProgramPoint:
-        """The same point once loops have left ``values`` behind; they override older ones."""
+        """The same point after loops that left their counters with ``values``; these override older ones."""
         return dataclasses.replace(self, values=later_values(self.values, values)) if values else self
 
 

@@ -1,4 +1,4 @@
-"""How large an integer expression can be that is not affine: intervals with affine ends.
+"""How large an integer expression can be that is not affine: intervals with affine bounds.
 
 ``16 * i + (a[j] & 15)`` lies in ``[16 * i, 16 * i + 15]`` whatever ``a[j]`` is, and a
 value of type ``unsigned char`` in ``[0, 255]``. Only what holds for every value is
@@ -29,7 +29,7 @@ _NARROW = 16
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the greatest value, on the space of a point."""
+    """The minimum and the maximum, on the space of a point."""
 
     low: isl.PwAff
     high: isl.PwAff

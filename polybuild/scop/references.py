@@ -22,7 +22,7 @@ class LvalueReference:
     ``expression`` is the part before the first subscript; ``suffixes`` has per
     subscript the member accesses that follow it. ``extents`` are C expressions,
     None where C knows none. ``target`` names the last pointer on the way, empty if there is none.
-    Of a pointer, ``offset`` is how many elements behind the object it points.
+    Of a pointer, ``offset`` is how many elements past the object it points.
     """
 
     variable: Variable

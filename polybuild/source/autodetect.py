@@ -27,7 +27,7 @@ Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
 _LOOPS = ("for", "while", "do")
-_DEEPEST = 4  # how often a refused loop gives way to those inside
+_MAXIMUM_DEPTH = 4  # how often a refused loop gives way to those inside
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _OWN_DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:scop|endscop|omp|acc)\b", re.MULTILINE)
 _SIMPLE = re.compile(r"[^{}#]*")
@@ -60,11 +60,11 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
     """
     text = text_of(path)
     preprocessed = preprocess(path, compiler, flags)
-    reading = FileText(text, path, flags, preprocessed.text)
-    detector = _Detector(reading, accept)
+    file = FileText(text, path, flags, preprocessed.text)
+    detector = _Detector(file, accept)
     taken = detector.run()
     regions, diagnostics = detector.read(taken)
-    residents, problems = residents_in(reading, SourceText(text, path), regions)
+    residents, problems = residents_in(file, SourceText(text, path), regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     source = Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
     return Detection(source, tuple(detector.refused))
@@ -73,20 +73,20 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
 class _Detector:
     """The search in one file; ``refused`` says why loops were not taken."""
 
-    def __init__(self, reading: FileText, accept: Accept) -> None:
-        self._reading = reading
+    def __init__(self, file: FileText, accept: Accept) -> None:
+        self._file = file
         self._accept = accept
-        self._layout = SourceText(reading.text, reading.path)
-        self._lines = LineTable(reading.preprocessed, self._layout, reading.path)
+        self._user_text = SourceText(file.text, file.path)
+        self._lines = LineTable(file.preprocessed, self._user_text, file.path)
         self.refused: list[Diagnostic] = []
 
     def run(self) -> list[Stretch]:
         """The stretches to take, in order."""
-        if self._layout.renumbered:
+        if self._user_text.renumbered:
             return []
         taken: list[Stretch] = []
         pending = [loop for chunk in self._functions() for loop in self._loops(chunk.body or 0, chunk.end)]
-        for _ in range(_DEEPEST):
+        for _ in range(_MAXIMUM_DEPTH):
             inner: list[Stretch] = []
             for loop, problem in zip(pending, self._problems(pending), strict=True):
                 if problem is None:
@@ -102,12 +102,12 @@ class _Detector:
 
     def read(self, stretches: Sequence[Stretch]) -> Regions:
         """The regions of the file with ``stretches`` marked."""
-        layout = SourceText(self._reading.text, self._reading.path)
+        user_text = SourceText(self._file.text, self._file.path)
         spans = {self._span(each) for each in stretches}
         for stretch in stretches:
-            layout.markers += self._markers(stretch)
-        marked = replace(self._reading, preprocessed=self._marked(stretches))
-        regions, diagnostics = regions_in(marked, layout)
+            user_text.markers += self._markers(stretch)
+        marked = replace(self._file, preprocessed=self._marked(stretches))
+        regions, diagnostics = regions_in(marked, user_text)
         return (
             tuple(
                 replace(each, detected=True) if isinstance(each, Region) and each.span in spans else each
@@ -169,9 +169,9 @@ class _Detector:
             return None
         if text[line_start : first.start].strip() or text[last.end : line_end].strip():
             return None
-        if any(begin <= directive.line <= end for directive in self._layout.directives):
+        if any(begin <= directive.line <= end for directive in self._user_text.directives):
             return None
-        raw = self._reading.text[self._layout.line_span(begin).start : self._layout.line_span(end).end]
+        raw = self._file.text[self._user_text.line_span(begin).start : self._user_text.line_span(end).end]
         code = _COMMENT.sub(" ", raw)
         written = [token.text for token in tokens(code)]
         if not written or written[0] != first.text or written[-1] != last.text or not _is_balanced(written):
@@ -213,7 +213,7 @@ class _Detector:
         lines = range(first.last_line, then.first_line + 1)
         if first.block != then.block or not _SIMPLE.fullmatch(between):
             return None
-        if any(directive.line in lines for directive in self._layout.directives):
+        if any(directive.line in lines for directive in self._user_text.directives):
             return None
         if any(token.text in _CONTROL or token.text in _LOOPS for token in tokens(between)):
             return None
@@ -223,7 +223,8 @@ class _Detector:
 
     def _span(self, stretch: Stretch) -> Span:
         return Span(
-            self._layout.line_span(stretch.first_line).start, self._layout.line_span(stretch.last_line).end
+            self._user_text.line_span(stretch.first_line).start,
+            self._user_text.line_span(stretch.last_line).end,
         )
 
     def _markers(self, stretch: Stretch) -> list[Marker]:

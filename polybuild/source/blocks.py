@@ -67,7 +67,7 @@ def check_block(
     controlled = context.controlled or (context.labelled and not _label_in_block(placement))
     if controlled:
         single = len(statements) == 1 and not isinstance(statements[0], c_ast.Decl | c_ast.Typedef)
-        if not single or (end.following == "else" and _has_open_if(statements[0])):
+        if not single or (end.following == "else" and _has_dangling_if(statements[0])):
             return _warning(
                 "unbraced-region",
                 "the region is the body of an 'if' or a loop without braces and is not one statement",
@@ -116,7 +116,7 @@ def _label_in_block(placement: Placement) -> bool:
     return False
 
 
-def _has_open_if(statement: c_ast.Node) -> bool:
+def _has_dangling_if(statement: c_ast.Node) -> bool:
     """Whether an ``else`` after ``statement`` would belong to an ``if`` inside it."""
     while True:
         match statement:

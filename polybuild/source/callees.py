@@ -89,7 +89,7 @@ def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Ca
 def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee:
     chunks, lines = file.chunks, file.lines
     if chunks.chunks[number].is_old_style(lines.text):
-        return Callee(name, (), problem="its parameters are declared behind the parentheses")
+        return Callee(name, (), problem="its parameters are declared after the parentheses")
     try:
         parsed = parse_function(chunks, lines, number, {})
     except FunctionSyntaxError as error:

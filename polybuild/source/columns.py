@@ -26,7 +26,7 @@ _KEYWORDS: dict[type[c_ast.Node], str] = {
 
 
 def locate(text: str, path: str, node: c_ast.Node) -> Location:
-    """The place of ``node`` in the user's file ``path`` with text ``text``; column 0 in other files."""
+    """The location of ``node`` in the user's file ``path`` with text ``text``; column 0 in other files."""
     coord = node.coord
     if coord is None:
         return Location(path, 0)
@@ -36,7 +36,7 @@ def locate(text: str, path: str, node: c_ast.Node) -> Location:
 
 
 def locate_token(text: str, path: str, line: int, token: str, column: int = 0) -> Location:
-    """The place of ``token`` on a line: at ``column`` if it is there, else where it first occurs.
+    """The location of ``token`` on a line: at ``column`` if it is there, else where it first occurs.
 
     Without a token, or if macros hide it, the first character that is not blank.
     """

@@ -95,7 +95,7 @@ def inclusions(preprocessed: str) -> Inclusion | None:
 
 
 def _may_come_again(name: str, dependencies: tuple[str, ...]) -> bool:
-    """Whether more than one file names the header ``name``, whose own guard would be lost."""
+    """Whether more than one file names the header ``name``, whose own guard would be dropped."""
     base = re.escape(Path(name).name)
     pattern = re.compile(rf'#[ \t]*include[ \t]*["<][^">\n]*\b{base}[">]')
     return sum(len(pattern.findall(_read(each) or "")) for each in dependencies) > 1

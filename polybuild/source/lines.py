@@ -22,14 +22,14 @@ class PresumedLocation:
 class LineTable:
     """Presumed locations in a preprocessed text, and their physical lines in the main file."""
 
-    def __init__(self, text: str, layout: SourceText, path: str) -> None:
-        """``layout`` is that of the main file, whose name in diagnostics is ``path``."""
+    def __init__(self, text: str, user_text: SourceText, path: str) -> None:
+        """``user_text`` is that of the main file, whose name in diagnostics is ``path``."""
         first = _LINE_MARKER.match(text)
         self.text = text
         self.path = path
         self.main = unescape(first[2]) if first and first[2] is not None else path
-        self._layout = layout
-        self._main_files = layout.presumed_files() - {path} | {self.main}
+        self._user_text = user_text
+        self._main_files = user_text.presumed_files() - {path} | {self.main}
 
     def presumed_at(self, offset: int) -> PresumedLocation:
         """The presumed location of ``text[offset]``."""
@@ -52,16 +52,16 @@ class LineTable:
 
     def physical_line(self, presumed: PresumedLocation) -> int | None:
         """The line of the main file at ``presumed``, None if unknown or elsewhere."""
-        if not self._layout.renumbered:
-            inside = presumed.file == self.main and 1 <= presumed.line <= self._layout.line_count
+        if not self._user_text.renumbered:
+            inside = presumed.file == self.main and 1 <= presumed.line <= self._user_text.line_count
             return presumed.line if inside else None
-        return self._layout.physical_line(
+        return self._user_text.physical_line(
             self.path if presumed.file == self.main else presumed.file, presumed.line
         )
 
     def user_location(self, presumed: PresumedLocation) -> PresumedLocation:
         """``presumed`` with the main file's own name and line where they are known."""
-        if self._layout.expanded:
+        if self._user_text.expanded:
             return PresumedLocation(self.path, presumed.line) if presumed.file == self.main else presumed
         line = self.physical_line(presumed)
         return presumed if line is None else PresumedLocation(self.path, line)
@@ -69,8 +69,8 @@ class LineTable:
     def written(self, line: int) -> PresumedLocation:
         """The user's file and line for a physical line of the main text."""
         return (
-            PresumedLocation(*self._layout.presumed(line))
-            if self._layout.expanded
+            PresumedLocation(*self._user_text.presumed(line))
+            if self._user_text.expanded
             else PresumedLocation(self.path, line)
         )
 

@@ -1,4 +1,4 @@
-"""What the reading room hands on: a file, its regions, and what is known of names.
+"""A file and its regions as they are read; blocks whose arrays stay on a device.
 
 Every syntax tree node keeps a pycparser ``coord`` whose file and line are the
 user's (``#line`` markers of the preprocessor are followed).

@@ -17,7 +17,7 @@ from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
-_MAXIMUM_PARSES = 60
+_MAXIMUM_REPAIRS = 60
 _PARSE_ERROR = re.compile(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PRAGMA_LINE = re.compile(r"[ \t]*#")
 
@@ -92,7 +92,7 @@ def parse_function(
     is a file and line of the user's. Raises FunctionSyntaxError.
     """
     units = _units(chunks, lines, number, pragmas, mentioned)
-    for _ in range(_MAXIMUM_PARSES):
+    for _ in range(_MAXIMUM_REPAIRS):
         parser = CParser(lexer=_TrackingLexer)
         text = "\n".join(unit.text for unit in units)
         try:

@@ -129,7 +129,7 @@ def _run(command: list[str], path: str) -> str:
 
 
 def _first_error(errors: str, path: str) -> tuple[str, Location]:
-    """The compiler's own first error as message and place."""
+    """The compiler's own first error as message and location."""
     lines = [_ESCAPE_SEQUENCE.sub("", line).strip() for line in errors.splitlines()]
     for line in lines:
         if match := _COMPILER_ERROR.match(line):

@@ -43,11 +43,11 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
         return Source(path, text, (), (path,))
     preprocessed = preprocess(path, compiler, flags)
     whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
-    layout = SourceText(text if whole is None else whole, path, expanded=whole is not None)
-    text = layout.text
+    user_text = SourceText(text if whole is None else whole, path, expanded=whole is not None)
+    text = user_text.text
     file = FileText(text, path, flags, preprocessed.text)
-    regions, diagnostics = regions_in(file, layout)
-    residents, problems = residents_in(file, layout, regions)
+    regions, diagnostics = regions_in(file, user_text)
+    residents, problems = residents_in(file, user_text, regions)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     return Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
 
@@ -66,11 +66,11 @@ Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
 """The regions of a file, and what there is to say besides."""
 
 
-def regions_in(file: FileText, layout: SourceText) -> Regions:
-    """What stands between the markers of the preprocessed text, which ``layout`` finds in the user's."""
-    lines = LineTable(file.preprocessed, layout, file.path)
+def regions_in(file: FileText, user_text: SourceText) -> Regions:
+    """What stands between the markers of the preprocessed text, which ``user_text`` finds in the user's."""
+    lines = LineTable(file.preprocessed, user_text, file.path)
     chunks = ChunkIndex(file.preprocessed)
-    finder = Finder(layout, lines, chunks)
+    finder = Finder(user_text, lines, chunks)
     finder.find()
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
     functions = _FunctionParser(file.text, file.path, model, lines, chunks)
@@ -79,14 +79,14 @@ def regions_in(file: FileText, layout: SourceText) -> Regions:
 
 
 def residents_in(
-    file: FileText, layout: SourceText, regions: Sequence[Region | RejectedRegion]
+    file: FileText, user_text: SourceText, regions: Sequence[Region | RejectedRegion]
 ) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
     """The blocks of a file whose arrays stay on a device, and what is wrong with others."""
     if "resident" not in file.preprocessed:
         return (), ()
-    lines = LineTable(file.preprocessed, layout, file.path)
+    lines = LineTable(file.preprocessed, user_text, file.path)
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
-    return ResidentReader(layout, lines, ChunkIndex(file.preprocessed), model, regions).read()
+    return ResidentReader(user_text, lines, ChunkIndex(file.preprocessed), model, regions).read()
 
 
 def text_of(path: str) -> str:

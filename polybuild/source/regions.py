@@ -56,7 +56,7 @@ class _Open:
 class Finder:
     """Pairs markers; the result is ``candidates`` and ``diagnostics``."""
 
-    layout: SourceText
+    user_text: SourceText
     lines: LineTable
     chunks: ChunkIndex
     candidates: list[Candidate] = field(default_factory=list)
@@ -103,13 +103,15 @@ class Finder:
         line = self.lines.physical_line(presumed)
         if line is None:
             return None
-        written = [m for m in self.layout.markers if m.kind == kind and m.first_line <= line <= m.last_line]
+        written = [
+            m for m in self.user_text.markers if m.kind == kind and m.first_line <= line <= m.last_line
+        ]
         for marker in written:
             if marker not in used:
                 return marker
         if written:
             return written[-1]
-        return self.layout.macro_marker(kind, line)
+        return self.user_text.macro_marker(kind, line)
 
     def _chunk(self, occurrence: Occurrence) -> int | None:
         number = self.chunks.at(occurrence.start)
@@ -126,7 +128,7 @@ class Finder:
         if occurrence.marker is not None:
             return occurrence.marker.span
         line = self.lines.physical_line(occurrence.presumed)
-        return Span(0, 0) if line is None else self.layout.line_span(line)
+        return Span(0, 0) if line is None else self.user_text.line_span(line)
 
     def _close(self, opened: _Open, end: Occurrence | None) -> None:
         begin = opened.begin
@@ -145,7 +147,7 @@ class Finder:
         self.candidates.append(candidate)
 
     def _problem(self, candidate: Candidate, inner: Occurrence | None) -> Diagnostic | None:
-        """What is wrong with the markers of a region, most telling first."""
+        """What is wrong with the markers of a region, the most telling problem first."""
         begin, end, here = candidate.begin, candidate.end, candidate.location
         if end is None:
             message = "'#pragma scop' without a matching '#pragma endscop' in the same function"
@@ -171,7 +173,7 @@ class Finder:
 
     def _unplaced(self, occurrence: Occurrence) -> Diagnostic:
         location = self._location(occurrence)
-        if self.layout.renumbered and self.lines.physical_line(occurrence.presumed) is None:
+        if self.user_text.renumbered and self.lines.physical_line(occurrence.presumed) is None:
             message = "'#line' directives hide where this marker is in the file"
             return _warning(
                 "line-directive", message, location, "remove the '#line' directives around the region"
@@ -182,7 +184,7 @@ class Finder:
     def _straddling(self, candidate: Candidate) -> Diagnostic | None:
         """A diagnostic if a conditional directive has one leg inside the region and one outside."""
         depth = 0
-        for directive in self.layout.directives:
+        for directive in self.user_text.directives:
             if not candidate.body.start <= directive.start < candidate.body.end:
                 continue
             depth += _CONDITIONAL.get(directive.name, 0)

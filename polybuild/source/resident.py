@@ -58,7 +58,7 @@ class _Misuse(Exception):
 class ResidentReader:
     """Reads the resident blocks of a file, whose ``regions`` are known."""
 
-    layout: SourceText
+    user_text: SourceText
     lines: LineTable
     chunks: ChunkIndex
     model: DataModel
@@ -109,23 +109,26 @@ class ResidentReader:
         if line is None:
             raise hidden
         written = [
-            m for m in self.layout.markers if m.kind == "resident" and m.first_line <= line <= m.last_line
+            m for m in self.user_text.markers if m.kind == "resident" and m.first_line <= line <= m.last_line
         ]
-        marker = written[0] if written else self.layout.macro_marker("resident", line)
+        marker = written[0] if written else self.user_text.macro_marker("resident", line)
         if marker is None:
             raise hidden
-        body = _braces(self.layout.text, marker.span.end)
-        ends = (block.start, block.end - 1)
-        wanted = [self.lines.physical_line(self.lines.presumed_at(offset)) for offset in ends]
-        if body is None or wanted != [self.layout.line_of(body.start), self.layout.line_of(body.end - 1)]:
+        body = _braces(self.user_text.text, marker.span.end)
+        edges = (block.start, block.end - 1)
+        wanted = [self.lines.physical_line(self.lines.presumed_at(offset)) for offset in edges]
+        if body is None or wanted != [
+            self.user_text.line_of(body.start),
+            self.user_text.line_of(body.end - 1),
+        ]:
             raise hidden
         return marker, body
 
     def _check_regions(self, pragma: Span, body: Span) -> None:
         for region in self.regions:
-            outside = region.span.end <= pragma.start or region.span.start >= body.end
+            disjoint = region.span.end <= pragma.start or region.span.start >= body.end
             inside = body.start < region.span.start and region.span.end < body.end
-            if not outside and not inside:
+            if not disjoint and not inside:
                 raise _Misuse("resident-block", "the block is not outside of all regions")
 
     def _check_block(self, chunk: int, pragma: int) -> Mapping[str, Symbol]:
@@ -168,8 +171,8 @@ class ResidentReader:
         presumed = self.lines.presumed_at(token.start)
         line = self.lines.physical_line(presumed)
         for region in self.regions:
-            first = self.layout.line_of(region.span.start)
-            if line is None or first <= line <= self.layout.line_of(
+            first = self.user_text.line_of(region.span.start)
+            if line is None or first <= line <= self.user_text.line_of(
                 max(region.span.start, region.span.end - 1)
             ):
                 return 0

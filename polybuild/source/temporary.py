@@ -71,7 +71,7 @@ def with_temporaries(
 
 
 def _following(named: _TemporaryPragma, candidates: Sequence[Candidate], chunks: ChunkIndex) -> list[int]:
-    """The places of the regions after a pragma in the same function."""
+    """The indices of the regions after a pragma in the same function."""
     chunk = chunks.at(named.start)
     return [
         index

@@ -38,7 +38,7 @@ class Unreadable(Exception):
 
 
 def without_unsupported_statement(text: str, line: int, column: int, typedefs: Collection[str]) -> str:
-    """``text``, a function, with the statement at the place replaced; lines are kept.
+    """``text``, a function, with the statement at ``line`` and ``column`` replaced; lines are kept.
 
     ``typedefs`` are names that cannot be arguments of a call. Raises Unreadable
     if the statement is standard C (so it is in error), if a region marker lies

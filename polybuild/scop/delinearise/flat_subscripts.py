@@ -42,15 +42,15 @@ class FlatSubscripts:
         if isinstance(subscript, FlatSubscript):
             self._flat.add(key)
 
-    def for_next_walk(self, known: isl.Set) -> FlatSubscripts | None:
+    def for_next_walk(self, context: isl.Set) -> FlatSubscripts | None:
         """With the views of the arrays that have flat subscripts; None if no array has a view.
 
-        ``known`` holds the parameter values that can occur.
+        ``context`` holds the parameter values that can occur.
         """
         found: dict[Key, Sizes] = {}
         for key, accesses in self._met.items():
             if key in self._flat:
-                view = find_view(accesses, self.atoms, known)
+                view = find_view(accesses, self.atoms, context)
                 if view is not None:
                     found[key] = view.sizes
         return FlatSubscripts(found, self.atoms) if found else None

@@ -122,7 +122,7 @@ class _PolynomialReader:
             expressions = Expressions(self._facts, "subscript", self._violations)
             affine = expressions.convert(value.affine, to, node, self._point)
             if to.signed:
-                affine = expressions.settled(affine, node, self._point)
+                affine = expressions.within_type_range(affine, node, self._point)
             return self._from_affine(affine)
         fits = holds(to, value.type) and not value.pending
         if to.width > value.type.width and value.pending:

@@ -63,10 +63,10 @@ class View:
         return self.restricted, self.pieces, self.unproven, len(self.sizes)
 
 
-def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> View | None:
+def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) -> View | None:
     """The best view of an array with these accesses, None if there is none.
 
-    ``known`` holds the parameter values that can occur.
+    ``context`` holds the parameter values that can occur.
     """
     best: View | None = None
     for guess in itertools.islice(_guesses(accesses), _MAXIMUM_GUESSES):
@@ -75,7 +75,7 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> V
             continue
         exact = [each for each in functions if each is not None]
         for sizes, subscripts in _scaled(guess, exact):
-            view = _judge(View(sizes, tuple(subscripts)), accesses, atoms, known, best)
+            view = _judge(View(sizes, tuple(subscripts)), accesses, atoms, context, best)
             if view is not None and (best is None or view.rank < best.rank):
                 best = view
         if best is not None and not any(best.rank[:3]):
@@ -83,13 +83,13 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set) -> V
     return best
 
 
-def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, known: isl.Set) -> Subscripts | None:
+def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, context: isl.Set) -> Subscripts | None:
     """The subscripts of one access in a view, brought into range as far as possible.
 
     None if they are not affine or can never be in range.
     """
     subscripts = _divide_all(access.polynomial, sizes, atoms)
-    fit = None if subscripts is None else _fit_all(subscripts, sizes, access, atoms, known)
+    fit = None if subscripts is None else _fit_all(subscripts, sizes, access, atoms, context)
     return None if fit is None else fit.subscripts
 
 
@@ -214,12 +214,12 @@ def _scaled(sizes: Sizes, subscripts: list[Subscripts]) -> Iterator[tuple[Sizes,
 
 
 def _judge(
-    view: View, accesses: Sequence[FlatAccess], atoms: Atoms, known: isl.Set, best: View | None
+    view: View, accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set, best: View | None
 ) -> View | None:
     """``view`` with its subscripts brought into range; None if one can never be, or if ``best`` is better."""
     fits: list[_Fitted] = []
     for own, access in zip(view.subscripts, accesses, strict=True):
-        fit = _fit_all(own, view.sizes, access, atoms, known)
+        fit = _fit_all(own, view.sizes, access, atoms, context)
         if fit is None:
             return None
         fits.append(fit)
@@ -227,7 +227,7 @@ def _judge(
         if best is not None and not best.restricted and pieces > best.pieces:
             return None
     domains = [access.domain.params() for access in accesses]
-    reached = functools.reduce(isl.Set.union, domains).intersect(_positive(view.sizes, atoms, known))
+    reached = functools.reduce(isl.Set.union, domains).intersect(_positive(view.sizes, atoms, context))
     restricted = _restricted(functools.reduce(isl.Set.union, (fit.bad for fit in fits)), reached)
     if restricted is None:
         return None
@@ -263,18 +263,18 @@ class _Fitted:
         return dataclasses.replace(self, bad=self.bad.union(bad.params()), unproven=self.unproven + 1)
 
 
-def _positive(sizes: Sizes, atoms: Atoms, known: isl.Set) -> isl.Set:
-    """``known`` where all sizes are positive, as they are where anything is accessed in range."""
+def _positive(sizes: Sizes, atoms: Atoms, context: isl.Set) -> isl.Set:
+    """``context`` where all sizes are positive, as they are where anything is accessed in range."""
     for size in sizes:
-        known = known.intersect(atoms.value(size).pos_set().params())
-    return known
+        context = context.intersect(atoms.value(size).pos_set().params())
+    return context
 
 
 def _fit_all(
-    subscripts: Subscripts, sizes: Sizes, access: FlatAccess, atoms: Atoms, known: isl.Set
+    subscripts: Subscripts, sizes: Sizes, access: FlatAccess, atoms: Atoms, context: isl.Set
 ) -> _Fitted | None:
     """All subscripts of one access in range, innermost first; None if one never can be."""
-    domain = access.domain.intersect_params(_positive(sizes, atoms, known))
+    domain = access.domain.intersect_params(_positive(sizes, atoms, context))
     fit: _Fitted | None = _Fitted(subscripts, isl.Set.empty(domain.params().get_space()))
     for dimension in range(len(sizes), 0, -1):
         if fit is not None:
@@ -297,13 +297,13 @@ def _fit(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fit
         if _violations(candidate.subscripts[dimension], size, domain).is_empty():
             return candidate
     best: _Fitted | None = None
-    fewest = 0
+    minimum = 0
     plain = fit.with_bad(_violations(fit.subscripts[dimension], size, domain))
     for choice in (plain, _by_pieces(fit, dimension, size, domain)):
         restricted = _restricted(choice.bad, domain.params())
-        if restricted is not None and (best is None or restricted < fewest):
-            best, fewest = choice, restricted
-        if best is not None and not fewest:
+        if restricted is not None and (best is None or restricted < minimum):
+            best, minimum = choice, restricted
+        if best is not None and not minimum:
             break
     return best
 
