@@ -42,7 +42,7 @@ class MarkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark; ``index`` tells those of one kind apart that stand for different things."""
+    """A mark; ``index`` numbers those of one kind that stand for different things."""
 
     kind: MarkKind
     index: int | None = None

@@ -4,7 +4,7 @@ For a convex piece of a relation, isl finds the affine functions that are not ne
 eliminating one multiplier per constraint (isl_farkas.c, Fourier-Motzkin). That explodes with
 the number of inequalities of a piece: from eleven on some take minutes, and no operation budget
 counts it. So pieces with more lose those of the parameters alone, and then, unless they are boxes,
-those that say least about the order of the two ends. Whoever asks for more pairs to be in order
+those that say little about the order of the two ends. Whoever asks for more pairs to be in order
 gets those that matter in order.
 """
 

@@ -6,7 +6,7 @@ counts is who sees what: each read must see the same write (of the same
 instance) both times, and each element must end with the same last write.
 Time stamps are computed by walking the schedule tree, one instance at a time. Where sizes are
 large only some instances are run: orders that agree for all agree for them, too, but for
-arrays whose live ranges may change places.
+arrays whose live ranges may be reordered.
 """
 
 from __future__ import annotations

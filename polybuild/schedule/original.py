@@ -1,4 +1,4 @@
-"""The original order with what is known of its loops: which carry nothing, which may be permuted."""
+"""The original order as bands: which of its loops carry nothing, which may be permuted."""
 
 from __future__ import annotations
 

@@ -106,10 +106,10 @@ def _directions(scop: Scop) -> dict[str, tuple[int, ...]]:
     """Per statement and counter, whether the original order goes up or down with it."""
     found: dict[str, tuple[int, ...]] = {}
     for each in maps_of(scop.schedule.get_map()):
-        date = isl.PwMultiAff.from_map(each)
+        time_stamp = isl.PwMultiAff.from_map(each)
         signs = [1] * int(each.dim(_dim.in_))
-        for dim in reversed(range(date.dim(_dim.out))):
-            for _, affine in date.get_pw_aff(dim).get_pieces():
+        for dim in reversed(range(time_stamp.dim(_dim.out))):
+            for _, affine in time_stamp.get_pw_aff(dim).get_pieces():
                 for counter in range(len(signs)):
                     sign = affine.get_coefficient_val(_dim.in_, counter).sgn()
                     signs[counter] = -1 if sign < 0 else 1 if sign > 0 else signs[counter]

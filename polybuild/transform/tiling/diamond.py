@@ -5,7 +5,7 @@ start together along the face of a hyperplane ``f`` if ``f`` lies strictly insid
 tiling hyperplanes (section 6.1.2); here ``f`` is time. With the hyperplanes
 
     rise_i * t + s_i        for each dimension of space that is tiled so, and
-    m * t - s_0 - s_1 ...   with the least m along which no dependence goes back,
+    m * t - s_0 - s_1 ...   with the minimum m along which no dependence goes back,
 
 their sum is a multiple of time. The default wavefront, the sum of all tile numbers, then depends on
 time alone if the tile sizes are in proportion to the coefficients of space (section 6.1.4)::

@@ -61,11 +61,11 @@ def hexagonal_phases(
     normal = (abs(planes[1][1]), abs(planes[0][1]))  # of time: space cancels in the sum
     vector = (-stretch * normal[1], stretch * normal[0])
     height = normal[0] * sizes[0]
-    date = times(first, normal[0]).add(times(second, normal[1]))
+    time_stamp = times(first, normal[0]).add(times(second, normal[1]))
     chunks = skewed_strips(stencil, 1, strips)
     phases = []
     for odd in (0, 1):
-        wave = divided(plus(date, -odd * height), 2 * height)
+        wave = divided(plus(time_stamp, -odd * height), 2 * height)
         front = plus(times(wave, 2), odd)
         period = sizes[1] + 2 * vector[1]
         moved = second.add(times(front, vector[1]))
@@ -77,6 +77,6 @@ def hexagonal_phases(
             .intersect(lower_bounded(aside, vector[0]))
             .intersect(upper_bounded(aside, sizes[0] - 1))
         )
-        point = (date.sub(times(front, height)), across)
+        point = (time_stamp.sub(times(front, height)), across)
         phases.append(Phase(instances, wave, (tile,), chunks, point))
     return phases

@@ -98,7 +98,7 @@ def divided(function: isl.UnionPwAff, divisor: int) -> isl.UnionPwAff:
 
 
 def lower_bounded(function: isl.UnionPwAff, minimum: int) -> isl.UnionSet:
-    """The instances where ``function >= least``."""
+    """The instances where ``function >= minimum``."""
     moved = plus(function, -minimum)
     found = isl.UnionSet.empty(function.get_space())
     parts = moved.get_pw_aff_list()
@@ -108,7 +108,7 @@ def lower_bounded(function: isl.UnionPwAff, minimum: int) -> isl.UnionSet:
 
 
 def upper_bounded(function: isl.UnionPwAff, maximum: int) -> isl.UnionSet:
-    """The instances where ``function <= most``."""
+    """The instances where ``function <= maximum``."""
     return lower_bounded(function.neg(), -maximum)
 
 

@@ -1,7 +1,7 @@
 """Time-iterated stencils: coordinates of time and space in which every dependence lies in a cone.
 
 A stencil is a loop over time steps around loop nests over a grid (thesis, sections 3.1
-and 4.2). Every instance gets a date ``t`` and a place ``s_0, ..., s_n``, all integers, so that
+and 4.2). Every instance gets a time ``t`` and a place ``s_0, ..., s_n``, all integers, so that
 each dependence goes ``dt >= 0`` ahead in time, and in each dimension of space
 ``-rise * dt <= ds <= fall * dt``; ``fall`` and ``rise`` are the thesis's delta^0 and delta^1
 (section 5.2.1.2). All tile shapes with concurrent start are made from this cone.

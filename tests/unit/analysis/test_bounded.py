@@ -22,14 +22,14 @@ PARAMETERS = "int n, double A[restrict 90], double B[restrict 90]"
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_coarse_dependences_hold_the_exact_ones_and_the_original_order_respects_them(name, model):
+def test_the_overapproximation_has_the_exact_ones_and_the_original_order_respects_it(name, model):
     found = model(BODIES[name], PARAMETERS)
-    coarse = overapproximate_dependences(found.scop)
+    approximated = overapproximate_dependences(found.scop)
     exact = found.dependences
-    assert exact.flow.is_subset(coarse.flow)
-    assert exact.false.is_subset(coarse.false)
-    assert exact.live_in.is_subset(coarse.live_in)
-    check_schedule(found.scop.schedule, coarse, found.scop.domain)
+    assert exact.flow.is_subset(approximated.flow)
+    assert exact.false.is_subset(approximated.false)
+    assert exact.live_in.is_subset(approximated.live_in)
+    check_schedule(found.scop.schedule, approximated, found.scop.domain)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -44,8 +44,8 @@ def test_array_by_array_they_are_the_same(name, model, monkeypatch):
         return compute(scop, live)
 
     monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", once)
-    parts, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
-    assert coarse == ()
+    parts, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert approximated == ()
     assert parts.flow.is_equal(found.dependences.flow)
     assert parts.false.is_equal(found.dependences.false)
     assert parts.live_in.is_equal(found.dependences.live_in)
@@ -63,8 +63,8 @@ def test_only_the_arrays_that_take_too_long_lose_precision(model, monkeypatch):
         return compute(scop, live)
 
     monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", too_long)
-    known, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
-    assert [each.name for each in coarse] == ["A"]
+    known, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in approximated] == ["A"]
     assert {each.get_tuple_name(isl.dim_type.out) for each in maps_of(known.live_in)} == {"A", "B"}
     check_schedule(found.scop.schedule, known, found.scop.domain)
 
@@ -79,6 +79,6 @@ def test_arrays_for_which_isl_fails_lose_precision_too(model, monkeypatch):
         return compute(scop, live)
 
     monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", fails)
-    known, coarse = bounded_dependences(found.scop, found.live, 10_000_000)
-    assert [each.name for each in coarse] == ["B"]
+    known, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in approximated] == ["B"]
     check_schedule(found.scop.schedule, known, found.scop.domain)

@@ -1,4 +1,4 @@
-"""Short loops stay inside of long ones, and are unrolled there."""
+"""Small-trip-count loops stay inside of all others, and are unrolled there."""
 
 from __future__ import annotations
 

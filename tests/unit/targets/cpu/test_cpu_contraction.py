@@ -9,8 +9,8 @@ from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 
 PARAMETERS = "int n, double A[restrict n][n], double B[restrict n][n], double C[restrict n][n]"
-# what a row needs of itself and of the row before lies in one strip only if strips lean
-LEANING = """
+# what a row needs of itself and of the row before lies in one strip only if strips are skewed
+SKEWED = """
   for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) B[i][j] = A[i][j] + 1;
   for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) C[i][j] = B[i - 1][j] + B[i][j - 1];"""
 
@@ -24,8 +24,8 @@ def buffer_of(found, **options):
     return buffer
 
 
-def test_leaning_strips_hold_a_window_of_a_diagonal(model):
-    buffer = buffer_of(model(LEANING, PARAMETERS))
+def test_skewed_strips_keep_a_window_of_a_diagonal(model):
+    buffer = buffer_of(model(SKEWED, PARAMETERS))
     assert buffer.mapping.rows == ((1, 0), (1, 1))
     remainders = [buffer.layout.get_aff(each).dim(isl.dim_type.div) for each in range(len(buffer.extents))]
     assert remainders[0] > 0  # the row before is the other one of two
@@ -33,6 +33,6 @@ def test_leaning_strips_hold_a_window_of_a_diagonal(model):
 
 
 def test_strips_are_as_long_as_half_of_the_first_cache_allows(model):
-    found = model(LEANING, PARAMETERS)
+    found = model(SKEWED, PARAMETERS)
     lengths = [buffer_of(found, l1_size=each * 2**14).extents for each in (1, 2, 4, 16)]
     assert lengths == [(2, 512), (2, 1024), (2, 2048), (2, 2048)]
