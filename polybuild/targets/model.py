@@ -115,16 +115,29 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockTransfer:
+    """How the block of a register tile goes from memory to registers and back, one vector at a time.
+
+    The instances of the copy statement ``load`` load it, those of ``store`` write it back: ``element`` maps
+    an instance of ``load`` to the first element of the vector, ``block`` says which vector of the block
+    (row, vector) that is. ``needs`` maps the instances of the update to that of ``load``.
+    """
+
+    load: str
+    store: str
+    element: isl.PwMultiAff
+    block: tuple[Offset, ...]
+    needs: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterTile:
     """Instances of one statement whose results stay in vector registers over a whole loop.
 
     They stand below ``mark``. In the body of the statement ``update`` the nodes
     ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
-    the lanes lie side by side in memory. The block of the updated elements is loaded by the
-    copy statement ``load`` and written back by ``store``, one vector of ``lanes`` elements at
-    a time: ``element`` maps an instance of ``load`` to the first of them. ``block`` says which
-    vector of the block (row, vector) an instance works on, ``moved`` the same in the copy statements.
-    ``moves`` maps the instances of ``update`` that it holds to that of ``load``.
+    the lanes lie side by side in memory. ``block`` says which vector of ``lanes`` elements (row, vector)
+    of the block of updated elements an instance works on; ``transfer`` moves that block.
     """
 
     mark: Mark
@@ -134,10 +147,6 @@ class RegisterTile:
     array: Array
     type: FloatingType
     lanes: int
-    load: str
-    store: str
-    element: isl.PwMultiAff
     block: tuple[Offset, ...]
-    moved: tuple[Offset, ...]
-    moves: isl.Map
+    transfer: BlockTransfer
     packed: tuple[Packed, ...] = ()

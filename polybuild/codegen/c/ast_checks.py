@@ -83,7 +83,9 @@ def _check_block(tile: RegisterTile, inside: list[_VectorNode]) -> None:
             for each in inside
             if isinstance(each, Move) and each.tile is tile and each.store is store
         ]
-        moves = tile.moves.set_tuple_name(isl.dim_type.out, tile.store if store else tile.load)
+        transfer = tile.transfer
+        copy = transfer.store if store else transfer.load
+        moves = transfer.needs.set_tuple_name(isl.dim_type.out, copy)
         _expect(used, moves, moved, f"a block of '{tile.array.name}'")
 
 

@@ -82,8 +82,8 @@ class Tiles:
         self.registers = {tile.mark: tile for tile in tiles}
         self.buffers = {each.mark: each for tile in tiles for each in tile.packed}
         self._packed = {each.copy: each for each in self.buffers.values()}
-        self._moves = {tile.load: (tile, False) for tile in tiles} | {
-            tile.store: (tile, True) for tile in tiles
+        self._moves = {tile.transfer.load: (tile, False) for tile in tiles} | {
+            tile.transfer.store: (tile, True) for tile in tiles
         }
 
     def entered(self, mark: Mark) -> tuple[RegisterTile, ...]:
@@ -117,9 +117,11 @@ class Tiles:
             )
         tile, store = self._moves[name]
         # an instance of either is described as one of the load
-        to_instance = isl.PwMultiAff.from_map(schedule.set_tuple_name(isl.dim_type.in_, tile.load).reverse())
-        place = build.access_from_pw_multi_aff(tile.element.pullback_pw_multi_aff(to_instance))
-        return Move(tile, _block(tile.moved, to_instance, build), place, store, schedule.domain())
+        transfer = tile.transfer
+        loads = schedule.set_tuple_name(isl.dim_type.in_, transfer.load)
+        to_instance = isl.PwMultiAff.from_map(loads.reverse())
+        place = build.access_from_pw_multi_aff(transfer.element.pullback_pw_multi_aff(to_instance))
+        return Move(tile, _block(transfer.block, to_instance, build), place, store, schedule.domain())
 
 
 def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:

@@ -56,8 +56,8 @@ def find_update(references: list[Reference]) -> Update | None:
     operands = {id(each.access.node): each for each in reads if id(each.access.node) not in own}
     if not any(id(each.access.node) in own for each in reads):
         return None
-    known = {*own, *operands}
-    if id(body.lvalue) not in own or not _is_arithmetic(body.rvalue, known, element):
+    nodes = {*own, *operands}
+    if id(body.lvalue) not in own or not _is_arithmetic(body.rvalue, nodes, element):
         return None
     if any(each.access.array.element != element or not each.access.exact for each in operands.values()):
         return None
@@ -68,15 +68,15 @@ def _is_simple(access: Access) -> bool:
     return access.exact and bool(access.array.extents) and not any(access.array.suffixes)
 
 
-def _is_arithmetic(node: c_ast.Node, known: set[int], element: FloatingType) -> bool:
-    if id(node) in known:
+def _is_arithmetic(node: c_ast.Node, operands: set[int], element: FloatingType) -> bool:
+    if id(node) in operands:
         return True
     if isinstance(node, c_ast.BinaryOp):
         return node.op in {"+", "-", "*", "/"} and all(
-            _is_arithmetic(each, known, element) for each in (node.left, node.right)
+            _is_arithmetic(each, operands, element) for each in (node.left, node.right)
         )
     if isinstance(node, c_ast.UnaryOp):
-        return node.op == "-" and _is_arithmetic(node.expr, known, element)
+        return node.op == "-" and _is_arithmetic(node.expr, operands, element)
     if isinstance(node, c_ast.Constant):
         text = str(node.value)
         suffix = text[-1] if text[-1] in "fFlL" else ""
@@ -85,7 +85,7 @@ def _is_arithmetic(node: c_ast.Node, known: set[int], element: FloatingType) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PackablePart:
     """A part of the right side with its references; ``vector`` says whether it differs between the lanes."""
 
     expression: c_ast.Node
@@ -93,17 +93,17 @@ class Part:
     vector: bool
 
 
-def kept_parts(update: Update, rows: int, steps: int, lanes: int) -> Iterator[Part]:
-    """The largest parts of the right side that change with ``steps`` and one of ``rows`` and ``lanes``."""
+def packable_parts(update: Update, m: int, k: int, n: int) -> Iterator[PackablePart]:
+    """The largest parts of the right side that change with the loop ``k`` and one of ``m`` and ``n``."""
     by_node = {id(each.access.node): each for each in update.operands}
     assert isinstance(update.statement.body, c_ast.Assignment)  # noqa: S101 - an update is one
     waiting = [update.statement.body.rvalue]
     while waiting:
         node = waiting.pop()
         inside = tuple(_operands(node, by_node, update.own))
-        moved = {member for member in (rows, steps, lanes) if any(_moves(each, member) for each in inside)}
-        if None not in inside and moved in ({rows, steps}, {steps, lanes}):
-            yield Part(node, tuple(each for each in inside if each is not None), lanes in moved)
+        moved = {member for member in (m, k, n) if any(_moves(each, member) for each in inside)}
+        if None not in inside and moved in ({m, k}, {k, n}):
+            yield PackablePart(node, tuple(each for each in inside if each is not None), n in moved)
         elif id(node) not in by_node:
             waiting += [child for _, child in node.children()]
 

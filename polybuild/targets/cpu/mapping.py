@@ -22,7 +22,7 @@ from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.innermost import active_dependences, is_chain
 from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
-from polybuild.targets.cpu.microkernel import find_line, find_roles
+from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
@@ -183,11 +183,11 @@ class _Mapper:
         """An innermost band in register tiles, None if there are none that pay."""
         if not self._context.options.registers or not is_worth_tiling(node, accesses, self._context):
             return None
-        roles = find_roles(node, accesses)
-        if roles is None and node.get_schedule_depth() > 0:
+        kernel = find_micro_kernel(node, accesses)
+        if kernel is None and node.get_schedule_depth() > 0:
             node = with_single(node)
-            roles = find_line(node, references(self._scop, node))
-        built = self.registers.tile(node, roles, threads=threads) if roles else None
+            kernel = find_single_row_kernel(node, references(self._scop, node))
+        built = self.registers.tile(node, kernel, threads=threads) if kernel else None
         if built is None:
             return None
         self.tile_sizes.append(built[1])
@@ -290,7 +290,7 @@ class _Mapper:
         several = [[each for each in accesses if each.statement.name == name] for name in names]
         if (
             not self._context.options.registers
-            or sum(find_roles(node, each) is not None for each in several) < 2
+            or sum(find_micro_kernel(node, each) is not None for each in several) < 2
         ):
             return None
         groups = dependence_groups(node.get_domain(), active_dependences(node, self._dependences.validity))

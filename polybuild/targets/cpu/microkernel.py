@@ -1,12 +1,12 @@
-"""What the loops of a band are to an update that one of them repeats on the same element.
+"""Micro-kernels: a block of results stays in vector registers while one loop updates it again and again.
 
-For ``C[i][j] += A[i][k] * B[k][j]`` a block of ``C`` can stay in vector registers over ``k``.
-Its rows and vectors come from the register file, the tile of ``k`` from the first-level
-cache, and that of ``i`` from the second-level cache: with them a panel of ``B`` stays in
-the former and a part of ``A`` in the latter (Goto and van de Geijn, Anatomy of
-High-Performance Matrix Multiplication, 2008, section 4). Nothing here asks for a product:
-what is needed is an update within a permutable band, one member of which leaves the
-element alone.
+For ``C[i][j] += A[i][k] * B[k][j]`` a block of ``C`` can stay in vector registers over ``k``. As in
+BLAS the loops are called M (``i``), K (``k``) and N (``j``). The block has MR x NR elements, which the
+register file holds; the tile of K has KC iterations, for the first-level cache, and that of M has MC, for
+the second-level cache: with them a panel of ``B`` stays in the former and a part of ``A`` in the latter
+(Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008, section 4).
+Nothing here asks for a product: what is needed is an update within a permutable band, one member of
+which leaves the element alone.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from polybuild.transform.tiling.registers import RegisterBlock
 _VECTORS = 2
 # Beside the block: its column of operands, one that all lanes share, and one to spare.
 _OTHER_REGISTERS = _VECTORS + 2
-_MOST_ROWS = 8
+_MAXIMUM_MR = 8
 # Registers of this size come in a file of 32, others of 16 at least.
 _WIDEST = 64
-_FEWEST_STEPS, _MOST_STEPS = 16, 512
+_MINIMUM_KC, _MAXIMUM_KC = 16, 512
 # More rows at once would save little copying, and leave too few tiles to share among threads.
-_MOST_PACKED_ROWS = 128
-_COLUMNS = 256
+_MAXIMUM_MC = 128
+_NC = 256
 
 
 # The vectors of a block that has one row, and the widest in bytes: wider ones that are not aligned
@@ -40,41 +40,47 @@ _LINE_WIDTH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
-    """An update and the positions of the members of the band that are its rows, steps and lanes.
+class MicroKernel:
+    """An update and the positions of the members of the band that are its loops M, K and N.
 
-    If ``single`` there is but one row: nothing that is loaded serves another one.
+    Results that are ``n`` apart lie side by side in memory, all ``k`` update the same ones. If M has a
+    ``single`` iteration, nothing that is loaded serves another one.
     """
 
     update: Update
-    rows: int
-    steps: int
-    lanes: int
+    m: int
+    k: int
+    n: int
     single: bool = False
+
+    @property
+    def members(self) -> tuple[int, int, int]:
+        """The positions of M, K and N."""
+        return self.m, self.k, self.n
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """A register tile, and the tiles of rows, steps and columns around it."""
+class MicroKernelSizes:
+    """The block in registers, MR x NR, and the tiles of M, K and N around it."""
 
     block: RegisterBlock
-    rows: int
-    steps: int
-    columns: int
+    mc: int
+    kc: int
+    nc: int
 
 
-def find_roles(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None:
+def find_micro_kernel(node: isl.ScheduleNode, accesses: list[Reference]) -> MicroKernel | None:
     """An update below a permutable band that can stay in registers, None if there is none."""
     if node.band_n_member() < 3 or not node.band_get_permutable():
         return None
     for update in _updates(accesses):
-        roles = _roles(update, node.band_n_member())
-        if roles:
-            return roles
+        kernel = _micro_kernel(update, node.band_n_member())
+        if kernel:
+            return kernel
     return None
 
 
-def find_line(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None:
+def find_single_row_kernel(node: isl.ScheduleNode, accesses: list[Reference]) -> MicroKernel | None:
     """An update below a permutable band ``(single row, ...)`` that can stay in registers.
 
     For ``y[j] += x[k] * B[k][j]``, where ``B`` serves the loops around again: else it streams from
@@ -85,15 +91,15 @@ def find_line(node: isl.ScheduleNode, accesses: list[Reference]) -> Roles | None
         return None
     for update in _updates(accesses):
         strides = [update.accumulator.stride(member) for member in range(members)]
-        steps = [member for member in range(1, members) if strides[member] is Stride.NONE]
-        lanes = [member for member in range(1, members) if strides[member] is Stride.UNIT]
-        if not steps or not lanes or not _is_forward(update.accumulator, lanes[0]):
+        ks = [member for member in range(1, members) if strides[member] is Stride.NONE]
+        ns = [member for member in range(1, members) if strides[member] is Stride.UNIT]
+        if not ks or not ns or not _is_forward(update.accumulator, ns[0]):
             continue
-        streams = [each for each in update.operands if each.stride(lanes[0]) is not Stride.NONE]
-        if all(_loads(each, lanes[0]) for each in update.operands) and all(
+        streams = [each for each in update.operands if each.stride(ns[0]) is not Stride.NONE]
+        if all(_loads(each, ns[0]) for each in update.operands) and all(
             _serves_again(node, each) for each in streams
         ):
-            return Roles(update, 0, steps[-1], lanes[0], single=True)
+            return MicroKernel(update, 0, ks[-1], ns[0], single=True)
     return None
 
 
@@ -111,18 +117,18 @@ def _serves_again(node: isl.ScheduleNode, reference: Reference) -> bool:
     return not relation.reverse().apply_range(node.get_prefix_schedule_union_map()).is_single_valued()
 
 
-def _roles(update: Update, members: int) -> Roles | None:
+def _micro_kernel(update: Update, members: int) -> MicroKernel | None:
     strides = [update.accumulator.stride(member) for member in range(members)]
-    steps = [member for member in range(members) if strides[member] is Stride.NONE]
-    rows = [member for member in range(members) if strides[member] is Stride.FAR]
-    for lanes in range(members):
-        if strides[lanes] is not Stride.UNIT or not _is_forward(update.accumulator, lanes):
+    ks = [member for member in range(members) if strides[member] is Stride.NONE]
+    ms = [member for member in range(members) if strides[member] is Stride.FAR]
+    for n in range(members):
+        if strides[n] is not Stride.UNIT or not _is_forward(update.accumulator, n):
             continue
-        for row in rows:
-            for step in reversed(steps):
-                roles = Roles(update, row, step, lanes)
-                if _feeds_lanes(roles):
-                    return roles
+        for m in ms:
+            for k in reversed(ks):
+                kernel = MicroKernel(update, m, k, n)
+                if _feeds_lanes(kernel):
+                    return kernel
     return None
 
 
@@ -130,49 +136,45 @@ def _is_forward(reference: Reference, member: int) -> bool:
     return reference.matrix[-1][member] == 1
 
 
-def _feeds_lanes(roles: Roles) -> bool:
+def _feeds_lanes(kernel: MicroKernel) -> bool:
     """Whether each operand can be loaded as a vector, or is the same for all lanes, or may be packed."""
     packed = {
         id(each.access.node)
-        for part in kept_parts(roles.update, roles.rows, roles.steps, roles.lanes)
+        for part in packable_parts(kernel.update, *kernel.members)
         for each in part.references
     }
-    return all(_loads(each, roles.lanes) or id(each.access.node) in packed for each in roles.update.operands)
+    return all(_loads(each, kernel.n) or id(each.access.node) in packed for each in kernel.update.operands)
 
 
-def _loads(reference: Reference, lanes: int) -> bool:
+def _loads(reference: Reference, n: int) -> bool:
     """Whether the lanes of an operand lie side by side, or are one."""
-    stride = reference.stride(lanes)
-    return stride is Stride.NONE or (stride is Stride.UNIT and _is_forward(reference, lanes))
+    stride = reference.stride(n)
+    return stride is Stride.NONE or (stride is Stride.UNIT and _is_forward(reference, n))
 
 
-def choose_sizes(roles: Roles, members: int, context: CompileContext) -> Sizes:
-    """Sizes from the register file and the caches; given tile sizes count for rows and steps.
+def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> MicroKernelSizes:
+    """Sizes from the register file and the caches; given tile sizes count for M and K.
 
-    A panel of operands and the part of a row block that meets it fill the first-level cache,
-    the packed rows a quarter of the second-level one.
+    A panel of operands, KC x NR, and the part of a row block that meets it, MR x KC, fill the first-level
+    cache, the packed MC x KC a quarter of the second-level one.
     """
-    element = roles.update.type.size
-    if roles.single:
-        block = RegisterBlock(
-            1, _LINE_VECTORS, max(2, min(context.machine.vector.bytes, _LINE_WIDTH) // element)
-        )
-        return _whole_blocks(block, 1, _MOST_STEPS, _COLUMNS)
-    registers = 32 if context.machine.vector.bytes == _WIDEST else 16
-    rows = min(_MOST_ROWS, (registers - _OTHER_REGISTERS) // _VECTORS)
-    block = RegisterBlock(rows, _VECTORS, max(2, context.machine.vector.bytes // element))
-    if context.options.tile_sizes:
-        given = [*context.options.tile_sizes[:members], *[context.options.tile_sizes[-1]] * members]
-        return _whole_blocks(block, given[roles.rows], given[roles.steps], given[roles.lanes])
-    steps = context.machine.l1.bytes // (element * (block.columns + block.rows)) // 8 * 8
-    steps = max(_FEWEST_STEPS, min(_MOST_STEPS, steps))
-    return _whole_blocks(
-        block, min(_MOST_PACKED_ROWS, context.machine.l2.bytes // 4 // (element * steps)), steps, _COLUMNS
-    )
+    element, vector, given = kernel.update.type.size, context.machine.vector.bytes, context.options.tile_sizes
+    if kernel.single:
+        block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
+        return _whole_blocks(block, 1, _MAXIMUM_KC, _NC)
+    registers = 32 if vector == _WIDEST else 16
+    mr = min(_MAXIMUM_MR, (registers - _OTHER_REGISTERS) // _VECTORS)
+    block = RegisterBlock(mr, _VECTORS, max(2, vector // element))
+    if given:
+        tiles = [*given[:members], *[given[-1]] * members]
+        return _whole_blocks(block, tiles[kernel.m], tiles[kernel.k], tiles[kernel.n])
+    kc = context.machine.l1.bytes // (element * (block.nr + block.mr)) // 8 * 8
+    kc = max(_MINIMUM_KC, min(_MAXIMUM_KC, kc))
+    return _whole_blocks(block, min(_MAXIMUM_MC, context.machine.l2.bytes // 4 // (element * kc)), kc, _NC)
 
 
-def _whole_blocks(block: RegisterBlock, rows: int, steps: int, columns: int) -> Sizes:
-    return Sizes(block, _multiple(rows, block.rows), steps, _multiple(columns, block.columns))
+def _whole_blocks(block: RegisterBlock, mc: int, kc: int, nc: int) -> MicroKernelSizes:
+    return MicroKernelSizes(block, _multiple(mc, block.mr), kc, _multiple(nc, block.nr))
 
 
 def _multiple(size: int, unit: int) -> int:

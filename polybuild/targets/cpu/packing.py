@@ -1,7 +1,7 @@
 """Buffers for what a register tile reads: parts of the statement that one copy serves many times.
 
-What changes with the rows and the steps is the same for every panel, what changes with the
-steps and the lanes is the same for every block of rows in a panel. Copied in the order of
+What M and K move is the same for every panel, what K and N move is the same for every block of rows in
+a panel. Copied in the order of
 use, it is read without strides whatever its layout is, and what it is computed from
 (``alpha * A[i][k]``) is computed once.
 """
@@ -16,8 +16,8 @@ import islpy as isl
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Scop
-from polybuild.targets.cpu.lanes import Part, kept_parts
-from polybuild.targets.cpu.site import LANES, ROWS, STEPS, Site, chunk, dimensions, offsets
+from polybuild.targets.cpu.blocked_nest import BlockedNest, K, M, N, chunk, dimensions, offsets
+from polybuild.targets.cpu.lanes import PackablePart, packable_parts
 from polybuild.targets.model import Packed
 from polybuild.transform.copy_statements import copy_instances
 
@@ -25,8 +25,8 @@ _in = isl.dim_type.in_
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
-    """A buffer, and the instances of its copy statement by the dates that they serve.
+class PackedOperand:
+    """A buffer, and the instances of its copy statement by the time stamps that they serve.
 
     It is filled below the first ``scope`` schedule dimensions.
     """
@@ -40,7 +40,7 @@ class Buffer:
 class _Layout:
     """How a buffer is laid out.
 
-    ``kept`` are the dimensions of the dates that tell its elements apart, after the first
+    ``kept`` are the dimensions of the time stamps that tell its elements apart, after the first
     ``scope``. Its subscripts in the register tile are ``values``, in the copy statement the
     dimensions kept, each as far as it is from the start of its tile, of size ``extents``.
     """
@@ -51,71 +51,72 @@ class _Layout:
     values: tuple[isl.PwAff, ...]
 
 
-def find_buffers(scop: Scop, site: Site, numbers: Iterator[int]) -> list[Buffer]:
-    """What to pack for the register tiles at ``site``; ``numbers`` makes the buffers' names unique."""
-    roles = site.roles
+def find_packed_operands(scop: Scop, nest: BlockedNest, numbers: Iterator[int]) -> list[PackedOperand]:
+    """What to pack for the register tiles at ``nest``; ``numbers`` makes the buffers' names unique."""
     found = []
-    for part in kept_parts(roles.update, roles.rows, roles.steps, roles.lanes):
-        layout = _along_lanes(site) if part.vector else _along_rows(site)
-        if all(_is_constant(scop, site, each.access, layout.scope) for each in part.references):
-            buffer = _buffer(site, part, layout, next(numbers))
+    for part in packable_parts(nest.kernel.update, *nest.kernel.members):
+        layout = _along_n(nest) if part.vector else _along_m(nest)
+        if all(_is_constant(scop, nest, each.access, layout.scope) for each in part.references):
+            buffer = _packed_operand(nest, part, layout, next(numbers))
             if buffer is not None:
                 found.append(buffer)
     return found
 
 
-def _along_lanes(site: Site) -> _Layout:
-    """A panel: ``[step][lane]``."""
-    inner, sizes = site.frame.inner, site.sizes
+def _along_n(nest: BlockedNest) -> _Layout:
+    """A panel, KC x NR: ``[k][n]``."""
+    inner, sizes = nest.depths.inner, nest.sizes
     return _Layout(
-        site.frame.panel + 1,
-        kept=(inner + STEPS, inner + LANES),
-        extents=(sizes.steps, sizes.block.columns),
-        values=(site.schedule.step, site.schedule.lane),
+        nest.depths.panel + 1,
+        kept=(inner + K, inner + N),
+        extents=(sizes.kc, sizes.block.nr),
+        values=(nest.schedule.step, nest.schedule.lane),
     )
 
 
-def _along_rows(site: Site) -> _Layout:
-    """All blocks of rows: ``[block][step][row]``."""
-    inner, sizes, rows = site.frame.inner, site.sizes, site.sizes.block.rows
+def _along_m(nest: BlockedNest) -> _Layout:
+    """All blocks of rows, each KC x MR: ``[block][k][m]``."""
+    inner, sizes, mr = nest.depths.inner, nest.sizes, nest.sizes.block.mr
     return _Layout(
-        site.frame.panel,
-        kept=(site.frame.row_block, inner + STEPS, inner + ROWS),
-        extents=(sizes.rows // rows, sizes.steps, rows),
-        values=(chunk(site.schedule.row, rows), site.schedule.step, site.schedule.row),
+        nest.depths.panel,
+        kept=(nest.depths.row_block, inner + K, inner + M),
+        extents=(sizes.mc // mr, sizes.kc, mr),
+        values=(chunk(nest.schedule.row, mr), nest.schedule.step, nest.schedule.row),
     )
 
 
-def _buffer(site: Site, part: Part, layout: _Layout, number: int) -> Buffer | None:
-    """The buffer for ``part``, None if the copies are not told apart by the dates that are kept."""
+def _packed_operand(
+    nest: BlockedNest, part: PackablePart, layout: _Layout, number: int
+) -> PackedOperand | None:
+    """The buffer for ``part``, None if the copies are not told apart by the time stamps that are kept."""
     mark = Mark(MarkKind.PACKED, number)
-    instances = copy_instances(mark.name, site.full, [*range(layout.scope), *layout.kept])
+    instances = copy_instances(mark.name, nest.full, [*range(layout.scope), *layout.kept])
     elements = []
     for each in part.references:
-        touched = instances.reverse().apply_range(site.schedule.touched(each.access.relation)).coalesce()
+        touched = instances.reverse().apply_range(nest.schedule.touched(each.access.relation)).coalesce()
         if not touched.is_single_valued():
             return None
         elements.append((each.access, isl.PwMultiAff.from_map(touched)))
     packed = Packed(
         mark,
-        site.roles.update.statement,
+        nest.kernel.update.statement,
         part.expression,
-        site.roles.update.type,
+        nest.kernel.update.type,
         tuple(elements),
         layout.extents,
         stored=offsets(dimensions(instances, layout.scope), layout.extents),
         used=offsets(layout.values, layout.extents),
         vector=part.vector,
-        needs=site.schedule.prefix.apply_range(instances),
+        needs=nest.schedule.prefix.apply_range(instances),
     )
-    return Buffer(packed, instances, layout.scope)
+    return PackedOperand(packed, instances, layout.scope)
 
 
-def _is_constant(scop: Scop, site: Site, access: Access, scope: int) -> bool:
+def _is_constant(scop: Scop, nest: BlockedNest, access: Access, scope: int) -> bool:
     """Whether nothing below the first ``scope`` loops writes what register tiles read there by ``access``."""
-    read = site.schedule.touched(access.relation).intersect_domain(site.full)
+    read = nest.schedule.touched(access.relation).intersect_domain(nest.full)
     read = read.project_out(_in, scope, read.dim(_in) - scope)
-    prefixes = maps_of(site.band.get_prefix_schedule_union_map())
+    prefixes = maps_of(nest.band.get_prefix_schedule_union_map())
     dates = {each.get_tuple_name(_in): each for each in prefixes}
     for statement in scop.statements:
         date = dates.get(statement.name)

@@ -1,13 +1,13 @@
-"""Builds register tiles, with what they need packed, around an update that stays in registers.
+"""Builds register tiles: micro-kernels and the loops around them, with what they need packed.
 
-The tree that an innermost band ``(rows, steps, lanes)`` becomes, from the outside::
+The tree that an innermost band ``(M, K, N)`` becomes, from the outside::
 
-    tiles of rows, tiles of steps          for the caches; the threads get the first coincident one
-      buffers of what changes with rows    mark, copy statement
-        panels of lanes
-          buffers of what changes with lanes
-            blocks of rows
-              full:  mark, load; for (steps) block, unrolled; store
+    tiles of M by MC, tiles of K by KC  for the caches; the threads get the first coincident one
+      packed operands that M moves      mark, copy statement
+        panels of N by NR
+          packed operands that N moves
+            blocks of M by MR
+              full:  mark, load; for (K) block of MR x NR, unrolled; store
               rest:  the band as it was
 """
 
@@ -24,11 +24,11 @@ from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.microkernel import Roles, Sizes, choose_sizes
-from polybuild.targets.cpu.packing import Buffer, find_buffers
-from polybuild.targets.cpu.site import LANES, ROWS, STEPS, Frame, Site, chunk, dimensions, offsets
+from polybuild.targets.cpu.blocked_nest import BlockDepths, BlockedNest, K, M, N, chunk, dimensions, offsets
+from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes, choose_sizes
+from polybuild.targets.cpu.packing import PackedOperand, find_packed_operands
 from polybuild.targets.cpu.strides import Stride
-from polybuild.targets.model import RegisterTile
+from polybuild.targets.model import BlockTransfer, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
@@ -70,138 +70,142 @@ class RegisterTiler:
         self.tiles: list[RegisterTile] = []
 
     def tile(
-        self, node: isl.ScheduleNode, roles: Roles, *, threads: bool
+        self, node: isl.ScheduleNode, kernel: MicroKernel, *, threads: bool
     ) -> tuple[isl.ScheduleNode, tuple[int, ...]] | None:
         """Tile an innermost band; the node that took its place and the tile sizes.
 
         None if no block would be full, or no order of the tiles suits the threads.
         """
         members = node.band_n_member()
-        sizes = choose_sizes(roles, members, self._context)
+        sizes = choose_sizes(kernel, members, self._context)
         depth = node.get_tree_depth()
-        others = [each for each in range(members) if each not in {roles.rows, roles.steps, roles.lanes}]
+        others = [each for each in range(members) if each not in kernel.members]
         others.sort(key=lambda member: not node.band_member_get_coincident(member))
         outer_first = bool(others) and bool(node.band_member_get_coincident(others[0]))
-        band = permute(node, [*others, roles.rows, roles.steps, roles.lanes])
+        band = permute(node, [*others, *kernel.members])
         if others:
             band = band.band_split(len(others)).child(0)
-        order = _cache_order(band, sizes, threads=threads and not outer_first, single=roles.single)
+        order = _cache_order(band, sizes, threads=threads and not outer_first, single=kernel.single)
         if order is None:
             return None
         outer = band.get_schedule_depth()
         panel = outer + len(order)
         points = insert_tiles(band, list(order.items())).child(0)
-        site = self._site(points, roles, sizes, Frame(panel))
-        sequence = None if site is None else self._part(site)
-        if site is None or sequence is None:
+        nest = self._blocked_nest(points, kernel, sizes, BlockDepths(panel))
+        sequence = None if nest is None else self._separate(nest)
+        if nest is None or sequence is None:
             return None
-        built = self._build(sequence, site)
+        built = self._build(sequence, nest)
         if threads:
             built = self._mark_parallel(_up_to(built, outer - len(others) if outer_first else outer))
-        tiled = tuple(order.get(member, sizes.block.columns) for member in range(3))
+        tiled = tuple(order.get(member, sizes.block.nr) for member in range(3))
         return built.ancestor(built.get_tree_depth() - depth), (*[1] * len(others), *tiled)
 
-    def _site(self, node: isl.ScheduleNode, roles: Roles, sizes: Sizes, frame: Frame) -> Site | None:
+    def _blocked_nest(
+        self, node: isl.ScheduleNode, kernel: MicroKernel, sizes: MicroKernelSizes, depths: BlockDepths
+    ) -> BlockedNest | None:
         """Cut the band of the points of a tile into panels and blocks; None if none is full."""
-        update = roles.update
+        update = kernel.update
         written = update.accumulator.access
-        panels = insert_tiles(node, [(LANES, sizes.block.columns)])
-        band = insert_tiles(panels.child(0), [(ROWS, sizes.block.rows)]).child(0)
+        panels = insert_tiles(node, [(N, sizes.block.nr)])
+        band = insert_tiles(panels.child(0), [(M, sizes.block.mr)]).child(0)
         domain = update.statement.domain.intersect_params(self._scop.context)
         schedule = block_schedule(band, update.statement.name, domain, sizes.block)
         if not writes_whole_blocks(schedule, written.relation):
             return None
         read = [each.access.relation for each in update.operands if each.access.array is written.array]
         full = full_steps(schedule, written.relation, read)
-        return None if full.is_empty() else Site(roles, sizes, frame, band, schedule, full)
+        return None if full.is_empty() else BlockedNest(kernel, sizes, depths, band, schedule, full)
 
-    def _part(self, site: Site) -> isl.ScheduleNode | None:
+    def _separate(self, nest: BlockedNest) -> isl.ScheduleNode | None:
         """Run full blocks before or after all else in the band, as is legal; their place in the sequence."""
-        full = isl.UnionSet.from_set(site.schedule.prefix.intersect_range(site.full).domain())
-        rest = site.band.get_domain().subtract(full).coalesce()
+        full = isl.UnionSet.from_set(nest.schedule.prefix.intersect_range(nest.full).domain())
+        rest = nest.band.get_domain().subtract(full).coalesce()
         if rest.is_empty():
-            return distribute(site.band, [full]).child(0)
+            return distribute(nest.band, [full]).child(0)
         for groups, place in (([full, rest], 0), ([rest, full], 1)):
-            sequence = distribute(site.band, groups)
+            sequence = distribute(nest.band, groups)
             if is_legal_below(sequence, self._dependences):
                 rest_band = sequence.child(1 - place).child(0)
                 return self._map_rest(rest_band).ancestor(2).child(place)
         return None
 
-    def _build(self, place: isl.ScheduleNode, site: Site) -> isl.ScheduleNode:
+    def _build(self, place: isl.ScheduleNode, nest: BlockedNest) -> isl.ScheduleNode:
         """Everything within the tiles for the caches; returns a node in it."""
         # what a single row loads is used once
-        buffers = [] if site.roles.single else find_buffers(self._scop, site, self._numbers)
-        tile = _register_tile(len(self.tiles), site, buffers)
+        operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers)
+        tile = _register_tile(len(self.tiles), nest, operands)
         self.tiles.append(tile)
-        node = _block(place, site, tile)
-        frame = site.frame
-        for filled, depth in ((frame.row_block, frame.panel + 1), (frame.panel, frame.panel)):
+        node = _block(place, nest, tile)
+        depths = nest.depths
+        for filled, depth in ((depths.row_block, depths.panel + 1), (depths.panel, depths.panel)):
             node = _up_to(node, filled)
-            for buffer in buffers:
-                if buffer.scope == depth:
-                    node = insert_mark(node, buffer.packed.mark).child(0)
-                    node = node.graft_before(graft(buffer.instances, depth, unroll=False))
+            for operand in operands:
+                if operand.scope == depth:
+                    node = insert_mark(node, operand.packed.mark).child(0)
+                    node = node.graft_before(graft(operand.instances, depth, unroll=False))
         return node
 
 
 def _cache_order(
-    node: isl.ScheduleNode, sizes: Sizes, *, threads: bool, single: bool
+    node: isl.ScheduleNode, sizes: MicroKernelSizes, *, threads: bool, single: bool
 ) -> dict[int, int] | None:
-    """The tiles around the blocks, outermost first: member of ``(rows, steps, lanes)`` to size.
+    """The tiles around the blocks, outermost first: member of ``(M, K, N)`` to size.
 
-    The first is coincident if it is for ``threads``; None if no order is so. With rows
-    outermost, what is packed of them serves all columns; a ``single`` row cannot be shared.
+    The first is coincident if it is for ``threads``; None if no order is so. With M
+    outermost, what is packed of it serves all of N; a ``single`` row cannot be shared.
     """
     coincident = coincident_members(node)
-    if not threads or (ROWS in coincident and not single):
-        return {ROWS: sizes.rows, STEPS: sizes.steps}
-    if LANES in coincident:
-        return {LANES: sizes.columns, STEPS: sizes.steps, ROWS: sizes.rows}
+    if not threads or (M in coincident and not single):
+        return {M: sizes.mc, K: sizes.kc}
+    if N in coincident:
+        return {N: sizes.nc, K: sizes.kc, M: sizes.mc}
     return None
 
 
-def _block(place: isl.ScheduleNode, site: Site, tile: RegisterTile) -> isl.ScheduleNode:
-    """The loop over the steps, its block unrolled, between loading and storing the block.
+def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> isl.ScheduleNode:
+    """The loop K, its block unrolled, between loading and storing the block.
 
     Row by row, so that what the lanes of a row share needs a register for that row only.
     """
     node = insert_mark(place.child(0), tile.mark).child(0)
-    node = permute(node, [STEPS, ROWS, LANES]).band_split(1)
+    node = permute(node, [K, M, N]).band_split(1)
     rows = node.child(0).band_split(1).band_member_set_ast_loop_type(0, _UNROLL)
     chunks = insert_tiles(rows.child(0), [(0, tile.lanes)]).band_member_set_ast_loop_type(0, _UNROLL)
     node = insert_mark(chunks.child(0), Mark(MarkKind.LANES)).ancestor(3)
     load, store = (
-        graft(copy_instances(name, site.full, site.block_instances), site.frame.inner, unroll=True)
-        for name in (tile.load, tile.store)
+        graft(copy_instances(name, nest.full, nest.block_instances), nest.depths.inner, unroll=True)
+        for name in (tile.transfer.load, tile.transfer.store)
     )
     return node.graft_before(load).graft_after(store)
 
 
-def _register_tile(index: int, site: Site, buffers: list[Buffer]) -> RegisterTile:
-    block, frame, schedule, update = site.sizes.block, site.frame, site.schedule, site.roles.update
+def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand]) -> RegisterTile:
+    block, inner, schedule, update = nest.sizes.block, nest.depths.inner, nest.schedule, nest.kernel.update
     load = f"load{index}"
-    first = multiples(site.full.get_space(), frame.inner + LANES, block.lanes)
-    instances = copy_instances(load, site.full.intersect(first), site.block_instances)
+    first = multiples(nest.full.get_space(), inner + N, block.lanes)
+    instances = copy_instances(load, nest.full.intersect(first), nest.block_instances)
     element = instances.reverse().apply_range(schedule.touched(update.accumulator.access.relation))
-    shape = (block.rows, block.vectors)
+    shape = (block.mr, block.vectors)
     return RegisterTile(
         mark=Mark(MarkKind.REGISTERS, index),
         update=update.statement,
         own=update.own,
         vectors=frozenset(
-            id(each.access.node) for each in update.operands if each.stride(site.roles.lanes) is Stride.UNIT
+            id(each.access.node) for each in update.operands if each.stride(nest.kernel.n) is Stride.UNIT
         ),
         array=update.accumulator.access.array,
         type=update.type,
         lanes=block.lanes,
-        load=load,
-        store=f"store{index}",
-        element=isl.PwMultiAff.from_map(element.coalesce()),
         block=offsets((schedule.row, chunk(schedule.lane, block.lanes)), shape),
-        moves=schedule.prefix.apply_range(copy_instances(load, site.full, site.block_instances)),
-        moved=offsets(dimensions(instances, frame.inner), shape),
-        packed=tuple(each.packed for each in buffers),
+        transfer=BlockTransfer(
+            load,
+            f"store{index}",
+            isl.PwMultiAff.from_map(element.coalesce()),
+            offsets(dimensions(instances, inner), shape),
+            needs=schedule.prefix.apply_range(copy_instances(load, nest.full, nest.block_instances)),
+        ),
+        packed=tuple(each.packed for each in operands),
     )
 
 

@@ -29,14 +29,14 @@ _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 @dataclass(frozen=True, slots=True)
 class RegisterBlock:
-    """The sizes of a register tile: ``rows`` steps of ``u``; ``vectors`` of ``lanes`` steps of ``v``."""
+    """The sizes of a register tile: ``mr`` steps of ``u``; ``vectors`` of ``lanes`` steps of ``v``."""
 
-    rows: int
+    mr: int
     vectors: int
     lanes: int
 
     @property
-    def columns(self) -> int:
+    def nr(self) -> int:
         """Steps of ``v``."""
         return self.vectors * self.lanes
 
@@ -157,8 +157,8 @@ def _block_time_stamps(schedule: BlockSchedule, steps: isl.Set) -> isl.Set:
     """All time stamps of the blocks of ``steps`` (``[outer..., r]``), whether anything runs then or not."""
     lifted = _lift(steps, schedule)
     for position, tile, size in (
-        (schedule.outer, schedule.row_block, schedule.block.rows),
-        (schedule.outer + 2, schedule.panel, schedule.block.columns),
+        (schedule.outer, schedule.row_block, schedule.block.mr),
+        (schedule.outer + 2, schedule.panel, schedule.block.nr),
     ):
         lifted = lifted.intersect(within_tile(lifted.get_space(), position, tile, size))
     return lifted

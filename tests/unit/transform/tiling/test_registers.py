@@ -13,7 +13,7 @@ from polybuild.transform.tiling.registers import (
     writes_whole_blocks,
 )
 
-BLOCK = RegisterBlock(rows=2, vectors=2, lanes=2)
+BLOCK = RegisterBlock(mr=2, vectors=2, lanes=2)
 BAND = "[n] -> [{{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}, {{ S[i, j, k] -> [({})] }}]"
 
 
@@ -22,8 +22,8 @@ def block_schedule_of(domain, order=("i", "k", "j")):
     space = isl.Set(f"[n] -> {{ S[i, j, k] : {domain} }}")
     root = isl.Schedule.from_domain(isl.UnionSet.from_set(space)).get_root()
     band = root.child(0).insert_partial_schedule(isl.MultiUnionPwAff(BAND.format(*order)))
-    band = insert_tiles(band.band_set_permutable(1), [(2, BLOCK.columns)]).child(0)
-    band = insert_tiles(band, [(0, BLOCK.rows)]).child(0)
+    band = insert_tiles(band.band_set_permutable(1), [(2, BLOCK.nr)]).child(0)
+    band = insert_tiles(band, [(0, BLOCK.mr)]).child(0)
     return block_schedule(band, "S", space, BLOCK)
 
 
@@ -44,7 +44,7 @@ def brute_force(n, runs, reads):
     ran = {(i, j, k) for i in range(n) for j in range(n) for k in range(n) if runs(i, j, k)}
 
     def block(i, j):
-        rows, columns = BLOCK.rows, BLOCK.columns
+        rows, columns = BLOCK.mr, BLOCK.nr
         return {
             (i // rows * rows + a, j // columns * columns + b) for a in range(rows) for b in range(columns)
         }

@@ -1,4 +1,4 @@
-"""The place of a register tile in the schedule tree, and expressions of where things are in it."""
+"""The loops around a micro-kernel in the schedule tree, and expressions of where things are in them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.targets.cpu.microkernel import Roles, Sizes
+from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes
 from polybuild.targets.model import Offset
 from polybuild.transform.tiling.registers import BlockSchedule
 
-# Positions in the band (rows, steps, lanes) within a block.
-ROWS, STEPS, LANES = range(3)
+# Positions in the band (M, K, N) within a block.
+M, K, N = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The schedule dimensions around a block; ``panel`` is the one that counts panels."""
+class BlockDepths:
+    """The schedule dimensions around a block; ``panel`` is the one that counts panels of N."""
 
     panel: int
 
     @property
     def row_block(self) -> int:
-        """The dimension that counts blocks of rows."""
+        """The dimension that counts blocks of MR iterations of M."""
         return self.panel + 1
 
     @property
@@ -33,12 +33,12 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A band ``(rows, steps, lanes)`` within blocks: ``full`` are the dates that register tiles take."""
+class BlockedNest:
+    """A band ``(M, K, N)`` within blocks: ``full`` are the time stamps that register tiles take."""
 
-    roles: Roles
-    sizes: Sizes
-    frame: Frame
+    kernel: MicroKernel
+    sizes: MicroKernelSizes
+    depths: BlockDepths
     band: isl.ScheduleNode
     schedule: BlockSchedule
     full: isl.Set
@@ -46,8 +46,8 @@ class Site:
     @property
     def block_instances(self) -> list[int | tuple[int, int]]:
         """What tells the vectors of a block apart: all loops around it, the row, the vector."""
-        inner = self.frame.inner
-        return [*range(inner), inner + ROWS, (inner + LANES, self.sizes.block.lanes)]
+        inner = self.depths.inner
+        return [*range(inner), inner + M, (inner + N, self.sizes.block.lanes)]
 
 
 def offsets(values: Sequence[isl.PwAff], sizes: Sequence[int]) -> tuple[Offset, ...]:
