@@ -17,8 +17,8 @@ from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.expansion import expand, worth_expanding
 from polybuild.storage.temporaries import temporaries
+from polybuild.targets.cpu.carried import is_chain
 from polybuild.targets.cpu.choice import fused
-from polybuild.targets.cpu.innermost import is_chain
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.strides import Stride, references

@@ -20,15 +20,15 @@ from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.cpu.innermost import active_dependences, is_chain
-from polybuild.targets.cpu.launches import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.carried import active_dependences, is_chain
+from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
-from polybuild.targets.cpu.vectorize import VectorLoop, find_vector_loop
+from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,

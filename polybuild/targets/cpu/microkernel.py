@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.context import CompileContext
-from polybuild.targets.cpu.lanes import Update, find_update, kept_parts
+from polybuild.targets.cpu.lanes import Update, find_update, packable_parts
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.tiling.registers import RegisterBlock
 

@@ -13,7 +13,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.innermost import active_dependences
+from polybuild.targets.cpu.carried import active_dependences
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave

@@ -24,13 +24,12 @@ from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.device import DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
-from polybuild.targets.gpu.check import check_mapping, without_private
-from polybuild.targets.gpu.contracting import contract_in_threads
 from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.private import find_private
 from polybuild.targets.gpu.ranges import index_limit
+from polybuild.targets.gpu.thread_legality import check_mapping, without_private
+from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.transfers import find_transfers
 from polybuild.targets.gpu.tree import find_mark, time_stamps_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.targets.cpu.innermost import active_dependences
+from polybuild.targets.cpu.carried import active_dependences
 from polybuild.transform.interleave import interleave
 from polybuild.transform.tiling.stencil import find_stencil
 

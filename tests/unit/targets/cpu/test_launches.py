@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from polybuild.poly.relations import parameter_set
-from polybuild.targets.cpu.launches import LaunchModel, nominal_parameters
+from polybuild.targets.cpu.estimate import LaunchModel, nominal_parameters
 
 PARAMETERS = "int n, int m, double A[restrict n][m]"
 

@@ -8,7 +8,7 @@ from device_regions import JACOBI, MATRICES, PREFIX, PRODUCT
 
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
-from polybuild.targets.gpu.sizes import block_sizes, grid_sizes, tile_sizes
+from polybuild.targets.gpu.mapping import block_sizes, grid_sizes, tile_sizes
 
 VECTORS = "int n, double *restrict a, double *restrict b"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.targets.cpu.innermost import (
+from polybuild.targets.cpu.carried import (
     active_dependences,
     carries_nothing,
     fixed_around,

@@ -1,19 +1,11 @@
-"""Which loop of a band to run innermost, so that the vector unit can take it (PLDI 2008, section 5.4)."""
+"""What the loops of a band carry: the dependences that are left to one of them."""
 
 from __future__ import annotations
 
 import islpy as isl
-from pycparser import c_ast
-
-from polybuild.c.syntax_tree import walk
-from polybuild.scop.model import AccessKind
-from polybuild.targets.cpu.strides import Reference, Stride
 
 # How far back the result lies that an iteration of a recurrence waits for, at most.
 _CHAIN = 4
-# What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
-# that is scattered cannot be vectorised at all, a gathered load can, at a price.
-_COST = {Stride.NONE: 0.0, Stride.UNIT: 0.25, Stride.FAR: 1.5}
 
 
 def active_dependences(node: isl.ScheduleNode, validity: isl.UnionMap) -> isl.UnionMap:
@@ -55,37 +47,6 @@ def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap) -> bool:
         return False
     farthest = isl.Set.from_union_set(distances).dim_max_val(0)
     return bool(farthest.is_int() and farthest.to_python() <= _CHAIN)
-
-
-def vector_candidates(accesses: list[Reference], members: int) -> list[int]:
-    """The members worth running innermost for the vector unit, the best first.
-
-    None if a statement was kept whole with loops inside.
-    """
-    if any(_has_loops(each.statement.body) for each in accesses):
-        return []
-    costs = {member: member_cost(accesses, member) for member in range(members)}
-    # later members first: at equal cost the order of the scheduler stays
-    worth = [member for member in reversed(range(members)) if costs[member] is not None]
-    return sorted(worth, key=lambda member: costs[member] or 0.0)
-
-
-def member_cost(accesses: list[Reference], position: int) -> float | None:
-    """Mean cost of an access if ``position`` is vectorised; None if scalar code is better."""
-    if not accesses:
-        return 0.0
-    total = sum(
-        (1.0 if each.access.kind is AccessKind.READ else 2.0) * _COST[each.stride(position)]
-        for each in accesses
-    )
-    return total / len(accesses) if total / len(accesses) < 1.0 else None
-
-
-def _has_loops(body: c_ast.Node) -> bool:
-    """Whether a statement has control flow that a vector unit cannot follow."""
-    return any(
-        isinstance(each, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch) for each in walk(body)
-    )
 
 
 def _member(partial: isl.MultiUnionPwAff, position: int) -> isl.MultiUnionPwAff:

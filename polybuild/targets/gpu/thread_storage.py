@@ -1,4 +1,8 @@
-"""Temporary arrays in variables of the threads: all values that one holds are of one point of its loops."""
+"""What threads keep for themselves: private arrays, and temporary arrays of which they need few elements.
+
+A private array is one of a thread if every value that it writes is read by it, in the same kernel. Of a
+temporary array all values that a thread has at a time are of one point of its loops.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,39 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
+from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.private import MOST_ELEMENTS
+from polybuild.targets.gpu.thread_legality import same_thread
 from polybuild.targets.gpu.tree import find_mark
+
+# that a thread keeps of one array
+MOST_ELEMENTS = 64
+
+
+def find_private(mapping: GpuMapping, dependences: Dependences) -> tuple[Array, ...]:
+    """The private arrays that become variables of a thread: small, and no value crosses threads."""
+    return tuple(
+        each.array for each in dependences.private if _is_small(each.array) and _stays(each, mapping)
+    )
+
+
+def _stays(private: PrivateArray, mapping: GpuMapping) -> bool:
+    return bool(same_thread(mapping, private.flow).is_equal(private.flow))
+
+
+def _is_small(array: Array) -> bool:
+    elements = 1
+    for extent in array.extents:
+        size = None if extent is None else spaces.constant_value(extent)
+        if size is None or size < 1:
+            return False
+        elements *= size
+    return elements <= MOST_ELEMENTS
 
 
 def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[Array]) -> tuple[Buffer, ...]:

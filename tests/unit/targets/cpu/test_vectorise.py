@@ -6,7 +6,7 @@ import pytest
 
 from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.strides import references
-from polybuild.targets.cpu.vectorize import find_vector_loop
+from polybuild.targets.cpu.vectorise import find_vector_loop
 
 PARAMETERS = "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n]"
 NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"

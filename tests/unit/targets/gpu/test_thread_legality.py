@@ -8,9 +8,9 @@ from device_regions import PREFIX
 
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.targets.gpu.check import check_mapping
 from polybuild.targets.gpu.mapping import map_to_gpu
-from polybuild.targets.gpu.private import find_private
+from polybuild.targets.gpu.thread_legality import check_mapping
+from polybuild.targets.gpu.thread_storage import find_private
 
 VECTORS = "int n, double *restrict a, double *restrict b"
 TEMPORARY = "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t * t; }"
