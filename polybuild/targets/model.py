@@ -40,6 +40,9 @@ class LoopDirective:
     minimum_work: int = 0
 
 
+_SELECTIONS = {"min", "max", "fmin", "fmax"}
+
+
 @dataclass(frozen=True, slots=True)
 class Accumulator:
     """A variable that stands for the one element that ``reductions`` accumulate in below ``mark``.
@@ -64,7 +67,7 @@ class Accumulator:
     @property
     def selects(self) -> bool:
         """Whether it is a minimum or maximum of floating-point numbers, which OpenMP's own do not suit."""
-        return self.operator.endswith(("min", "max")) and isinstance(self.type, FloatingType)
+        return self.operator in _SELECTIONS and isinstance(self.type, FloatingType)
 
     @property
     def type(self) -> IntegerType | FloatingType:

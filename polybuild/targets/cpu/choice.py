@@ -44,7 +44,7 @@ _GAIN = 1.08
 
 # isl's operations, and coefficients of integer programs, that our scheduler may spend: where it is asked
 # for, and for a trial, of which it takes about a second. And operations for buffers.
-_MOST_OPERATIONS = 2_000_000
+_MAXIMUM_OPERATIONS = 2_000_000
 _TRIAL_OPERATIONS = 400_000
 _TRIAL_EFFORT = 1_000_000
 _CONTRACTION_OPERATIONS = 1_000_000
@@ -179,7 +179,7 @@ def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContex
         return scop.schedule
     if context.options.schedule == "pluto":
         strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[context.options.fusion], Cut.ALL))]
-        found = _pluto(scop, dependences, strategies, _MOST_OPERATIONS, EFFORT)
+        found = _pluto(scop, dependences, strategies, _MAXIMUM_OPERATIONS, EFFORT)
         return next(found, None) or _isl(scop, dependences, Fusion.MIN)
     fusion = Fusion.MIN if context.options.fusion == "auto" else Fusion(context.options.fusion)
     schedule = unroll_small_trip_counts(scop, _isl(scop, dependences, fusion))
@@ -204,11 +204,11 @@ def _best(
             candidates.insert(0, unroll_small_trip_counts(scop, original))
     found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
     best, *others = itertools.chain(candidates, (unroll_small_trip_counts(scop, each) for each in found))
-    least = estimate(scop, dependences, best, context) / _GAIN
+    shortest = estimate(scop, dependences, best, context) / _GAIN
     for candidate in others:
         time = estimate(scop, dependences, candidate, context)
-        if time < least:
-            best, least = candidate, time
+        if time < shortest:
+            best, shortest = candidate, time
     return best
 
 

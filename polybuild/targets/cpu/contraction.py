@@ -58,9 +58,11 @@ def _without_private(
     directives: Mapping[Mark, LoopDirective], buffers: Sequence[Buffer]
 ) -> dict[Mark, LoopDirective]:
     """``directives`` of loops in which ``buffers`` stand for arrays that were private."""
-    held = {each.array.name for each in buffers}
+    buffered = {each.array.name for each in buffers}
     return {
-        mark: replace(directive, private=tuple(each for each in directive.private if each.name not in held))
+        mark: replace(
+            directive, private=tuple(each for each in directive.private if each.name not in buffered)
+        )
         for mark, directive in directives.items()
     }
 

@@ -21,7 +21,7 @@ from polybuild.poly.marks import MarkKind, is_mark
 from polybuild.poly.relations import largest, maps_of, natural_key, sets_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.strides import Reference, dated_references, references
+from polybuild.targets.cpu.strides import Reference, references, references_at
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes
 from polybuild.targets.cpu.vectorise import find_vector_loop, member_cost
 from polybuild.transform.bands import coincident_members
@@ -68,10 +68,10 @@ class LaunchModel:
             default=1.0,
         )
         wavefronts = max(1.0, 2 * longest / min(sizes[:2]))
-        least = MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
+        minimum = MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
         if node.get_schedule_depth() > 0:
-            least *= NESTED_CAUTION
-        return total / wavefronts >= least
+            minimum *= NESTED_CAUTION
+        return total / wavefronts >= minimum
 
     def run_time_work(self, node: isl.ScheduleNode) -> tuple[tuple[isl.PwAff, ...], ...]:
         """Trip counts to check at run time: those of a single loop, which may be short in a long region."""
@@ -115,7 +115,7 @@ _THREADS = 4.0
 _PIPELINED = 3.0  # of them, where wavefronts start and end with few tiles
 _LAUNCH = 4000.0  # nanoseconds
 _ACCESS = 0.25  # nanoseconds, of a scalar access that hits the first cache
-_LEAST_VECTOR_COST = 0.125
+_MINIMUM_VECTOR_COST = 0.125
 _LINE = 64
 _MEMORY_BYTES = 12.0  # per nanosecond, from beyond the second cache
 _CACHE_BYTES = 40.0  # per nanosecond, from the second cache to the first
@@ -173,12 +173,14 @@ class _Estimate:
         self._root = schedule.get_root()
         self._launch_model = LaunchModel(scop)
         self._launches = 0.0
-        dates = _dates(self._root)
+        prefixes = _prefixes(self._root)
         point = nominal_parameters(scop.context)
-        self._trips = {name: _trips(date.range().intersect_params(point)) for name, date in dates.items()}
+        self._trips = {
+            name: _trips(prefix.range().intersect_params(point)) for name, prefix in prefixes.items()
+        }
         self._accesses = {
-            name: dated_references(scop, {name: date}, range(date.dim(_dim.out)))
-            for name, date in dates.items()
+            name: references_at(scop, {name: prefix}, range(prefix.dim(_dim.out)))
+            for name, prefix in prefixes.items()
         }
 
     def nanoseconds(self) -> float:
@@ -261,7 +263,7 @@ class _Estimate:
     def _relative_cost(self, name: str, accesses: list[Reference], member: int) -> float:
         own = [each for each in accesses if each.statement.name == name]
         cost = member_cost(own, member)
-        return 1.0 if cost is None else max(_LEAST_VECTOR_COST, cost)
+        return 1.0 if cost is None else max(_MINIMUM_VECTOR_COST, cost)
 
     def _leaf(self, name: str, relative: float | None, context: _Context) -> _Leaf:
         accesses = self._accesses[name]
@@ -292,7 +294,7 @@ class _Estimate:
         return sum(bytes_of.values())
 
 
-def _dates(root: isl.ScheduleNode) -> dict[str, isl.Map]:
+def _prefixes(root: isl.ScheduleNode) -> dict[str, isl.Map]:
     """The position of each statement's instances in the bands around it."""
     found: dict[str, isl.Map] = {}
     for node in descendants(root):
@@ -302,19 +304,19 @@ def _dates(root: isl.ScheduleNode) -> dict[str, isl.Map]:
     return found
 
 
-def _trips(dates: isl.Set) -> list[float]:
+def _trips(stamps: isl.Set) -> list[float]:
     """How many values each dimension takes when those before it are in the middle of theirs."""
     trips = []
-    for dim in range(dates.dim(_dim.set)):
-        values = dates.project_out(_dim.set, dim + 1, dates.dim(_dim.set) - dim - 1)
+    for dim in range(stamps.dim(_dim.set)):
+        values = stamps.project_out(_dim.set, dim + 1, stamps.dim(_dim.set) - dim - 1)
         low, high = values.dim_min_val(dim), values.dim_max_val(dim)
         if not (low.is_int() and high.is_int()):
             trips.append(1.0)
             continue
         first, last = low.to_python(), high.to_python()
         trips.append(float(last - first + 1))
-        middle = dates.fix_val(_dim.set, dim, isl.Val((first + last) // 2))
-        dates = middle if not middle.is_empty() else dates.fix_val(_dim.set, dim, low)
+        middle = stamps.fix_val(_dim.set, dim, isl.Val((first + last) // 2))
+        stamps = middle if not middle.is_empty() else stamps.fix_val(_dim.set, dim, low)
     return trips
 
 

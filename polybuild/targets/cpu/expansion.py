@@ -25,7 +25,7 @@ from polybuild.targets.cpu.strides import Stride, references
 
 # isl's operations that a trial may take, and how many arrays are tried.
 _OPERATIONS = 400_000
-_MOST_ARRAYS = 8
+_MAXIMUM_ARRAYS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def choose_with_copies(
     best = plain
     taken: tuple[Array, ...] = ()
     dead = temporaries(plain.scop, plain.dependences, live_out, named)
-    for array in worth_expanding(plain.scop, dead)[:_MOST_ARRAYS]:
+    for array in worth_expanding(plain.scop, dead)[:_MAXIMUM_ARRAYS]:
         with contextlib.suppress(isl.Error), budget_within(_OPERATIONS):
             found = _on_copies(plain, (*taken, array), live_out, named, context)
             if found is not None:
@@ -70,9 +70,9 @@ def _on_copies(
     scop, copies = expand(plain.scop, plain.dependences, arrays)
     dependences = compute_dependences(scop, live_out)
     check_schedule(scop.schedule, dependences, scop.domain)
-    held = temporaries(scop, dependences, live_out, named)
+    contractible = temporaries(scop, dependences, live_out, named)
     kept = {each.array.name for each in plain.mapping.buffers}
-    wanted = [each for each in held if each in copies or each.name in kept]
+    wanted = [each for each in contractible if each in copies or each.name in kept]
     schedule = fused(scop, dependences)
     if schedule is None or len(wanted) < len(copies) + len(kept):
         return None

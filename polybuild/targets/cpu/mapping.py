@@ -8,22 +8,22 @@ which; ``CpuMapping.directives`` says what to tell of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark, mark_of
+from polybuild.poly.marks import Mark, MarkKind, is_mark, mark_of
 from polybuild.poly.trees import descendants, is_band
-from polybuild.schedule.legality import is_legal_below, keeps_values, privatised
-from polybuild.scop.model import Array, Scop
+from polybuild.schedule.legality import is_legal_below
+from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import active_dependences, is_chain
-from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.estimate import LaunchModel
+from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
-from polybuild.targets.cpu.reductions import Accumulators, reduced_members, without_accumulators
+from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
@@ -88,23 +88,51 @@ def map_to_cpu(
     schedule = scop.schedule if separated is None else separated
     for each in dependences.reductions:
         schedule = clear_coincidence(schedule, each.pairs)
-    mapper = _Mapper(scop, dependences, context, distribute=distribute, row=row)
-    root = mapper.map(
-        schedule.get_root(), in_parallel=not context.options.parallel, tiled=not context.options.tile
-    )
+    mapper = _CpuMapper(scop, dependences, context, distribute=distribute, row=row)
+    around = _Around(in_parallel=not context.options.parallel, tiled=not context.options.tile)
+    root = mapper.map(schedule.get_root(), around)
+    marker = mapper.marker
     return CpuMapping(
         root.get_schedule(),
-        mapper.directives,
-        mapper.parallel_loops,
+        marker.directives,
+        marker.parallel_loops,
         tuple(mapper.tile_sizes),
-        mapper.simd_loops,
+        marker.simd_loops,
         tuple(mapper.registers.tiles),
         tuple(mapper.remarks),
-        accumulators=mapper.accumulators.all,
+        accumulators=marker.accumulators.all,
     )
 
 
-class _Mapper:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What the loops around a node are: whether threads share one of them, and whether they count tiles."""
+
+    in_parallel: bool
+    tiled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _BandFacts:
+    """A band and the accesses below it, whether it is ``innermost``, and then, whether it is the last.
+
+    An innermost band has but unrolled loops below it, the ``last`` not even these.
+    """
+
+    node: isl.ScheduleNode
+    accesses: list[Reference]
+    innermost: bool
+    last: bool
+
+    @classmethod
+    def of(cls, scop: Scop, node: isl.ScheduleNode) -> _BandFacts:
+        """The facts of the band ``node``."""
+        innermost = not any(map(is_band, outside_unrolled(node.child(0))))
+        last = innermost and not any(map(is_band, descendants(node.child(0))))
+        return cls(node, references(scop, node), innermost, last)
+
+
+class _CpuMapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
     def __init__(
@@ -116,71 +144,89 @@ class _Mapper:
         self._dependences = dependences
         self._context = context
         self._launches = LaunchModel(scop)
+        self.marker = LoopMarker(scop, dependences, self._launches, simd=context.options.simd)
         self.registers = RegisterTiler(
             scop, dependences, context, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
-        self.directives: dict[Mark, LoopDirective] = {}
-        self.parallel_loops = 0
-        self.simd_loops = 0
         self.tile_sizes: list[tuple[int, ...]] = []
         self.remarks: list[str] = []
-        self.accumulators = Accumulators(scop, dependences)
 
-    def map(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
+    def map(self, node: isl.ScheduleNode, around: _Around) -> isl.ScheduleNode:
         """Map everything below ``node``."""
         if is_band(node):
-            return self._band(node, in_parallel=in_parallel, tiled=tiled)
+            return self._band(node, around)
         if is_mark(node, MarkKind.UNROLLED):
             return node
         for index in range(node.n_children()):
-            node = self.map(node.child(index), in_parallel=in_parallel, tiled=tiled).parent()
+            node = self.map(node.child(index), around).parent()
         return node
 
-    def _band(self, node: isl.ScheduleNode, *, in_parallel: bool, tiled: bool) -> isl.ScheduleNode:
-        depth = node.get_tree_depth()
-        accesses = references(self._scop, node)
-        if (
-            not tiled
-            and (tiles := tile_stencil(node, accesses, self._dependences, self._context)) is not None
-        ):
-            self.tile_sizes.append(tiles.sizes)
-            self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
-            return self._phases(
-                tiles.node, threads=not in_parallel and self._launches.is_worth_launching(node, vector=True)
-            )
-        innermost = not any(map(is_band, outside_unrolled(node.child(0))))
-        bare = innermost and not any(map(is_band, descendants(node.child(0))))  # nothing is unrolled in it
-        if innermost and not bare and _UNROLLED not in self.remarks:
+    def _band(self, node: isl.ScheduleNode, around: _Around) -> isl.ScheduleNode:
+        """Map a band: as a stencil, in register tiles, or else in tiles, threads and vectors."""
+        band = _BandFacts.of(self._scop, node)
+        if not around.tiled and (tiled := self._stencil(band, around)) is not None:
+            return tiled
+        if band.innermost and not band.last and _UNROLLED not in self.remarks:
             self.remarks.append(_UNROLLED)
-        if bare and not tiled and (apart := self._updates_apart(node, accesses)) is not None:
-            return self.map(apart, in_parallel=in_parallel, tiled=tiled)
-        vector = find_vector_loop(node, accesses, self._dependences) if innermost else None
-        if vector is not None and vector.groups and not (self._distribute and bare):
-            vector = None
-        threads = not in_parallel and self._launches.is_worth_launching(node, vector=vector is not None)
-        if bare and not tiled and (built := self._in_registers(node, accesses, threads=threads)):
+        if band.last and not around.tiled and (distributed := self._distributed_updates(band)) is not None:
+            return self.map(distributed, around)
+        vector = self._vector_loop(band)
+        threads = not around.in_parallel and self._launches.is_worth_launching(
+            node, vector=vector is not None
+        )
+        if (
+            band.last
+            and not around.tiled
+            and (built := self._in_registers(band, threads=threads)) is not None
+        ):
             return built
-        reduced = reduced_members(node, accesses, self._dependences)
-        moved = without_accumulators(node, reduced, accesses, self._dependences)
-        if not tiled and is_worth_tiling(node, moved, self._context, len(reduced)):
-            node = self._tile(node, accesses, vector, threads=threads)
-            in_parallel, tiled = in_parallel or threads, True
-        elif threads and (coincident := coincident_members(node)):
-            node, vector = self._parallelise_plain(node, coincident, vector, split=innermost)
-            in_parallel = True
-        elif threads and reduced:
-            node, vector = self._parallelise_plain(node, reduced, vector, split=innermost)
-            in_parallel = True
-        if innermost:
-            node = self._points(node, vector, tiled=tiled)
+        depth = node.get_tree_depth()
+        node, vector, around = self._shared_and_tiled(band, vector, around, threads=threads)
+        if band.innermost:
+            node = self._points(node, vector, tiled=around.tiled)
         else:
-            node = self.map(node.child(0), in_parallel=in_parallel, tiled=tiled).parent()
+            node = self.map(node.child(0), around).parent()
         return node.ancestor(node.get_tree_depth() - depth)
 
-    def _in_registers(
-        self, node: isl.ScheduleNode, accesses: list[Reference], *, threads: bool
-    ) -> isl.ScheduleNode | None:
+    def _stencil(self, band: _BandFacts, around: _Around) -> isl.ScheduleNode | None:
+        """A stencil over time in tiles of its own shape; None if the band is not the loop of one."""
+        tiles = tile_stencil(band.node, band.accesses, self._dependences, self._context)
+        if tiles is None:
+            return None
+        self.tile_sizes.append(tiles.sizes)
+        self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
+        worth = self._launches.is_worth_launching(band.node, vector=True)
+        return self._phases(tiles.node, threads=not around.in_parallel and worth)
+
+    def _vector_loop(self, band: _BandFacts) -> VectorLoop | None:
+        """The loop of an innermost band for the vector unit, None if there is none."""
+        if not band.innermost:
+            return None
+        vector = find_vector_loop(band.node, band.accesses, self._dependences)
+        distributes = vector is not None and vector.groups
+        return None if distributes and not (self._distribute and band.last) else vector
+
+    def _shared_and_tiled(
+        self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
+    ) -> tuple[isl.ScheduleNode, VectorLoop | None, _Around]:
+        """The band in tiles where that pays, and shared by ``threads``.
+
+        Returns the band of what is left to map, ``vector`` as a member of it, and the loops around it.
+        """
+        node, accesses = band.node, band.accesses
+        reduced = reduced_members(node, accesses, self._dependences)
+        moved = without_accumulators(node, reduced, accesses, self._dependences)
+        if not around.tiled and is_worth_tiling(node, moved, self._context, len(reduced)):
+            node = self._tile(node, accesses, vector, threads=threads)
+            return node, vector, _Around(around.in_parallel or threads, tiled=True)
+        if threads and (shared := coincident_members(node) or reduced):
+            node, vector = self._parallelise_plain(node, shared, vector, split=band.innermost)
+            around = replace(around, in_parallel=True)
+        return node, vector, around
+
+    def _in_registers(self, band: _BandFacts, *, threads: bool) -> isl.ScheduleNode | None:
         """An innermost band in register tiles, None if there are none that pay."""
+        node, accesses = band.node, band.accesses
         if not self._context.options.registers or not is_worth_tiling(node, accesses, self._context):
             return None
         kernel = find_micro_kernel(node, accesses)
@@ -198,9 +244,9 @@ class _Mapper:
         for index in range(node.n_children()):
             node = self._phases(node.child(index), threads=threads).parent()
         if threads and is_mark(node, MarkKind.PARALLEL_TILES):
-            return self._mark_parallel(node.child(0)).parent()
+            return self.marker.parallel(node.child(0)).parent()
         if is_mark(node, MarkKind.TILE_POINTS):
-            return self.map(node.child(0), in_parallel=True, tiled=True).parent()
+            return self.map(node.child(0), _Around(in_parallel=True, tiled=True)).parent()
         return node
 
     def _tile(
@@ -226,9 +272,9 @@ class _Mapper:
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
-            node = self._mark_parallel(wavefront(node).child(0))
+            node = self.marker.parallel(wavefront(node).child(0))
         elif threads and not pipelined:
-            node = self._mark_parallel(put_first(node, coincident[0]))
+            node = self.marker.parallel(put_first(node, coincident[0]))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
@@ -248,8 +294,8 @@ class _Mapper:
         if vector is not None and vector.member == position and not node.band_member_get_coincident(position):
             # a part for each thread, and within it one for each lane: compilers want two loops for that
             chunks = insert_tiles(node, [(position, _CHUNK)])
-            return self._mark_parallel(chunks).child(0).child(0), vector
-        node = self._mark_parallel(put_first(node, position)).child(0)
+            return self.marker.parallel(chunks).child(0).child(0), vector
+        node = self.marker.parallel(put_first(node, position)).child(0)
         if not (split and members > 1):
             return node, vector
         if vector is not None and vector.member == position:
@@ -260,32 +306,14 @@ class _Mapper:
 
     def _mark_tiles(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the first member of a band, which counts large tiles, as the loop of the threads."""
-        return self._mark_parallel(node, schedule="dynamic")
+        return self.marker.parallel(node, schedule="dynamic")
 
-    def _mark_parallel(self, node: isl.ScheduleNode, schedule: str = "") -> isl.ScheduleNode:
-        """Mark the first member of a band as the loop of the threads; returns the mark."""
-        private = privatised(node, self._dependences.private)
-        if not keeps_values(node, private):
-            return insert_mark(node, Mark(MarkKind.SERIAL))
-        node, accumulators = self.accumulators.above(node)
-        mark = Mark(MarkKind.PARALLEL, self.parallel_loops)
-        self.parallel_loops += 1
-        self.directives[mark] = LoopDirective(
-            node.get_schedule_depth(),
-            parallel=True,
-            schedule=schedule,
-            private=_with((), private),
-            accumulators=accumulators,
-            work=self._launches.run_time_work(node),
-            minimum_work=int(MIN_LAUNCH_WORK),
-        )
-        return insert_mark(node, mark)
-
-    def _updates_apart(self, node: isl.ScheduleNode, accesses: list[Reference]) -> isl.ScheduleNode | None:
+    def _distributed_updates(self, band: _BandFacts) -> isl.ScheduleNode | None:
         """Updates that share a band, each in a band of its own: a register tile takes one statement.
 
         None if there are not several that could be tiled, or none may go before another.
         """
+        node, accesses = band.node, band.accesses
         names = dict.fromkeys(each.statement.name for each in accesses)
         several = [[each for each in accesses if each.statement.name == name] for name in names]
         if (
@@ -296,8 +324,8 @@ class _Mapper:
         groups = dependence_groups(node.get_domain(), active_dependences(node, self._dependences.validity))
         if len(groups) < 2:
             return None
-        apart = distribute(node, groups)
-        return apart if is_legal_below(apart, self._dependences) else None
+        distributed = distribute(node, groups)
+        return distributed if is_legal_below(distributed, self._dependences) else None
 
     def _map_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Order the loops of an innermost band that stands apart from register tiles."""
@@ -312,53 +340,11 @@ class _Mapper:
             return wavefront_of_points(node) if tiled and self._is_recurrence(node) else node
         loop = split_last(node, vector.member)
         if vector.groups:
-            return self._mark_children(distribute(loop, list(vector.groups)))
-        return self._mark_simd(loop)
+            return self.marker.simd_children(distribute(loop, list(vector.groups)))
+        return self.marker.simd(loop)
 
     def _is_recurrence(self, node: isl.ScheduleNode) -> bool:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""
         members = node.band_n_member()
         diagonal = members > 1 and node.band_get_permutable() and not coincident_members(node)
         return self._context.options.tile and diagonal and is_chain(node, self._dependences.validity)
-
-    def _mark_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Mark the loops of a sequence, each for the vector unit."""
-        for index in range(node.n_children()):
-            loop = self._mark_simd(node.child(index).child(0))
-            node = loop.ancestor(loop.get_tree_depth() - node.get_tree_depth())
-        return node
-
-    def _mark_simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Mark a loop that carries no dependence."""
-        if not self._context.options.simd:
-            return node
-        private = privatised(node, self._dependences.private)
-        if not keeps_values(node, private):
-            return node
-        self.simd_loops += 1
-        outer = mark_of(node.parent())
-        if outer is not None:  # the loop of the threads is this very loop
-            directive = self.directives[outer]
-            self.directives[outer] = replace(
-                directive,
-                simd=True,
-                minimum_work=int(directive.minimum_work * VECTOR_GAIN),
-                private=_with(directive.private, private),
-            )
-            return node
-        node, accumulators = self.accumulators.above(node)
-        mark = Mark(MarkKind.SIMD, self.simd_loops)
-        self.directives[mark] = LoopDirective(
-            node.get_schedule_depth(),
-            simd=True,
-            independent=not private and not accumulators,
-            private=_with((), private),
-            accumulators=accumulators,
-        )
-        return insert_mark(node, mark)
-
-
-def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:
-    """``arrays`` and those of ``private``, each once."""
-    found = {each.name: each for each in (*arrays, *(other.array for other in private))}
-    return tuple(found.values())

@@ -117,13 +117,13 @@ def _is_constant(scop: Scop, nest: BlockedNest, access: Access, scope: int) -> b
     read = nest.schedule.touched(access.relation).intersect_domain(nest.full)
     read = read.project_out(_in, scope, read.dim(_in) - scope)
     prefixes = maps_of(nest.band.get_prefix_schedule_union_map())
-    dates = {each.get_tuple_name(_in): each for each in prefixes}
+    by_statement = {each.get_tuple_name(_in): each for each in prefixes}
     for statement in scop.statements:
-        date = dates.get(statement.name)
+        prefix = by_statement.get(statement.name)
         for each in statement.accesses:
-            if date is None or each.array is not access.array or each.kind is AccessKind.READ:
+            if prefix is None or each.array is not access.array or each.kind is AccessKind.READ:
                 continue
-            written = date.reverse().apply_range(each.relation)
+            written = prefix.reverse().apply_range(each.relation)
             written = written.project_out(_in, scope, written.dim(_in) - scope)
             if not written.intersect(read).is_empty():
                 return False

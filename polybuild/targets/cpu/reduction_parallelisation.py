@@ -1,4 +1,4 @@
-"""The mapping with reductions in any order where that is allowed and of use."""
+"""The mapping with reductions in any order where that is allowed and makes loops parallel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.model import Accumulator
 
 # isl's operations that may be spent on reductions, and on telling what they would bring.
-_MOST_OPERATIONS = 1_000_000
+_MAXIMUM_OPERATIONS = 1_000_000
 _HINT_OPERATIONS = 200_000
 
 
@@ -41,7 +41,9 @@ def choose_with_reductions(
     """
     exact = choose_mapping(scop, dependences, context, temporaries, schedule)
     if reductions.found:
-        tried = _try(scop, dependences, reductions.found, context, temporaries, most=_MOST_OPERATIONS)
+        tried = _try(
+            scop, dependences, reductions.found, context, temporaries, operations=_MAXIMUM_OPERATIONS
+        )
         if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
@@ -58,14 +60,14 @@ def _try(
     context: CompileContext,
     temporaries: Sequence[Array] = (),
     *,
-    most: int,
+    operations: int,
 ) -> tuple[CpuMapping, Dependences] | None:
     """The mapping with ``reductions`` relaxed, and its dependences.
 
-    None if there is nothing to relax, no legal order is found, or isl needs more than ``most`` operations.
+    None if there is nothing to relax, no legal order is found, or isl needs more than so many ``operations``.
     """
     try:
-        with budget_within(most):
+        with budget_within(operations):
             relaxed = separate_reduction_dependences(scop, dependences, reductions)
             if relaxed is dependences:
                 return None
@@ -90,7 +92,7 @@ def _hints(
 ) -> list[str]:
     """That threads could share a region's loops if floating-point operations might change their order."""
     every = (*reductions.found, *reductions.ordered)
-    tried = _try(scop, dependences, every, context, most=_HINT_OPERATIONS)
+    tried = _try(scop, dependences, every, context, operations=_HINT_OPERATIONS)
     if tried is None or not tried[0].parallel_loops:
         return []
     lines = dict.fromkeys(each.statement.location.line for each in reductions.ordered)

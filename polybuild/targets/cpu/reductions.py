@@ -119,9 +119,9 @@ def _has_one_accumulator(
 
 def _elements(band: isl.ScheduleNode, reduction: Reduction) -> isl.Map:
     """The element that is accumulated in at each date of the loops around ``band``."""
-    dates = next(
+    prefix = next(
         each
         for each in maps_of(band.get_prefix_schedule_union_map().intersect_domain(band.get_domain()))
         if each.get_tuple_name(_in) == reduction.statement.name
     )
-    return dates.reverse().apply_range(reduction.relation)
+    return prefix.reverse().apply_range(reduction.relation)

@@ -175,21 +175,21 @@ def _tiled(problem: _Problem, schedule: isl.Schedule) -> tuple[isl.Schedule, tup
 
 def _follows_rows(problem: _Problem, root: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:
     """Whether the innermost loops that ``tiles`` do not shorten walk along rows of most arrays."""
-    held = {array.name for array, _ in problem.values}
+    promoted = {array.name for array, _ in problem.values}
     walked: dict[str, list[bool]] = {}
     for node in descendants(root):
-        if not is_band(node) or _is_short(node, tiles):
+        if not is_band(node) or _counts_tiles_or_points(node, tiles):
             continue
         innermost: dict[str, list[bool]] = {}
         for each in references(problem.scop, node):
-            if each.access.array.name not in held and each.access.array.extents:
+            if each.access.array.name not in promoted and each.access.array.extents:
                 innermost.setdefault(each.statement.name, []).append(each.stride(0) is Stride.FAR)
         walked.update(innermost)
     found = [far for each in walked.values() for far in each]
     return sum(found) * 2 <= len(found)
 
 
-def _is_short(band: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:
+def _counts_tiles_or_points(band: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:
     """Whether a band of one member counts tiles, or a few iterations in each of them."""
     here = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
     return any(

@@ -92,8 +92,8 @@ def _tile(
     widths = [each * stencil.scale for each in sizes[1:]]
     cone = stencil.cones[0]
     if shape == "split":
-        least = [minimum_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
-        return split(node, stencil, height, [max(pair) for pair in zip(widths, least, strict=True)])
+        minimum = [minimum_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
+        return split(node, stencil, height, [max(pair) for pair in zip(widths, minimum, strict=True)])
     if shape == "hybrid":
         half = max(0, height // 2 - 1)
         spare = widths[0] - Hexagons(cone, half, minimum_width(cone, half)).period

@@ -58,26 +58,26 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
     prefix = band.get_prefix_schedule_union_map()
     first = band.get_schedule_depth()
     members = range(first, first + band.band_n_member())
-    dates = {
+    prefixes = {
         each.get_tuple_name(isl.dim_type.in_): each
         for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
     }
-    return dated_references(scop, dates, members)
+    return references_at(scop, prefixes, members)
 
 
-def dated_references(scop: Scop, dates: Mapping[str, isl.Map], members: range) -> list[Reference]:
-    """The accesses of the statements in ``dates`` as functions of some dimensions of their dates.
+def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -> list[Reference]:
+    """The accesses of the statements in ``prefixes`` as functions of some dimensions of their time stamps.
 
-    A date must tell the instances of its statement apart.
+    A time stamp must tell the instances of its statement apart.
     """
     found: list[Reference] = []
     for statement in scop.statements:
-        date = dates.get(statement.name)
-        if date is None:
+        stamps = prefixes.get(statement.name)
+        if stamps is None:
             continue
         # a schedule need only tell instances apart where the context holds
         here = statement.domain.intersect_params(scop.context)
-        instance = isl.PwMultiAff.from_map(date.intersect_domain(here).reverse())
+        instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
         for access in statement.accesses:
             if access.exact and access.relation.is_single_valued():
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)

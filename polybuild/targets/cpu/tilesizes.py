@@ -21,8 +21,8 @@ _STREAM_SIZES = (2048, 1024, 512, 256)
 _SIZES = (128, 64, 48, 32, 24, 16, 8)
 # Tiles that are enough to keep many threads busy, and how small they may become for that.
 _SHARES = 16
-_LEAST = 8
-_LEAST_ROW = 64
+_MINIMUM = 8
+_MINIMUM_ROW = 64
 
 
 def is_worth_tiling(
@@ -75,10 +75,10 @@ def shared_size(node: isl.ScheduleNode, position: int, size: int, *, vector: boo
     if not (first.is_int() and last.is_int()):
         return size
     trips = last.to_python() - first.to_python() + 1
-    least = _LEAST_ROW if vector else _LEAST
-    tiles = max(-(-trips // size), min(_SHARES, trips // least))
+    minimum = _MINIMUM_ROW if vector else _MINIMUM
+    tiles = max(-(-trips // size), min(_SHARES, trips // minimum))
     even = -(-trips // tiles)
-    return min(size, max(least, even // least * least) if vector else even)
+    return min(size, max(minimum, even // minimum * minimum) if vector else even)
 
 
 def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:

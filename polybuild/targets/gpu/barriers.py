@@ -112,7 +112,7 @@ class _Walker:
             names |= _names(node.extension_get_extension().range())
         way = self.walk(node.child(0), names)
         if kind == _Kind.band:
-            _expect_apart(way.after, way.before)  # from one iteration to the next
+            _expect_barrier(way.after, way.before)  # from one iteration to the next
             return _Way(way.before, way.after, meets=False)  # there may be no iteration
         return way
 
@@ -120,7 +120,7 @@ class _Walker:
         if names and names <= self._barriers:
             return _Way(frozenset(), frozenset(), meets=True)
         touches = frozenset[_Touch]().union(*(self._touches[name] for name in names))
-        _expect_apart(touches, touches)
+        _expect_barrier(touches, touches)
         return _Way(touches, touches, meets=False)
 
 
@@ -129,7 +129,7 @@ def _in_sequence(ways: list[_Way]) -> _Way:
     after: _Touches = frozenset()
     meets = False
     for way in ways:
-        _expect_apart(after, way.before)
+        _expect_barrier(after, way.before)
         if not meets:
             before |= way.before
         after = way.after if way.meets else after | way.after
@@ -137,7 +137,7 @@ def _in_sequence(ways: list[_Way]) -> _Way:
     return _Way(before, after, meets)
 
 
-def _expect_apart(earlier: _Touches, later: _Touches) -> None:
+def _expect_barrier(earlier: _Touches, later: _Touches) -> None:
     close = sorted(
         one.tile
         for one in earlier

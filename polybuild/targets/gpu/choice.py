@@ -24,10 +24,10 @@ from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.device import DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
+from polybuild.targets.gpu.index_limit import index_limit
 from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.ranges import index_limit
 from polybuild.targets.gpu.thread_legality import check_mapping, without_private
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.transfers import find_transfers
@@ -57,7 +57,7 @@ def plan_for_gpu(
     mapping, private = chosen.mapping, chosen.private
     if all(kernel.is_serial for kernel in mapping.kernels):
         raise Unsupported("device", "no loop of this region is parallel", scop.location, "")
-    own = {array.name for array in private} | chosen.held
+    own = {array.name for array in private} | chosen.contracted
     written = {
         access.array.name
         for statement in scop.statements
@@ -87,7 +87,7 @@ def plan_for_gpu(
 
 def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
     """Where each of ``temporaries`` is on the device, and why."""
-    kept = chosen.held.union(each.name for each in chosen.private)
+    kept = chosen.contracted.union(each.name for each in chosen.private)
     why = (
         "threads that keep it would share fewer loops, or reuse less (--contract-arrays on)"
         if chosen.refused
@@ -122,7 +122,7 @@ class _Chosen:
     refused: bool = False
 
     @property
-    def held(self) -> frozenset[str]:
+    def contracted(self) -> frozenset[str]:
         """The names of the arrays in ``buffers``."""
         return frozenset(each.array.name for each in self.buffers)
 
@@ -178,9 +178,9 @@ def _mapped(
         schedule = _schedule(scop, dependences, options, together=together)
         mapping = map_to_gpu(scop, schedule, options, inside=together)
         buffers = contract_in_threads(scop, mapping, temporaries)
-        held = {each.array.name for each in buffers}
-        private = tuple(each for each in find_private(mapping, dependences) if each.name not in held)
-        own = [each.array for each in dependences.private if each.array.name in held]
+        contracted = {each.array.name for each in buffers}
+        private = tuple(each for each in find_private(mapping, dependences) if each.name not in contracted)
+        own = [each.array for each in dependences.private if each.array.name in contracted]
         try:
             _prove(scop, mapping, dependences, (*private, *own))
         except IllegalSchedule:

@@ -20,13 +20,13 @@ def consecutive_member(scop: Scop, band: isl.ScheduleNode, members: Sequence[int
     """
     prefix = band.get_prefix_schedule_union_map()
     outer = band.get_schedule_depth()
-    dates = {
+    by_statement = {
         each.get_tuple_name(isl.dim_type.in_): each
         for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
     }
     scores = dict.fromkeys(members, 0)
     for statement in scop.statements:
-        date = dates.get(statement.name)
+        date = by_statement.get(statement.name)
         if date is None:
             continue
         for access in statement.accesses:

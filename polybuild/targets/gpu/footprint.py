@@ -60,5 +60,5 @@ def _largest(values: isl.Set, bound: isl.Aff, position: int) -> int | None:
     """How far the last dimension of ``values`` goes above ``bound``; None if there is no limit."""
     space = isl.LocalSpace.from_space(values.get_space())
     distance = isl.Aff.var_on_domain(space, _set, position).sub(bound)
-    most = values.max_val(distance)
-    return most.to_python() if most.is_int() else None
+    farthest = values.max_val(distance)
+    return farthest.to_python() if farthest.is_int() else None

@@ -30,8 +30,8 @@ def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
     """
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
     values = points.band_get_partial_schedule_union_map()
-    dates = maps_of(prefix_of(mark).flat_range_product(values))
-    exist = functools.reduce(isl.Set.intersect, [each.range() for each in dates]).coalesce()
+    prefixes = maps_of(prefix_of(mark).flat_range_product(values))
+    exist = functools.reduce(isl.Set.intersect, [each.range() for each in prefixes]).coalesce()
     to_tile = _to_tile(exist.get_space(), mark.get_schedule_depth(), kernel)
     tiles = exist.apply(to_tile)
     missing = tiles.apply(to_tile.reverse()).subtract(exist)

@@ -33,7 +33,7 @@ from polybuild.targets.device import (
     Tile,
     Transfer,
 )
-from polybuild.targets.gpu.copies import add_barrier, add_copy, add_transfer, elements_of, owned
+from polybuild.targets.gpu.copy_statements import add_barrier, add_copy, add_transfer, elements_of, owned
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
@@ -56,12 +56,12 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> Ker
         hosts[mark] = prefix_of(node)
         tiles[mark] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
-        apart = full_tiles(node, kernel) if unrolled else None
+        whole_tiles = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
         root = filler.fill(root, kernel, tiles[mark])
-        if apart is not None:
+        if whole_tiles is not None:
             root = mark_tiles(root, kernel)
-            full[kernel.mark(MarkKind.FULL_TILE)] = apart
+            full[kernel.mark(MarkKind.FULL_TILE)] = whole_tiles
     return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
 
 
@@ -145,8 +145,8 @@ def _tiles(band: isl.ScheduleNode, position: int) -> isl.Map:
 
 def _first_tile(band: isl.ScheduleNode, position: int) -> int:
     """The tile of the first block: the first there ever is where that is a negative number, else 0."""
-    least = _tiles(band, position).lexmin_pw_multi_aff().get_pw_aff(0).min_val()
-    return min(0, least.to_python()) if least.is_int() else 0
+    minimum = _tiles(band, position).lexmin_pw_multi_aff().get_pw_aff(0).min_val()
+    return min(0, minimum.to_python()) if minimum.is_int() else 0
 
 
 def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
@@ -154,8 +154,8 @@ def _grid(mark: isl.ScheduleNode, position: int, axis: Axis) -> isl.PwAff:
     band = mark.child(0)
     tiles, first = _tiles(band, position), _first_tile(band, position)
     size = isl.PwAff.val_on_domain(time_stamps_of(mark), isl.Val(axis.size))
-    least = tiles.lexmin_pw_multi_aff().get_pw_aff(0).add_constant_val(isl.Val(-first))
-    if not least.nonneg_set().is_equal(tiles.domain()):
+    minimum = tiles.lexmin_pw_multi_aff().get_pw_aff(0).add_constant_val(isl.Val(-first))
+    if not minimum.nonneg_set().is_equal(tiles.domain()):
         return size
     last = tiles.lexmax_pw_multi_aff().get_pw_aff(0)
     return last.add_constant_val(isl.Val(1 - first)).min(size).coalesce()

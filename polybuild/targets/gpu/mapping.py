@@ -30,8 +30,8 @@ _REUSING_BLOCKS = {1: (64,), 2: (16, 16), 3: (4, 4, 32)}
 _SEQUENTIAL = {1: 32, 2: 16, 3: 16}
 # Blocks of one dimension, two and three: what has more tiles wraps around.
 _GRIDS = {1: (32768,), 2: (256, 256), 3: (64, 64, 64)}
-# The most threads that every device runs in one block.
-MOST_THREADS = 1024
+# The maximum number of threads in a block that every device runs.
+MAXIMUM_THREADS = 1024
 
 
 def tile_sizes(parallel: int, sequential: int, options: Options) -> tuple[int, ...]:
@@ -53,17 +53,17 @@ def block_sizes(parallel: int, tile: tuple[int, ...], options: Options) -> tuple
     sizes = [min(pair) for pair in zip(wanted, tile[:parallel], strict=True)]
     for position in range(parallel):
         others = math.prod(sizes[:position] + sizes[position + 1 :])
-        sizes[position] = max(1, min(sizes[position], MOST_THREADS // others))
+        sizes[position] = max(1, min(sizes[position], MAXIMUM_THREADS // others))
     return tuple(sizes)
 
 
 def grid_sizes(parallel: int, options: Options) -> tuple[int, ...]:
-    """The most blocks along each mapped loop."""
+    """The maximum number of blocks along each mapped loop."""
     given = options.grid_sizes[:parallel]
     return given + (given[-1],) * (parallel - len(given)) if given else _GRIDS[parallel]
 
 
-_MOST_AXES = 3
+_MAXIMUM_AXES = 3
 
 
 def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: bool = False) -> GpuMapping:
@@ -74,12 +74,12 @@ def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: 
     are sequential are below those of the threads: each thread comes to an end for one point of these
     before it begins with the next.
     """
-    mapper = _Mapper(scop, options, inside=inside)
+    mapper = _KernelMapper(scop, options, inside=inside)
     root = mapper.map(schedule.get_root())
     return GpuMapping(root.get_schedule(), tuple(mapper.kernels))
 
 
-class _Mapper:
+class _KernelMapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
     def __init__(self, scop: Scop, options: Options, *, inside: bool) -> None:
@@ -118,7 +118,7 @@ class _Mapper:
             node, members = node.band_split(1), 1
         mapped = coincident_members(node)
         x = consecutive_member(self._scop, node, mapped)
-        mapped = [*(each for each in mapped if each != x), x][-_MOST_AXES:]
+        mapped = [*(each for each in mapped if each != x), x][-_MAXIMUM_AXES:]
         others = [each for each in range(members) if each not in mapped]
         node = permute(node, [*mapped, *others])
         count = len(mapped)

@@ -29,7 +29,7 @@ from polybuild.targets.gpu.tree import find_mark, prefix_of
 
 # What every device has for the blocks of one kernel, in bytes, and the registers a thread may hold.
 SHARED_BYTES = 48 * 1024
-_MOST_REGISTERS = 32
+_MAXIMUM_REGISTERS = 32
 
 
 def place(scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array]) -> tuple[Tile, ...]:
@@ -90,7 +90,7 @@ class _Placer:
         self._outer, self._inner = (_by_statement(prefix_of(node)) for node in (outer, inner))
         self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()
         prefix = self._points.get_prefix_schedule_union_map()
-        self._dates = _by_statement(prefix.flat_range_product(self._points.get_subtree_schedule_union_map()))
+        self._stamps = _by_statement(prefix.flat_range_product(self._points.get_subtree_schedule_union_map()))
         self._x = self._points.get_schedule_depth() + len(kernel.threads) - 1
         partial = self._points.band_get_partial_schedule_union_map()
         self._partial = _by_statement(partial)
@@ -114,7 +114,7 @@ class _Placer:
         if not all(map(_is_plain, references)) or any(size % axis.size for size, axis in strips):
             return None
         sizes = tuple(size // axis.size for size, axis in strips)
-        if functools.reduce(int.__mul__, sizes) > _MOST_REGISTERS:
+        if functools.reduce(int.__mul__, sizes) > _MAXIMUM_REGISTERS:
             return None
         nodes = {id(each.access.node) for each in references}
         if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():
@@ -151,10 +151,10 @@ class _Placer:
 
     def _tile(self, array: Array, references: list[KernelAccess]) -> SharedTile | None:
         tiles = []
-        for dates in (self._outer, self._inner):
+        for prefixes in (self._outer, self._inner):
             touched = union_of(
                 [
-                    dates[each.statement.name].reverse().apply_range(relation_of(each, self._scop))
+                    prefixes[each.statement.name].reverse().apply_range(relation_of(each, self._scop))
                     for each in references
                 ]
             )
@@ -187,14 +187,14 @@ class _Placer:
         )
 
     def _touched_by(
-        self, points: Mapping[str, isl.Map], dates: Mapping[str, isl.Map], references: list[KernelAccess]
+        self, points: Mapping[str, isl.Map], prefixes: Mapping[str, isl.Map], references: list[KernelAccess]
     ) -> isl.Map:
         """``{ [d0, ..., dn, p0, ...] -> [[d0, ..., dn] -> array[x0, ...]] }`` for the points of a thread."""
         return union_of(
             [
                 points[each.statement.name]
                 .reverse()
-                .apply_range(dates[each.statement.name].range_product(relation_of(each, self._scop)))
+                .apply_range(prefixes[each.statement.name].range_product(relation_of(each, self._scop)))
                 for each in references
             ]
         )
@@ -206,7 +206,7 @@ class _Placer:
 
     def _steps(self, reference: KernelAccess) -> list[int]:
         """By how much each subscript changes from a thread to the next; empty if that is not one number."""
-        return steps_along(reference.access, self._dates[reference.statement.name], self._x) or []
+        return steps_along(reference.access, self._stamps[reference.statement.name], self._x) or []
 
 
 def _functions(maps: Mapping[str, isl.Map]) -> dict[str, isl.PwMultiAff]:

@@ -33,9 +33,9 @@ def check_mapping(
     strict = without_private(dependences, tuple(array.name for array in owned))
     check_schedule(mapping.schedule, strict, scop.domain)
     together = same_launch(mapping, strict.validity)
-    apart = together.subtract(same_thread(mapping, together))
-    if not apart.is_empty():
-        raise IllegalSchedule(f"threads of one launch depend on each other: {apart}")
+    separated = together.subtract(same_thread(mapping, together))
+    if not separated.is_empty():
+        raise IllegalSchedule(f"threads of one launch depend on each other: {separated}")
     for each in strict.private:
         if not same_thread(mapping, each.flow).is_equal(each.flow):
             raise IllegalSchedule(f"a value of '{each.array.name}' leaves its thread")

@@ -21,7 +21,7 @@ from polybuild.targets.gpu.thread_legality import same_thread
 from polybuild.targets.gpu.tree import find_mark
 
 # that a thread keeps of one array
-MOST_ELEMENTS = 64
+MAXIMUM_ELEMENTS = 64
 
 
 def find_private(mapping: GpuMapping, dependences: Dependences) -> tuple[Array, ...]:
@@ -42,7 +42,7 @@ def _is_small(array: Array) -> bool:
         if size is None or size < 1:
             return False
         elements *= size
-    return elements <= MOST_ELEMENTS
+    return elements <= MAXIMUM_ELEMENTS
 
 
 def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[Array]) -> tuple[Buffer, ...]:
@@ -53,14 +53,14 @@ def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[A
     """
     buffers: list[Buffer] = []
     for array in temporaries:
-        found = first_buffer(_places(mapping), array, scop, Mark(MarkKind.BUFFER, len(buffers)))
-        if found is not None and found[1].cells <= MOST_ELEMENTS:
+        found = first_buffer(_scopes(mapping), array, scop, Mark(MarkKind.BUFFER, len(buffers)))
+        if found is not None and found[1].cells <= MAXIMUM_ELEMENTS:
             buffers.append(found[1])
     return tuple(buffers)
 
 
-def _places(mapping: GpuMapping) -> Iterator[isl.ScheduleNode]:
-    """The places in each kernel that one thread reaches alone, deepest first."""
+def _scopes(mapping: GpuMapping) -> Iterator[isl.ScheduleNode]:
+    """The scopes in each kernel that one thread reaches alone, deepest first."""
     for kernel in mapping.kernels:
         mark = find_mark(mapping.schedule.get_root(), kernel.mark())
         top = mark if kernel.is_serial else find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)

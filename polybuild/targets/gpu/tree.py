@@ -34,5 +34,5 @@ def prefix_of(node: isl.ScheduleNode) -> isl.UnionMap:
 
 def time_stamps_of(node: isl.ScheduleNode) -> isl.Set:
     """``{ [d0, ..., dn] }``: the iterations of the loops above ``node`` that reach it."""
-    dates = prefix_of(node).range()
-    return isl.Set.from_union_set(dates)
+    stamps = prefix_of(node).range()
+    return isl.Set.from_union_set(stamps)

@@ -8,10 +8,9 @@ from polybuild.targets.cpu.carried import (
     active_dependences,
     carries_nothing,
     fixed_around,
-    member_cost,
-    vector_candidates,
 )
 from polybuild.targets.cpu.strides import references
+from polybuild.targets.cpu.vectorise import member_cost, vector_candidates
 
 PARAMETERS = (
     "int n, double *restrict a, double A[restrict n][n],"

@@ -121,10 +121,10 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
     The whole box, as far as it lies in what goes to the device; where nothing
     does, the elements that the tile's references touch.
     """
-    dates = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix_of(node))}
+    prefixes = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix_of(node))}
     touched = union_of(
         [
-            dates[each.statement.name].reverse().apply_range(relation_of(each, scop))
+            prefixes[each.statement.name].reverse().apply_range(relation_of(each, scop))
             for each in tile.references
         ]
     )
@@ -154,17 +154,17 @@ def owned(
     """
     points = find_mark(root, kernel.mark(MarkKind.POINTS))
     here = points.child(0).child(0).get_domain()
-    dates = prefix_of(points).intersect_domain(here)
-    by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(dates)}
+    prefix = prefix_of(points).intersect_domain(here)
+    by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix)}
     strips = points.get_schedule_depth() - len(kernel.threads)
     fresh = None if initialised else _fresh_reads(tile, scop)
     loaded: list[isl.Map] = []
     stored: list[isl.Map] = []
     for each in tile.references:
-        date = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
-        loaded.append(date.reverse().apply_range(_old(each, fresh, scop)))
+        stamps = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
+        loaded.append(stamps.reverse().apply_range(_old(each, fresh, scop)))
         if each.access.kind is not AccessKind.READ:
-            stored.append(date.reverse().apply_range(relation_of(each, scop)))
+            stored.append(stamps.reverse().apply_range(relation_of(each, scop)))
     return union_of(loaded), union_of(stored) if stored else isl.Map.empty(loaded[0].get_space())
 
 

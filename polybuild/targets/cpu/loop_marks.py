@@ -1,0 +1,93 @@
+"""Marks on the loops that threads and vector units run, and the directives that these loops get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.poly.marks import Mark, MarkKind, insert_mark, mark_of
+from polybuild.schedule.legality import keeps_values, privatised
+from polybuild.scop.model import Array, Scop
+from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.reductions import Accumulators
+from polybuild.targets.model import LoopDirective
+
+
+class LoopMarker:
+    """Marks loops where their values allow it; ``directives`` says what stands before each marked loop.
+
+    With ``simd`` it marks loops for the vector unit, too.
+    """
+
+    def __init__(self, scop: Scop, dependences: Dependences, launches: LaunchModel, *, simd: bool) -> None:
+        self._dependences = dependences
+        self._launches = launches
+        self._simd = simd
+        self.directives: dict[Mark, LoopDirective] = {}
+        self.parallel_loops = 0
+        self.simd_loops = 0
+        self.accumulators = Accumulators(scop, dependences)
+
+    def parallel(self, node: isl.ScheduleNode, schedule: str = "") -> isl.ScheduleNode:
+        """Mark the first member of a band as the loop of the threads; returns the mark."""
+        private = privatised(node, self._dependences.private)
+        if not keeps_values(node, private):
+            return insert_mark(node, Mark(MarkKind.SERIAL))
+        node, accumulators = self.accumulators.above(node)
+        mark = Mark(MarkKind.PARALLEL, self.parallel_loops)
+        self.parallel_loops += 1
+        self.directives[mark] = LoopDirective(
+            node.get_schedule_depth(),
+            parallel=True,
+            schedule=schedule,
+            private=_with((), private),
+            accumulators=accumulators,
+            work=self._launches.run_time_work(node),
+            minimum_work=int(MIN_LAUNCH_WORK),
+        )
+        return insert_mark(node, mark)
+
+    def simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark a loop that carries no dependence."""
+        if not self._simd:
+            return node
+        private = privatised(node, self._dependences.private)
+        if not keeps_values(node, private):
+            return node
+        self.simd_loops += 1
+        outer = mark_of(node.parent())
+        if outer is not None:  # the loop of the threads is this very loop
+            directive = self.directives[outer]
+            self.directives[outer] = replace(
+                directive,
+                simd=True,
+                minimum_work=int(directive.minimum_work * VECTOR_GAIN),
+                private=_with(directive.private, private),
+            )
+            return node
+        node, accumulators = self.accumulators.above(node)
+        mark = Mark(MarkKind.SIMD, self.simd_loops)
+        self.directives[mark] = LoopDirective(
+            node.get_schedule_depth(),
+            simd=True,
+            independent=not private and not accumulators,
+            private=_with((), private),
+            accumulators=accumulators,
+        )
+        return insert_mark(node, mark)
+
+    def simd_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Mark the loops of a sequence, each for the vector unit."""
+        for index in range(node.n_children()):
+            loop = self.simd(node.child(index).child(0))
+            node = loop.ancestor(loop.get_tree_depth() - node.get_tree_depth())
+        return node
+
+
+def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:
+    """``arrays`` and those of ``private``, each once."""
+    found = {each.name: each for each in (*arrays, *(other.array for other in private))}
+    return tuple(found.values())
