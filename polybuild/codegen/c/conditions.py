@@ -140,8 +140,8 @@ class ConditionPrinter:
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
-        known = _known_instances(work)
-        if min_work == 0 or not work or (known is not None and known >= min_work):
+        constant = _constant_instances(work)
+        if min_work == 0 or not work or (constant is not None and constant >= min_work):
             return []
 
         def text(printer: ExpressionPrinter, _: Sizes) -> str:
@@ -151,7 +151,7 @@ class ConditionPrinter:
 
     def enough_work(self, directive: LoopDirective) -> str | None:
         """Whether the loop of ``directive`` has work for several threads; None where it certainly has."""
-        if not directive.work or _known_instances(directive.work) is not None:
+        if not directive.work or _constant_instances(directive.work) is not None:
             return None
         return f"{self.instances(directive.work)} >= {directive.minimum_work}"
 
@@ -196,11 +196,11 @@ def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 
 def has_too_little_work(directive: LoopDirective) -> bool:
     """Whether the work of a loop is a constant, and not worth starting threads for."""
-    known = _known_instances(directive.work) if directive.work else None
-    return known is not None and known < directive.minimum_work
+    constant = _constant_instances(directive.work) if directive.work else None
+    return constant is not None and constant < directive.minimum_work
 
 
-def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
+def _constant_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
     """The sum over the statements of the products of their trip counts, if these are constants."""
     total = 0.0
     for counts in work:
@@ -208,10 +208,10 @@ def _known_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
         for each in counts:
             if not each.is_cst():  # isl has no extremes of expressions with integer divisions
                 return None
-            least, most = each.min_val(), each.max_val()
-            if not (least.is_int() and most.is_int() and least.eq(most)):
+            minimum, maximum = each.min_val(), each.max_val()
+            if not (minimum.is_int() and maximum.is_int() and minimum.eq(maximum)):
                 return None
-            product *= max(0, most.to_python())
+            product *= max(0, maximum.to_python())
         total += product
     return total
 
