@@ -11,7 +11,7 @@ import islpy as isl
 
 from polybuild.codegen.c.accumulators import AccumulatorPlaces
 from polybuild.codegen.c.buffers import NamedBuffer
-from polybuild.codegen.c.callbacks import Failures
+from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly.marks import Mark
@@ -104,72 +104,72 @@ def build_ast(
     What ``buffers`` stand for is accessed there; ``registers`` and ``accumulators`` are those among
     its marks.
     """
-    statements = {statement.name: statement for statement in scop.statements}
-    held = {each.buffer.array.name: each for each in buffers}
-    instances: dict[str, Instance] = {}
-    dynamic: dict[str, RestoredLoop] = {}
-    vectors: dict[str, Lanes | Move | Packing] = {}
-    tiles = Tiles(registers)
-    within: list[RegisterTile] = []
-    places = AccumulatorPlaces(accumulators)
-    failures = Failures()
-    unnamed = isl.Id("c")
+    builder = _AstBuilder(scop, buffers, registers, accumulators)
+    root = generate_ast(scop.context, schedule, builder)
+    return GeneratedAst(
+        root, builder.instances, builder.dynamic, builder.vectors, builder.tiles, builder.accumulators
+    )
 
-    def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        with failures:
-            called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
-            vector = tiles.at(called, within, build)
-            if vector is None:
-                name = f"instance{len(instances)}"
-                instances[name] = instance_at(statements[called], build, held)
-            else:
-                name = f"vector{len(vectors)}"
-                vectors[name] = vector
-            return node.set_annotation(isl.Id(name))
-        return node
 
-    def before_for(build: isl.AstBuild) -> isl.Id:
-        with failures:
-            restored = restored_loop(build, statements)
-            if restored is None:
-                return isl.Id(_counter_name(build, statements))
-            dynamic[name := f"dynamic{len(dynamic)}"] = restored
-            return isl.Id(name)
-        return unnamed
+class _AstBuilder(AstCallbacks):
+    """Annotates the nodes of an AST, and keeps what the annotations mean."""
 
-    def before_mark(mark: isl.Id, build: isl.AstBuild) -> None:
-        with failures:
-            within.extend(tiles.entered(Mark.of_id(mark)))
-            places.enter(Mark.of_id(mark), build)
+    def __init__(
+        self,
+        scop: Scop,
+        buffers: Sequence[NamedBuffer],
+        registers: Sequence[RegisterTile],
+        accumulators: Sequence[Accumulator],
+    ) -> None:
+        self._statements = {statement.name: statement for statement in scop.statements}
+        self._buffers = {each.buffer.array.name: each for each in buffers}
+        self._within: list[RegisterTile] = []  # the register tiles whose marks are around
+        self.instances: dict[str, Instance] = {}
+        self.dynamic: dict[str, RestoredLoop] = {}
+        self.vectors: dict[str, Lanes | Move | Packing] = {}
+        self.tiles = Tiles(registers)
+        self.accumulators = AccumulatorPlaces(accumulators)
 
-    def after_mark(node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
-        with failures:
-            del within[len(within) - len(tiles.entered(Mark.of_id(node.mark_get_id()))) :]
-            return places.leave(node)
-        return node
+    def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        """Find what stands at a statement instance."""
+        called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+        vector = self.tiles.at(called, self._within, build)
+        if vector is None:
+            name = f"instance{len(self.instances)}"
+            self.instances[name] = instance_at(self._statements[called], build, self._buffers)
+        else:
+            name = f"vector{len(self.vectors)}"
+            self.vectors[name] = vector
+        return node.set_annotation(isl.Id(name))
 
-    build = isl.AstBuild.from_context(scop.context)
-    build, at_handle = build.set_at_each_domain(at_domain)
-    build, for_handle = build.set_before_each_for(before_for)
-    build, before_handle = build.set_before_each_mark(before_mark)
-    build, after_handle = build.set_after_each_mark(after_mark)
-    with failures:
-        root = build.node_from_schedule(schedule)
-    # isl keeps no reference to the callbacks: they had to live until here
-    del at_handle, for_handle, before_handle, after_handle
-    failures.check()
-    return GeneratedAst(root, instances, dynamic, vectors, tiles, places)
+    def before_for(self, build: isl.AstBuild) -> isl.Id:
+        """A name for a loop's counter, or that of the loop with dynamic bounds that it is."""
+        restored = restored_loop(build, self._statements)
+        if restored is None:
+            return isl.Id(_counter_name(build, self._statements))
+        self.dynamic[name := f"dynamic{len(self.dynamic)}"] = restored
+        return isl.Id(name)
+
+    def before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
+        """Go below a mark, which register tiles and accumulators may begin at."""
+        self._within.extend(self.tiles.entered(Mark.of_id(mark)))
+        self.accumulators.enter(Mark.of_id(mark), build)
+
+    def after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
+        """Come back from below a mark."""
+        del self._within[len(self._within) - len(self.tiles.entered(Mark.of_id(node.mark_get_id()))) :]
+        return self.accumulators.leave(node)
 
 
 _NOTHING: Mapping[str, NamedBuffer] = MappingProxyType({})
 
 
 def instance_at(
-    statement: Statement, build: isl.AstBuild, held: Mapping[str, NamedBuffer] = _NOTHING
+    statement: Statement, build: isl.AstBuild, buffers: Mapping[str, NamedBuffer] = _NOTHING
 ) -> Instance:
     """The statement's counters and accesses in terms of the loops that ``build`` has made so far.
 
-    Accesses of arrays that are ``held`` in buffers go there.
+    Accesses of the arrays, by name, that ``buffers`` stand for go there.
     """
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse())
@@ -185,7 +185,7 @@ def instance_at(
     here = schedule.domain()
 
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
-        buffer = held.get(access.array.name)
+        buffer = buffers.get(access.array.name)
         if buffer is None:
             element = isl.PwMultiAff.from_map(access.relation)
         else:
@@ -201,7 +201,7 @@ def instance_at(
     never: list[Access] = []
     for access in affine:
         (never if access.relation.domain().is_disjoint(here) else made).append(access)
-    missing = tuple(each for each in never if each.array.name in held)
+    missing = tuple(each for each in never if each.array.name in buffers)
     return Instance(statement, iterators, tuple(map(place, made)), here, missing)
 
 

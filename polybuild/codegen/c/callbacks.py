@@ -1,4 +1,4 @@
-"""What isl calls back while it generates code.
+"""Generating an AST with isl, which calls back for each loop, mark and statement.
 
 No exception may leave a callback: isl would go on with a tree that has holes. Nor can anything be made
 for isl there once its budget is spent, so what is handed back after a failure was there before.
@@ -7,6 +7,8 @@ for isl there once its budget is spent, so what is handed back after a failure w
 from __future__ import annotations
 
 import traceback
+
+import islpy as isl
 
 
 class Failures:
@@ -38,3 +40,59 @@ def _detached(error: Exception) -> Exception:
     error.add_note("".join(traceback.format_tb(error.__traceback__)))
     error.__context__ = None
     return error.with_traceback(None)
+
+
+class AstCallbacks:
+    """What isl calls back while it generates an AST; what is not overridden changes nothing."""
+
+    def at_domain(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
+        """The node for the statement instance that isl made ``node`` of."""
+        return node
+
+    def before_for(self, _build: isl.AstBuild) -> isl.Id:
+        """The annotation of the loop that is begun."""
+        return isl.Id("c")
+
+    def before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
+        """Begin what is below ``mark``."""
+
+    def after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
+        """The node for the mark that isl made ``node`` of."""
+        return node
+
+
+def generate_ast(context: isl.Set, schedule: isl.Schedule, callbacks: AstCallbacks) -> isl.AstNode:
+    """Isl's AST of ``schedule`` for the parameters in ``context``; raises what ``callbacks`` raised."""
+    failures = Failures()
+    unnamed = isl.Id("c")
+
+    def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        with failures:
+            return callbacks.at_domain(node, build)
+        return node
+
+    def before_for(build: isl.AstBuild) -> isl.Id:
+        with failures:
+            return callbacks.before_for(build)
+        return unnamed
+
+    def before_mark(mark: isl.Id, build: isl.AstBuild) -> None:
+        with failures:
+            callbacks.before_mark(mark, build)
+
+    def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        with failures:
+            return callbacks.after_mark(node, build)
+        return node
+
+    build = isl.AstBuild.from_context(context)
+    build, at_handle = build.set_at_each_domain(at_domain)
+    build, for_handle = build.set_before_each_for(before_for)
+    build, before_handle = build.set_before_each_mark(before_mark)
+    build, after_handle = build.set_after_each_mark(after_mark)
+    with failures:
+        root = build.node_from_schedule(schedule)
+    # isl keeps no reference to the callbacks: they had to live until here
+    del at_handle, for_handle, before_handle, after_handle
+    failures.check()
+    return root

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.codegen.c.ast import Instance, instance_at
 from polybuild.codegen.c.buffers import NamedBuffer
-from polybuild.codegen.c.callbacks import Failures
+from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly import spaces
@@ -73,63 +73,54 @@ class KernelAst:
 
 
 def build_kernel_ast(scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer] = ()) -> KernelAst:
-    """Generate the AST of ``tree``."""
-    statements = {statement.name: statement for statement in scop.statements}
-    held = {each.buffer.array.name: each for each in buffers}
-    instances: dict[str, Instance] = {}
-    launches: dict[str, Launch] = {}
-    placed: dict[str, tuple[Placed, ...]] = {}
-    copies: dict[str, AddedInstance] = {}
-    full: dict[str, isl.AstExpr] = {}
-    tiles = [tile for each in tree.tiles.values() for tile in each]
-    failures = Failures()
+    """Generate the AST of ``tree``; what ``buffers`` stand for is accessed there."""
+    builder = _KernelAstBuilder(scop, tree, buffers)
+    root = generate_ast(scop.context, tree.schedule, builder)
+    return KernelAst(root, builder.instances, builder.launches, builder.placed, builder.copies, builder.full)
 
-    def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        with failures:
-            called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
-            if called in tree.added:
-                name = f"copy{len(copies)}"
-                copies[name] = copy_at(tree.added[called], build)
-            else:
-                name = f"instance{len(instances)}"
-                instances[name] = instance_at(statements[called], build, held)
-                placed[name] = placed_at(called, tiles, build)
+
+class _KernelAstBuilder(AstCallbacks):
+    """Annotates the nodes of an AST with kernels, and keeps what the annotations mean."""
+
+    def __init__(self, scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer]) -> None:
+        self._tree = tree
+        self._statements = {statement.name: statement for statement in scop.statements}
+        self._buffers = {each.buffer.array.name: each for each in buffers}
+        self._tiles = [tile for each in tree.tiles.values() for tile in each]
+        self.instances: dict[str, Instance] = {}
+        self.launches: dict[str, Launch] = {}
+        self.placed: dict[str, tuple[Placed, ...]] = {}
+        self.copies: dict[str, AddedInstance] = {}
+        self.full: dict[str, isl.AstExpr] = {}
+
+    def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        """Find what stands at a statement instance, or at one of a statement that was added."""
+        called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+        if called in self._tree.added:
+            name = f"copy{len(self.copies)}"
+            self.copies[name] = copy_at(self._tree.added[called], build)
+        else:
+            name = f"instance{len(self.instances)}"
+            self.instances[name] = instance_at(self._statements[called], build, self._buffers)
+            self.placed[name] = placed_at(called, self._tiles, build)
+        return node.set_annotation(isl.Id(name))
+
+    def after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        """Find what begins at a mark: a tile that may be full, or a kernel."""
+        mark, tree = Mark.of_id(node.mark_get_id()), self._tree
+        if mark in tree.full:
+            name = f"full{len(self.full)}"
+            self.full[name] = full_at(tree.full[mark], build)
             return node.set_annotation(isl.Id(name))
-        return node
-
-    def after_mark(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-        with failures:
-            mark = Mark.of_id(node.mark_get_id())
-            if mark in tree.full:
-                name = f"full{len(full)}"
-                full[name] = full_at(tree.full[mark], build)
-                return node.set_annotation(isl.Id(name))
-            if mark not in tree.grids:
-                return node.set_annotation(isl.Id(NO_LAUNCH))
-            name = f"launch{len(launches)}"
-            values = build.get_schedule().reverse().apply_range(tree.hosts[mark])
-            loops = _function(isl.Map.from_union_map(values))
-            grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[mark])
-            launches[name] = Launch(mark, tuple(build.expr_from_pw_aff(each) for each in grid))
-            return node.set_annotation(isl.Id(name))
-        return node
-
-    unnamed = isl.Id("c")
-
-    def before_for(_: isl.AstBuild) -> isl.Id:
-        with failures:
-            return isl.Id("c")
-        return unnamed
-
-    build = isl.AstBuild.from_context(scop.context)
-    build, at_handle = build.set_at_each_domain(at_domain)
-    build, for_handle = build.set_before_each_for(before_for)
-    build, mark_handle = build.set_after_each_mark(after_mark)
-    with failures:
-        root = build.node_from_schedule(tree.schedule)
-    del at_handle, for_handle, mark_handle  # they had to live until here
-    failures.check()
-    return KernelAst(root, instances, launches, placed, copies, full)
+        if mark not in tree.grids:
+            return node.set_annotation(isl.Id(NO_LAUNCH))
+        name = f"launch{len(self.launches)}"
+        loops = _function(
+            isl.Map.from_union_map(build.get_schedule().reverse().apply_range(tree.hosts[mark]))
+        )
+        grid = (each.pullback_pw_multi_aff(loops) for each in tree.grids[mark])
+        self.launches[name] = Launch(mark, tuple(build.expr_from_pw_aff(each) for each in grid))
+        return node.set_annotation(isl.Id(name))
 
 
 def full_at(full: FullTiles, build: isl.AstBuild) -> isl.AstExpr:
@@ -144,14 +135,14 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
     Those that the instances here never make, on the side of a choice that is impossible, find none.
     """
     found = []
-    dates = isl.Map.from_union_map(build.get_schedule())
-    here = dates.domain()
-    to_instance = isl.PwMultiAff.from_map(dates.reverse())
+    schedule = isl.Map.from_union_map(build.get_schedule())
+    here = schedule.domain()
+    to_instance = isl.PwMultiAff.from_map(schedule.reverse())
     for tile in tiles:
         for each in tile.references:
             if each.statement.name != statement or each.access.relation.domain().is_disjoint(here):
                 continue
-            loops = _loops(tile.loops[statement], dates)
+            loops = _loops(tile.loops[statement], schedule)
             if isinstance(tile, SharedTile):
                 element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
                 places = _in_box(tile, _functions(element), loops)
@@ -162,13 +153,13 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
     return tuple(found)
 
 
-def _loops(loops: isl.PwMultiAff, dates: isl.Map) -> isl.PwMultiAff:
+def _loops(loops: isl.PwMultiAff, schedule: isl.Map) -> isl.PwMultiAff:
     """The loops around an instance in terms of those that isl generated.
 
     It generates none where the value is known, and its dimensions are not numbered as ours.
     What equals one of them, or a number, is found by what is known of all.
     """
-    return _function(dates.reverse().apply_range(isl.Map.from_pw_multi_aff(loops)))
+    return _function(schedule.reverse().apply_range(isl.Map.from_pw_multi_aff(loops)))
 
 
 def _function(values: isl.Map) -> isl.PwMultiAff:
