@@ -14,7 +14,7 @@ from polybuild.driver import region as regions
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.program_point import ProgramPoint
-from polybuild.targets.cpu import choice, mapping
+from polybuild.targets.cpu import mapping, schedule_choice
 
 NOT_PLANTED = 99
 """Exit code of a process in which there is no place for a fault any more."""
@@ -69,13 +69,13 @@ def drop_false_dependences() -> None:
 @_fault
 def scheduler_forgets() -> None:
     """isl's scheduler does not get the anti and output dependences; the proof, which does, has to refuse."""
-    compute = choice.compute_schedule
+    compute = schedule_choice.compute_schedule
 
     def forgetful(scop: object, dependences: dependences.Dependences, *rest: object) -> isl.Schedule:
         nothing = isl.UnionMap.empty(dependences.false.get_space())
         return compute(scop, dataclasses.replace(dependences, false=nothing), *rest)
 
-    _replace(choice, "compute_schedule", forgetful)
+    _replace(schedule_choice, "compute_schedule", forgetful)
 
 
 @_fault

@@ -18,9 +18,9 @@ from polybuild.scop.model import Array, Scop
 from polybuild.storage.expansion import expand, worth_expanding
 from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.carried import is_chain
-from polybuild.targets.cpu.choice import fused
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.scalars import promote
+from polybuild.targets.cpu.schedule_choice import fused
 from polybuild.targets.cpu.strides import Stride, references
 
 # isl's operations that a trial may take, and how many arrays are tried.

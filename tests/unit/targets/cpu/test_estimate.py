@@ -9,8 +9,8 @@ from contexts import context_of
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
-from polybuild.targets.cpu.choice import choose_schedule
 from polybuild.targets.cpu.estimate import estimate
+from polybuild.targets.cpu.schedule_choice import choose_schedule
 
 MATRICES = (
     "int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n], double *restrict x"

@@ -7,7 +7,7 @@ import pytest
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from polybuild.targets.cpu import choice
+from polybuild.targets.cpu import schedule_choice
 
 # with maximal fusion isl cannot "carry dependences" of the single element that is written
 ONE_ELEMENT = """\
@@ -24,7 +24,7 @@ void f(int n, int p) {
 @pytest.mark.parametrize("fails", [1, 2])
 def test_another_strategy_then_the_original_order(fails, tmp_path, monkeypatch):
     asked = []
-    compute_schedule = choice.compute_schedule
+    compute_schedule = schedule_choice.compute_schedule
 
     def fail(scop, dependences, fusion):
         asked.append(fusion)
@@ -32,12 +32,12 @@ def test_another_strategy_then_the_original_order(fails, tmp_path, monkeypatch):
             raise isl.Error
         return compute_schedule(scop, dependences, fusion)
 
-    monkeypatch.setattr(choice, "compute_schedule", fail)
+    monkeypatch.setattr(schedule_choice, "compute_schedule", fail)
     file = tmp_path / "one.c"
     file.write_text(ONE_ELEMENT)
     (region,) = compile_source(str(file), Options(fusion="depth"), ["gcc"], ["-O1"]).regions
     assert region.status == "transformed"
-    assert asked == [choice.Fusion.DEPTH, choice.Fusion.MIN]
+    assert asked == [schedule_choice.Fusion.DEPTH, schedule_choice.Fusion.MIN]
 
 
 def test_a_region_that_the_scheduler_fails_on_is_transformed(tmp_path):
