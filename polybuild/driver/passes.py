@@ -37,9 +37,9 @@ from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.temporaries import refusals, temporaries
-from polybuild.targets.cpu.choice import choose_schedule
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
+from polybuild.targets.cpu.schedule_choice import choose_schedule
 from polybuild.targets.lookup import TARGETS
 
 OPERATIONS = 10_000_000

@@ -22,17 +22,32 @@ class ImageError(PolybuildError):
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceLimits:
+    """What a kernel may use on every device of a target.
+
+    ``block_threads`` is the maximum number of threads in a block, ``shared_bytes`` the memory that these
+    share, ``thread_registers`` how many elements of an array a thread may keep in registers.
+    """
+
+    block_threads: int
+    shared_bytes: int
+    thread_registers: int
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A machine: ``name`` is what ``Options.backend`` calls it, ``title`` what people do.
 
     Regions are mapped on the cores of the host for every target (see ``targets.cpu``), as a device may be
     missing when the program runs. A target with kernels maps them on its device, too, and answers how
-    these are spelled (``language``) and compiled. This class answers for those without.
+    these are spelled (``language``), what they may use (``limits``) and how they are compiled. This class
+    answers for those without.
     """
 
     name: str
     title: str
     language: KernelLanguage | None = None
+    limits: DeviceLimits | None = None
 
     @property
     def has_kernels(self) -> bool:

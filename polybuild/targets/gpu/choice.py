@@ -22,6 +22,7 @@ from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.index_limit import index_limit
@@ -43,6 +44,8 @@ def plan_for_gpu(
     scop: Scop,
     dependences: Dependences,
     options: Options,
+    limits: DeviceLimits,
+    *,
     live_out: frozenset[str] | None = None,
     temporaries: Sequence[Array] = (),
 ) -> DevicePlan:
@@ -53,7 +56,7 @@ def plan_for_gpu(
     """
     _require_plain_arrays(scop)
     _require_static_bounds(scop)
-    chosen = _choose(scop, dependences, options, temporaries)
+    chosen = _choose(scop, dependences, options, limits, temporaries)
     mapping, private = chosen.mapping, chosen.private
     if all(kernel.is_serial for kernel in mapping.kernels):
         raise Unsupported("device", "no loop of this region is parallel", scop.location, "")
@@ -71,7 +74,7 @@ def plan_for_gpu(
     )
     dead = frozenset(each.name for each in temporaries) if live_out is not None else frozenset()
     transfers = find_transfers(scop, dependences, buffers, live_out, dead)
-    tree = lower(scop, mapping, transfers)
+    tree = lower(scop, mapping, transfers, limits)
     check_barriers(tree, mapping.kernels)
     return DevicePlan(
         tree,
@@ -137,13 +140,15 @@ class _Chosen:
         return found
 
 
-def _choose(scop: Scop, dependences: Dependences, options: Options, temporaries: Sequence[Array]) -> _Chosen:
+def _choose(
+    scop: Scop, dependences: Dependences, options: Options, limits: DeviceLimits, temporaries: Sequence[Array]
+) -> _Chosen:
     """The kernels of the usual order, or of one in which the threads keep more of ``temporaries``."""
-    usual = _mapped(scop, dependences, options, temporaries)
+    usual = _mapped(scop, dependences, options, limits, temporaries)
     free = options.schedule == options.fusion == "auto"
     if len(usual.buffers) == len(temporaries) or not free:
         return usual
-    mapped = partial(_mapped, scop, dependences, options, temporaries, together=True)
+    mapped = partial(_mapped, scop, dependences, options, limits, temporaries, together=True)
     try:
         other = found_within(_CONTRACTION_OPERATIONS, mapped)
     except (IllegalSchedule, IllegalStorage):
@@ -165,6 +170,7 @@ def _mapped(
     scop: Scop,
     dependences: Dependences,
     options: Options,
+    limits: DeviceLimits,
     temporaries: Sequence[Array],
     *,
     together: bool = False,
@@ -176,7 +182,7 @@ def _mapped(
     """
     while True:
         schedule = _schedule(scop, dependences, options, together=together)
-        mapping = map_to_gpu(scop, schedule, options, inside=together)
+        mapping = map_to_gpu(scop, schedule, options, limits, inside=together)
         buffers = contract_in_threads(scop, mapping, temporaries)
         contracted = {each.array.name for each in buffers}
         private = tuple(each for each in find_private(mapping, dependences) if each.name not in contracted)

@@ -21,6 +21,7 @@ from polybuild.poly.marks import Mark, MarkKind, is_mark
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import is_band, member
 from polybuild.scop.model import Scop
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import (
     AddedStatement,
     Axis,
@@ -40,7 +41,7 @@ from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 
-def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> KernelTree:
+def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer], limits: DeviceLimits) -> KernelTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads."""
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
@@ -54,7 +55,7 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer]) -> Ker
         node = find_mark(root, mark)
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
-        tiles[mark] = place(scop, mapping, kernel, arrays) if _is_whole(node, scop) else ()
+        tiles[mark] = place(scop, mapping, kernel, arrays, limits) if _is_whole(node, scop) else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()

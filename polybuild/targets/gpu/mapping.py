@@ -17,6 +17,7 @@ from polybuild.options import Options
 from polybuild.poly.marks import MarkKind, insert_mark
 from polybuild.poly.trees import descendants, is_band, node_kind
 from polybuild.scop.model import Scop
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Axis, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member
 from polybuild.targets.gpu.model import GpuMapping
@@ -30,8 +31,6 @@ _REUSING_BLOCKS = {1: (64,), 2: (16, 16), 3: (4, 4, 32)}
 _SEQUENTIAL = {1: 32, 2: 16, 3: 16}
 # Blocks of one dimension, two and three: what has more tiles wraps around.
 _GRIDS = {1: (32768,), 2: (256, 256), 3: (64, 64, 64)}
-# The maximum number of threads in a block that every device runs.
-MAXIMUM_THREADS = 1024
 
 
 def tile_sizes(parallel: int, sequential: int, options: Options) -> tuple[int, ...]:
@@ -44,8 +43,10 @@ def tile_sizes(parallel: int, sequential: int, options: Options) -> tuple[int, .
     return outer + (_SEQUENTIAL[parallel],) * sequential
 
 
-def block_sizes(parallel: int, tile: tuple[int, ...], options: Options) -> tuple[int, ...]:
-    """Threads along each mapped loop: no more than a tile has points, and no more than fit in a block."""
+def block_sizes(
+    parallel: int, tile: tuple[int, ...], options: Options, block_threads: int
+) -> tuple[int, ...]:
+    """Threads along each mapped loop: no more than a tile has points, and ``block_threads`` in all."""
     wanted = options.block_sizes[-parallel:]
     if not wanted:
         wanted = _REUSING_BLOCKS[parallel] if len(tile) > parallel else _STREAMING[parallel]
@@ -53,7 +54,7 @@ def block_sizes(parallel: int, tile: tuple[int, ...], options: Options) -> tuple
     sizes = [min(pair) for pair in zip(wanted, tile[:parallel], strict=True)]
     for position in range(parallel):
         others = math.prod(sizes[:position] + sizes[position + 1 :])
-        sizes[position] = max(1, min(sizes[position], MAXIMUM_THREADS // others))
+        sizes[position] = max(1, min(sizes[position], block_threads // others))
     return tuple(sizes)
 
 
@@ -66,7 +67,9 @@ def grid_sizes(parallel: int, options: Options) -> tuple[int, ...]:
 _MAXIMUM_AXES = 3
 
 
-def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: bool = False) -> GpuMapping:
+def map_to_gpu(
+    scop: Scop, schedule: isl.Schedule, options: Options, limits: DeviceLimits, *, inside: bool = False
+) -> GpuMapping:
     """Choose the kernels of ``schedule``, tile them and mark what they are.
 
     The tree still runs every instance once, in an order that ``check_schedule``
@@ -74,7 +77,7 @@ def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: 
     are sequential are below those of the threads: each thread comes to an end for one point of these
     before it begins with the next.
     """
-    mapper = _KernelMapper(scop, options, inside=inside)
+    mapper = _KernelMapper(scop, options, limits, inside=inside)
     root = mapper.map(schedule.get_root())
     return GpuMapping(root.get_schedule(), tuple(mapper.kernels))
 
@@ -82,9 +85,10 @@ def map_to_gpu(scop: Scop, schedule: isl.Schedule, options: Options, *, inside: 
 class _KernelMapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
-    def __init__(self, scop: Scop, options: Options, *, inside: bool) -> None:
+    def __init__(self, scop: Scop, options: Options, limits: DeviceLimits, *, inside: bool) -> None:
         self._scop = scop
         self._options = options
+        self._limits = limits
         self._inside = inside
         self.kernels: list[Kernel] = []
 
@@ -128,7 +132,7 @@ class _KernelMapper:
         kernel = Kernel(
             len(self.kernels),
             _axes("b", grid_sizes(count, self._options)),
-            _axes("t", block_sizes(count, sizes, self._options)),
+            _axes("t", block_sizes(count, sizes, self._options, self._limits.block_threads)),
             sizes,
         )
         self.kernels.append(kernel)

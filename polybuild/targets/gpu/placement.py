@@ -21,22 +21,21 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Box, Kernel, KernelAccess, SharedTile, ThreadTile, Tile
 from polybuild.targets.gpu.coalescing import steps_along
 from polybuild.targets.gpu.footprint import box_of
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 
-# What every device has for the blocks of one kernel, in bytes, and the registers a thread may hold.
-SHARED_BYTES = 48 * 1024
-_MAXIMUM_REGISTERS = 32
 
-
-def place(scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array]) -> tuple[Tile, ...]:
+def place(
+    scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array], limits: DeviceLimits
+) -> tuple[Tile, ...]:
     """The tiles of ``kernel``; ``arrays`` are those in the device's memory."""
     if kernel.is_serial:
         return ()
-    placer = _Placer(scop, mapping, kernel)
+    placer = _Placer(scop, mapping, kernel, limits.thread_registers)
     registers: list[Tile] = []
     shared: list[SharedTile] = []
     for array in arrays:
@@ -49,14 +48,17 @@ def place(scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Arra
                 registers.append(tile)
         else:
             shared += placer.shared(array, references)
-    chosen = [replace(tile, name=f"{tile.name}{index}") for index, tile in enumerate(_within_budget(shared))]
+    chosen = [
+        replace(tile, name=f"{tile.name}{index}")
+        for index, tile in enumerate(_within_budget(shared, limits.shared_bytes))
+    ]
     return (*registers, *chosen)
 
 
-def _within_budget(tiles: list[SharedTile]) -> list[SharedTile]:
-    """The smaller of ``tiles``, as many as fit."""
+def _within_budget(tiles: list[SharedTile], size: int) -> list[SharedTile]:
+    """The smaller of ``tiles``, as many as fit in ``size`` bytes."""
     chosen: set[int] = set()
-    left = SHARED_BYTES
+    left = size
     for tile in sorted(tiles, key=bytes_of):
         if bytes_of(tile) <= left:
             chosen.add(id(tile))
@@ -80,10 +82,11 @@ def bytes_of(tile: SharedTile) -> int:
 class _Placer:
     """Places the references of one kernel; ``outer`` is below the blocks, ``inner`` above the threads."""
 
-    def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel) -> None:
+    def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel, thread_registers: int) -> None:
         mark = find_mark(mapping.schedule.get_root(), kernel.mark())
         self._scop = scop
         self._kernel = kernel
+        self._thread_registers = thread_registers
         self._points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
         inner = find_mark(mark, kernel.mark(MarkKind.THREADS))
         outer = mark.child(0).child(0)
@@ -114,7 +117,7 @@ class _Placer:
         if not all(map(_is_plain, references)) or any(size % axis.size for size, axis in strips):
             return None
         sizes = tuple(size // axis.size for size, axis in strips)
-        if functools.reduce(int.__mul__, sizes) > _MAXIMUM_REGISTERS:
+        if functools.reduce(int.__mul__, sizes) > self._thread_registers:
             return None
         nodes = {id(each.access.node) for each in references}
         if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():

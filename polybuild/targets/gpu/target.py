@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polybuild.targets.base import Target
+from polybuild.targets.base import DeviceLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
 from polybuild.targets.languages import CUDA_C, OPENCL_C
 
@@ -34,7 +34,10 @@ class DeviceTarget(Target):
         # isl is loaded for regions alone: a file that is found in the cache does without
         from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
 
-        return plan_for_gpu(scop, dependences, options, live_out, temporaries)
+        assert self.limits is not None  # noqa: S101 - every device has some
+        return plan_for_gpu(
+            scop, dependences, options, self.limits, live_out=live_out, temporaries=temporaries
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +60,8 @@ class CudaTarget(DeviceTarget):
         return build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
 
 
-CUDA = CudaTarget("cuda", "CUDA", CUDA_C)
-OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C)
+# What CUDA promises, and what devices of OpenCL have in practice.
+_LIMITS = DeviceLimits(block_threads=1024, shared_bytes=48 * 1024, thread_registers=32)
+
+CUDA = CudaTarget("cuda", "CUDA", CUDA_C, _LIMITS)
+OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C, _LIMITS)

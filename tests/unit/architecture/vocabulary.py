@@ -91,7 +91,6 @@ TERMS = ("instance coverage", "call site")
 
 EXCEPTIONS = {
     "report.explain.pictures.iterations: module iterations": "a picture of a nest's iterations",
-    "targets.gpu.copies: module copies": "copies between the memories of a device",
 }
 """Names that may stay, each with its reason."""
 

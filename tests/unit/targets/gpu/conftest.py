@@ -8,7 +8,7 @@ import pytest
 from polybuild.options import Options
 from polybuild.scop.model import Scop
 from polybuild.targets.device import DevicePlan, SharedTile, ThreadTile
-from polybuild.targets.gpu.choice import plan_for_gpu
+from polybuild.targets.gpu.target import CUDA
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,6 @@ def planned(model) -> Callable[..., Planned]:
     ) -> Planned:
         found = model(body, parameters, before=before)
         wanted = Options(**options)  # type: ignore[arg-type]
-        return Planned(found.scop, plan_for_gpu(found.scop, found.dependences, wanted, live_out))
+        return Planned(found.scop, CUDA.plan(found.scop, found.dependences, wanted, live_out, ()))
 
     return make

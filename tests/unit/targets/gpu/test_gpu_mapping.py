@@ -58,9 +58,9 @@ def test_no_more_blocks_than_tiles(planned, first, blocks):
 
 
 def test_blocks_fit_every_device():
-    assert block_sizes(3, (64, 64, 64), Options(block_sizes=(64, 64, 64))) == (1, 16, 64)
-    assert block_sizes(2, (4, 32), Options(block_sizes=(16, 16))) == (4, 16)
-    assert block_sizes(2, (8, 32), Options(block_sizes=(32,))) == (1, 32)
+    assert block_sizes(3, (64, 64, 64), Options(block_sizes=(64, 64, 64)), 1024) == (1, 16, 64)
+    assert block_sizes(2, (4, 32), Options(block_sizes=(16, 16)), 1024) == (4, 16)
+    assert block_sizes(2, (8, 32), Options(block_sizes=(32,)), 1024) == (1, 32)
 
 
 def test_given_sizes_are_repeated():

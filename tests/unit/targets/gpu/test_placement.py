@@ -2,7 +2,8 @@
 
 from device_regions import JACOBI, MATRICES, PRODUCT
 
-from polybuild.targets.gpu.placement import SHARED_BYTES, bytes_of
+from polybuild.targets.gpu.placement import bytes_of
+from polybuild.targets.gpu.target import CUDA
 
 
 def test_matrix_product(planned):
@@ -49,7 +50,7 @@ def test_no_registers_where_blocks_do_not_divide_tiles(planned):
 
 def test_shared_memory_has_a_limit(planned):
     found = planned(PRODUCT, MATRICES, tile_sizes=(64, 64, 64), block_sizes=(16, 16))
-    assert sum(bytes_of(tile) for tile in found.shared.values()) <= SHARED_BYTES
+    assert sum(bytes_of(tile) for tile in found.shared.values()) <= CUDA.limits.shared_bytes
     assert len(found.shared) == 1
 
 

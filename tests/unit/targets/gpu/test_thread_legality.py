@@ -9,6 +9,7 @@ from device_regions import PREFIX
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.gpu.mapping import map_to_gpu
+from polybuild.targets.gpu.target import CUDA
 from polybuild.targets.gpu.thread_legality import check_mapping
 from polybuild.targets.gpu.thread_storage import find_private
 
@@ -21,7 +22,7 @@ def mapping_of(found, *, say_parallel=False):
     if say_parallel:
         band = schedule.get_root().child(0).band_member_set_coincident(0, 1)
         schedule = band.band_set_permutable(1).get_schedule()
-    mapping = map_to_gpu(found.scop, schedule, Options())
+    mapping = map_to_gpu(found.scop, schedule, Options(), CUDA.limits)
     # the claim itself would be found out before the threads are looked at
     quiet = isl.Schedule(str(mapping.schedule).replace("coincident: [ 1 ]", "coincident: [ 0 ]"))
     return replace(mapping, schedule=quiet)
