@@ -17,7 +17,7 @@ class EntryValue(c_ast.ID):  # type: ignore[misc] # pycparser has no types
     __slots__ = ()
 
 
-class Exact(c_ast.Cast):  # type: ignore[misc]
+class ExactCast(c_ast.Cast):  # type: ignore[misc]
     """A conversion that never changes the value: the operand is known to fit the type."""
 
     __slots__ = ()
@@ -29,13 +29,13 @@ class PointerDifference(c_ast.BinaryOp):  # type: ignore[misc]
     __slots__ = ()
 
 
-class Counted(c_ast.For):  # type: ignore[misc]
+class CountedLoop(c_ast.For):  # type: ignore[misc]
     """A loop that was written otherwise, now with a counter of its own; ``variable`` counted it before."""
 
     __slots__ = ("variable",)
 
 
-class Anything(c_ast.Constant):  # type: ignore[misc]
+class AnySubscript(c_ast.Constant):  # type: ignore[misc]
     """A subscript that may have any value."""
 
     __slots__ = ()
@@ -43,7 +43,7 @@ class Anything(c_ast.Constant):  # type: ignore[misc]
     @staticmethod
     def below(address: c_ast.Node) -> c_ast.Node:
         """``*(address + anything)``."""
-        return c_ast.ArrayRef(address, Anything("anything", "anything", address.coord), address.coord)
+        return c_ast.ArrayRef(address, AnySubscript("anything", "anything", address.coord), address.coord)
 
 
 class LastValue(c_ast.Assignment):  # type: ignore[misc]

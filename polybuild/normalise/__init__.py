@@ -17,15 +17,12 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import walk
-from polybuild.c.synthetic import Counted, EntryValue, Exact, LastValue, PointerDifference
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
-from polybuild.normalise.state import Dropped, NormalisationContext
+from polybuild.normalise.state import NormalisationContext, NotFollowable
 from polybuild.normalise.statements import StatementNormaliser
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
-
-__all__ = ["Counted", "EntryValue", "Exact", "LastValue", "PointerDifference", "normalise"]
 
 
 def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool = False) -> Region:
@@ -50,7 +47,7 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
         context = NormalisationContext(region, names, frozenset(followed), live, wrapping)
         try:
             return dataclasses.replace(region, statements=StatementNormaliser(context).region())
-        except Dropped as dropped:
+        except NotFollowable as dropped:
             followed.remove(dropped.variable)
     return region
 

@@ -16,7 +16,7 @@ from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
+from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
@@ -70,9 +70,9 @@ class Evaluator:
         """What ``variable``, an integer, holds once ``tree`` was assigned to it."""
         kind, found = variable.type, self.state.typing(tree)
         if not isinstance(kind, types.IntegerType) or not isinstance(found, types.IntegerType):
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         if not self.state.is_fixed(tree) or node_count(tree) > MAXIMUM_NODES:
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
 
     def _assigned_pointer(self, variable: Variable, op: str, value: c_ast.Node) -> PointerValue:
@@ -81,14 +81,14 @@ class Evaluator:
             return self._moved(variable, old, self._offset(amount, variable), 1 if op == "+" else -1)
         address = None if op else self.address(value)
         if address is None:
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return self._checked(variable, address)
 
     def _checked(self, variable: Variable, address: PointerValue) -> PointerValue:
         fits = _same_target(variable.type, decayed(self.state.typing(address.base)))
         fixed = all(self.state.is_fixed(term.node) for term in address.offset.terms.values())
         if not fits or not fixed or not self.state.is_fixed_base(address.base):
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return address
 
     def _moved(self, variable: Variable, old: PointerValue, by: Sum, factor: int = 1) -> PointerValue:
@@ -97,7 +97,7 @@ class Evaluator:
     def _offset(self, tree: c_ast.Node, variable: Variable | None) -> Sum:
         if not isinstance(self.state.typing(tree), types.IntegerType):
             if variable is not None:
-                raise Dropped(variable)
+                raise NotFollowable(variable)
             raise _NoAddress
         return sum_of(tree, LONG_LONG, self.state.typing)
 
@@ -105,26 +105,26 @@ class Evaluator:
         """The value of an integer that is read at ``use``."""
         value = self._current(variable)
         if isinstance(value, PointerValue):
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return duplicate(value, use.coord)
 
     def _address_of(self, variable: Variable, use: c_ast.Node) -> PointerValue:
         value = self._current(variable)
         if not isinstance(value, PointerValue):
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return PointerValue(duplicate(value.base, use.coord), value.offset)
 
     def _current(self, variable: Variable) -> c_ast.Node | PointerValue:
         value = self.state.values[variable]
         if variable in self._changed or value is None:
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         self._read.add(variable)
         return value
 
     def _step(self, node: c_ast.UnaryOp, variable: Variable) -> SymbolicValue:
         """The value of ``v++`` and its like; the change is remembered."""
         if variable in self._read or self._conditional:
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         by = _STEPS[node.op]
         old: SymbolicValue
         new: SymbolicValue
@@ -164,7 +164,7 @@ class Evaluator:
             case c_ast.Assignment():
                 variable = self.state.context.variable(node.lvalue)
                 if variable is not None:
-                    raise Dropped(variable)
+                    raise NotFollowable(variable)
                 return mapped(node, self.rewrite)
             case c_ast.ExprList():
                 return self._list(node)
@@ -193,14 +193,14 @@ class Evaluator:
         if node.op in _STEPS and variable is not None:
             value = self._step(node, variable)
             if isinstance(value, PointerValue) or value is None:
-                raise Dropped(variable)
+                raise NotFollowable(variable)
             return value
         if node.op == "*":
             address = self.address(node.expr)
             return mapped(node, self.rewrite) if address is None else self._element(address, node)
         if node.op in {"sizeof", "_Alignof"}:
             for each in self._followed_in(node):
-                raise Dropped(each)
+                raise NotFollowable(each)
             return node
         return mapped(node, self.rewrite)
 
@@ -234,7 +234,7 @@ class Evaluator:
             return c_ast.ArrayRef(address.base, subscript, node.coord)
         if not isinstance(self.state.typing(subscript), types.IntegerType):
             for each in self._followed_in(node.name):
-                raise Dropped(each)
+                raise NotFollowable(each)
             return mapped(node, self.rewrite)
         total = address.offset.plus(sum_of(subscript, LONG_LONG, self.state.typing))
         return c_ast.ArrayRef(address.base, self._subscript(total), node.coord)

@@ -32,14 +32,17 @@ class BasicInductionVariable:
 
 
 def at_iteration(
-    value: SymbolicValue, increment: Sum | None, progress: BasicInductionVariable | None, state: SymbolicState
+    value: SymbolicValue,
+    increment: Sum | None,
+    induction: BasicInductionVariable | None,
+    state: SymbolicState,
 ) -> SymbolicValue:
     """What a variable with ``value`` before the loop holds at the start of the counter's iteration."""
-    if value is None or increment is None or progress is None:
+    if value is None or increment is None or induction is None:
         return None
     typing = state.typing
-    way = sum_of(progress.counter, LONG_LONG, typing).plus(sum_of(progress.start, LONG_LONG, typing), -1)
-    change, step = increment.number, progress.step
+    way = sum_of(induction.counter, LONG_LONG, typing).plus(sum_of(induction.start, LONG_LONG, typing), -1)
+    change, step = increment.number, induction.step
     if change is not None and change % step == 0:
         return _plus(value, lambda _: way.times(change // step), state)
     if abs(step) == 1:
@@ -87,18 +90,18 @@ def _plus(
 
 
 def trip_count(
-    cond: c_ast.Node | None, progress: BasicInductionVariable, state: SymbolicState
+    cond: c_ast.Node | None, induction: BasicInductionVariable, state: SymbolicState
 ) -> c_ast.Node | None:
     """How often a loop runs while ``cond`` holds, as an expression of type ``long long``; None if unknown.
 
     It is ``end > start ? end - start : 0``, or a number, or the difference alone
     for ``!=``, whose loops have no end if they miss it.
     """
-    read = _end(cond, progress, state)
+    read = _end(cond, induction, state)
     if read is None:
         return None
     op, end = read
-    start, step = sum_of(progress.start, LONG_LONG, state.typing), progress.step
+    start, step = sum_of(induction.start, LONG_LONG, state.typing), induction.step
     if op == "!=":
         if abs(step) != 1:
             return None
@@ -117,30 +120,30 @@ def trip_count(
 
 
 def _end(
-    cond: c_ast.Node | None, progress: BasicInductionVariable, state: SymbolicState
+    cond: c_ast.Node | None, induction: BasicInductionVariable, state: SymbolicState
 ) -> tuple[str, Sum] | None:
     """``cond`` as ``counter op end``."""
-    if isinstance(cond, c_ast.ID) and cond.name == progress.counter.name:
+    if isinstance(cond, c_ast.ID) and cond.name == induction.counter.name:
         cond = c_ast.BinaryOp("!=", cond, number(0))
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in _FLIPPED:
         return None
-    if not _compares_values(cond, progress, state):
+    if not _compares_values(cond, induction, state):
         return None
     left, right = (sum_of(each, LONG_LONG, state.typing) for each in (cond.left, cond.right))
     difference, op = left.plus(right, -1), cond.op
-    if difference.coefficient(progress.counter) == -1:
+    if difference.coefficient(induction.counter) == -1:
         difference, op = difference.times(-1), _FLIPPED[op]
-    if difference.coefficient(progress.counter) != 1:
+    if difference.coefficient(induction.counter) != 1:
         return None
-    own = sum_of(progress.counter, LONG_LONG, state.typing)
+    own = sum_of(induction.counter, LONG_LONG, state.typing)
     end = own.plus(difference, -1)
     for term in end.terms.values():
-        if progress.counter.name in names_in(term.node) or not state.is_fixed(term.node):
+        if induction.counter.name in names_in(term.node) or not state.is_fixed(term.node):
             return None
     return op, end
 
 
-def _compares_values(cond: c_ast.BinaryOp, progress: BasicInductionVariable, state: SymbolicState) -> bool:
+def _compares_values(cond: c_ast.BinaryOp, induction: BasicInductionVariable, state: SymbolicState) -> bool:
     """Whether no operand of the comparison is negative where C converts it to an unsigned type."""
     found = [state.typing(each) for each in (cond.left, cond.right)]
     kinds = [promoted_integer(each) for each in found if isinstance(each, types.IntegerType)]
@@ -155,6 +158,6 @@ def _compares_values(cond: c_ast.BinaryOp, progress: BasicInductionVariable, sta
     value = sum_of(side, LONG_LONG, state.typing)
     if value.number is not None:
         return value.number >= 0
-    start = sum_of(progress.start, LONG_LONG, state.typing).number
-    counts_up = start is not None and start >= 0 and progress.step > 0
-    return counts_up and key(side) == key(progress.counter)
+    start = sum_of(induction.start, LONG_LONG, state.typing).number
+    counts_up = start is not None and start >= 0 and induction.step > 0
+    return counts_up and key(side) == key(induction.counter)

@@ -9,20 +9,20 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import duplicate, mapped
 from polybuild.c.synthetic import LastValue
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Dropped, PointerValue, SymbolicState
+from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState
 from polybuild.normalise.sums import LONG_LONG, wide_tree
 
 
 def last_value(variable: Variable, coord: object, state: SymbolicState) -> list[c_ast.Node]:
     """The assignment that keeps the value that ``variable`` has in ``state``, if it is live after the region.
 
-    Raises Dropped if the value is not known.
+    Raises NotFollowable if the value is not known.
     """
     if not state.context.is_live(variable):
         return []
     value = state.values[variable]
     if value is None:
-        raise Dropped(variable)
+        raise NotFollowable(variable)
     if isinstance(value, PointerValue):
         offset = wide_tree(value.offset, LONG_LONG, state.typing)
         tree: c_ast.Node = c_ast.BinaryOp("+", duplicate(value.base, coord), offset, coord)

@@ -21,12 +21,12 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.syntax_tree import contains, duplicate, key, names_in, replaced
-from polybuild.c.synthetic import Counted, EntryValue, declarator, number
+from polybuild.c.synthetic import CountedLoop, EntryValue, declarator, number
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.induction import BasicInductionVariable, after_loop, at_iteration, trip_count
 from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
-from polybuild.normalise.state import Dropped, PointerValue, SymbolicState, SymbolicValue
+from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
@@ -92,17 +92,17 @@ class LoopNormaliser:
         step = self._step(node.next, counter)
         changed = self._context.changed_in(node.cond, node.stmt, node.next)
         before = dict(state.values)
-        progress = None
+        induction = None
         if step and start is not None and state.is_fixed(start) and not _jumps(node.stmt):
-            progress = BasicInductionVariable(counter, start, step)
+            induction = BasicInductionVariable(counter, start, step)
         state.counters.append(counter.name)
 
-        increments = self._increments(node, changed, counter) if progress is not None else {}
+        increments = self._increments(node, changed, counter) if induction is not None else {}
         for each in changed:
-            state.values[each] = at_iteration(before[each], increments.get(each), progress, state)
+            state.values[each] = at_iteration(before[each], increments.get(each), induction, state)
         cond = self._evaluated(node.cond)
         following = self._evaluated(node.next)
-        trips = None if progress is None else trip_count(cond, progress, state)
+        trips = None if induction is None else trip_count(cond, induction, state)
         if isinstance(trips, c_ast.TernaryOp):  # while the body runs, the loop has iterations
             state.replace(key(trips), trips.iftrue)
         body = c_ast.Compound(self._block(node.stmt), node.stmt.coord)
@@ -198,26 +198,26 @@ class LoopNormaliser:
         increments = {} if _jumps(node.stmt) else self._increments(node, changed, None)
         variable = self._chosen(node, increments)
         if variable is None:
-            raise Dropped(min(changed, key=lambda each: each.name))
+            raise NotFollowable(min(changed, key=lambda each: each.name))
         before = dict(state.values)
-        progress, declaration, kind = self._counter(variable, increments[variable].number or 0, node)
-        name = progress.counter.name
+        induction, declaration, kind = self._counter(variable, increments[variable].number or 0, node)
+        name = induction.counter.name
         state.scopes.append({name: kind})
         state.counters.append(name)
         for each in changed:
-            state.values[each] = at_iteration(before[each], increments.get(each), progress, state)
+            state.values[each] = at_iteration(before[each], increments.get(each), induction, state)
         cond, body = self._iteration(node)
         trips = None
         if isinstance(node, c_ast.DoWhile):
             body += self._last_values(node)
-            cond = _or_first(cond, progress)
+            cond = _or_first(cond, induction)
         else:
-            trips = trip_count(cond, progress, state)
+            trips = trip_count(cond, induction, state)
             body += self._tested(node)
         state.counters.pop()
         state.scopes.pop()
-        following = c_ast.Assignment("+=", duplicate(progress.counter), number(progress.step), node.coord)
-        loop = Counted(declaration, cond, following, c_ast.Compound(body, node.stmt.coord), node.coord)
+        following = c_ast.Assignment("+=", duplicate(induction.counter), number(induction.step), node.coord)
+        loop = CountedLoop(declaration, cond, following, c_ast.Compound(body, node.stmt.coord), node.coord)
         loop.variable = variable.name
 
         state.values = dict(before)
@@ -255,7 +255,7 @@ class LoopNormaliser:
         """
         value = self._state.values[variable]
         if value is None or variable.name in self._state.counters:
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
         if not isinstance(value, PointerValue):
             assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
@@ -278,11 +278,11 @@ class LoopNormaliser:
         return steady[0] if steady else None
 
 
-def _or_first(cond: c_ast.Node | None, progress: BasicInductionVariable) -> c_ast.Node:
+def _or_first(cond: c_ast.Node | None, induction: BasicInductionVariable) -> c_ast.Node:
     """A ``do`` loop's condition for an iteration: it is the first one, or the last test held."""
-    counter, step = progress.counter, progress.step
+    counter, step = induction.counter, induction.step
     previous = c_ast.BinaryOp("-" if step > 0 else "+", duplicate(counter), number(abs(step)), counter.coord)
-    first = c_ast.BinaryOp("==", duplicate(counter), duplicate(progress.start), counter.coord)
+    first = c_ast.BinaryOp("==", duplicate(counter), duplicate(induction.start), counter.coord)
     assert cond is not None  # noqa: S101 - a do loop has one
     return c_ast.BinaryOp("||", first, replaced(cond, key(counter), previous), counter.coord)
 

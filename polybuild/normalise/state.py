@@ -19,7 +19,7 @@ from polybuild.normalise.sums import Sum, Term
 from polybuild.source.model import Region
 
 
-class Dropped(Exception):
+class NotFollowable(Exception):
     """A variable cannot be followed; the region is normalised again without it."""
 
     def __init__(self, variable: Variable) -> None:

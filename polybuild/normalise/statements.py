@@ -20,8 +20,8 @@ from polybuild.normalise.last_values import last_value, with_last_value, without
 from polybuild.normalise.loops import LoopNormaliser
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import (
-    Dropped,
     NormalisationContext,
+    NotFollowable,
     PointerValue,
     SymbolicState,
     SymbolicValue,
@@ -40,7 +40,7 @@ class StatementNormaliser:
         self._loops = LoopNormaliser(self.state, self.statement, self.block)
 
     def region(self) -> tuple[c_ast.Node, ...]:
-        """The region's statements without the followed variables. Raises Dropped."""
+        """The region's statements without the followed variables. Raises NotFollowable."""
         statements = self.sequence(self.context.region.statements)
         for variable in sorted(self.context.followed, key=lambda each: each.name):
             if not self.context.is_live(variable):
@@ -102,7 +102,7 @@ class StatementNormaliser:
     def other(self, node: c_ast.Node) -> list[c_ast.Node]:
         """A statement that is not understood, with the values of followed variables that it only reads."""
         for variable in self.context.changed_in(node):
-            raise Dropped(variable)
+            raise NotFollowable(variable)
         return [Evaluator(self.state).evaluate(node)]
 
     def _declaration(self, node: c_ast.Decl) -> list[c_ast.Node]:

@@ -18,7 +18,7 @@ from pycparser import c_ast
 from polybuild.c.conversions import holds
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, key
-from polybuild.c.synthetic import Exact, PointerDifference, number, type_name
+from polybuild.c.synthetic import ExactCast, PointerDifference, number, type_name
 from polybuild.c.types import IntegerType, Type
 
 LONG_LONG = IntegerType("long long", 64, signed=True)
@@ -88,7 +88,7 @@ def sum_of(node: c_ast.Node, kind: IntegerType, typing: Typing) -> Sum:
             value = integer_value(each.value)
             if value is not None:
                 return Sum(value)
-        if isinstance(each, Exact):
+        if isinstance(each, ExactCast):
             return visit(each.expr) if isinstance(typing(each.expr), IntegerType) else term(each)
         if isinstance(each, PointerDifference):
             return term(each)
@@ -127,7 +127,7 @@ def tree_of(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node:
     tree = wide_tree(total, wide, typing)
     if kind == wide:
         return tree
-    convert = Exact if kind.signed and kind.width >= 32 else c_ast.Cast
+    convert = ExactCast if kind.signed and kind.width >= 32 else c_ast.Cast
     return convert(type_name(kind), tree)
 
 
@@ -148,7 +148,7 @@ def _plain(total: Sum, kind: IntegerType, typing: Typing) -> c_ast.Node | None:
 
 def wide_tree(total: Sum, wide: IntegerType, typing: Typing) -> c_ast.Node:
     """``total`` as an expression of type ``wide``."""
-    convert = Exact if wide.signed else c_ast.Cast
+    convert = ExactCast if wide.signed else c_ast.Cast
     tree: c_ast.Node | None = None
     for term in sorted(total.terms.values(), key=lambda each: each.factor < 0):
         node = duplicate(term.node)

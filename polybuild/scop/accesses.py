@@ -11,7 +11,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.dialects import OPAQUE
 from polybuild.c.syntax_tree import location
-from polybuild.c.synthetic import Anything
+from polybuild.c.synthetic import AnySubscript
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -222,7 +222,7 @@ class AccessReader:
         """An access to elements that ``node`` stands for, whatever else evaluating it would read."""
         before = len(self.found)
         while isinstance(resolve_reference(node, self._facts.names).type, types.ArrayType):
-            node = Anything.below(node)
+            node = AnySubscript.below(node)
         self._access(node, point, kind)
         own = [each for each in self.found[before:] if each.node is node]
         self.found[before:] = own

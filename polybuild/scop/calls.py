@@ -19,7 +19,7 @@ from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
-from polybuild.c.synthetic import Anything, EntryValue
+from polybuild.c.synthetic import AnySubscript, EntryValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.names import Names, Variable, resolve
@@ -121,7 +121,7 @@ class CallReader:
             else:
                 self._read_address(argument, site, reader)
                 if effects.reads_everything and not isinstance(argument, c_ast.Constant):
-                    reader.touch(Anything.below(argument), site.point, AccessKind.READ)
+                    reader.touch(AnySubscript.below(argument), site.point, AccessKind.READ)
         if effects.reads_everything:
             self.everything.add(self._open[0][1])
             outside = (each for each in site.facts.names.iterators.values() if each.is_reachable)
@@ -136,7 +136,7 @@ class CallReader:
         names = [getattr(each, "name", None) for each in callee.parameters]
         position = int(name) - 1 if name.isdigit() else names.index(name) if name in names else -1
         if 0 <= position < len(site.arguments):
-            return Anything.below(site.arguments[position])
+            return AnySubscript.below(site.arguments[position])
         variable = site.facts.names.outer.get(name)
         if variable is None or variable.storage is not StorageClass.GLOBAL:
             raise _refusal(
@@ -144,7 +144,7 @@ class CallReader:
             )
         identifier = c_ast.ID(name)
         site.facts.names.variables[identifier] = variable
-        return identifier if _is_single(variable) else Anything.below(identifier)
+        return identifier if _is_single(variable) else AnySubscript.below(identifier)
 
     # Functions that are defined in the file
 

@@ -51,7 +51,7 @@ class RegionDraft:
     assumptions: Assumptions
     arrays: Arrays
     tree: order.Tree
-    drafts: tuple[StatementDraft, ...]
+    statements: tuple[StatementDraft, ...]
     values: Mapping[Variable, isl.PwAff]
     last_values: FinalValues
     remarks: tuple[Diagnostic, ...]

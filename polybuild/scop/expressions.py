@@ -21,7 +21,7 @@ from polybuild.c.conversions import WIDE, common_integer, holds, limits, promote
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
 from polybuild.c.syntax_tree import location, walk
-from polybuild.c.synthetic import Exact, PointerDifference
+from polybuild.c.synthetic import ExactCast, PointerDifference
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -187,7 +187,7 @@ class Expressions:
             to = self._facts.region.visible.scope.resolve(node.to_type)
             if not isinstance(to, IntegerType):
                 raise self._refusal("non-affine", "a cast to a type that is not an integer", node)
-            if isinstance(node, Exact):
+            if isinstance(node, ExactCast):
                 return Affine(self.affine(node.expr, point).value, to)
             return self.convert(self.affine(node.expr, point), to, node, point)
         if isinstance(node, c_ast.StructRef):

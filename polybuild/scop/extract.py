@@ -90,6 +90,6 @@ def _extract(region: Region, *, in_blocks: bool, wrapping: bool = False) -> Scop
     """
     walk = partial(ModelBuilder, region, wrapping=wrapping, in_blocks=in_blocks)
     first = walk(FlatSubscripts())
-    walked = first.run()
+    draft = first.run()
     viewed = first.with_views()
-    return assemble(walked if viewed is None else walk(viewed).run())
+    return assemble(draft if viewed is None else walk(viewed).run())

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.syntax_tree import key, names_in, walk
-from polybuild.c.synthetic import Counted, EntryValue, LastValue
+from polybuild.c.synthetic import CountedLoop, EntryValue, LastValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -34,7 +34,7 @@ def check_unnormalised(node: c_ast.Node) -> None:
     Its text would assign a variable whose value the rest of the region takes to be that on entry.
     """
     names = [each.lvalue.name for each in walk(node) if isinstance(each, LastValue)]
-    names += [each.variable for each in walk(node) if isinstance(each, Counted)]
+    names += [each.variable for each in walk(node) if isinstance(each, CountedLoop)]
     if names:
         raise NotFollowed(*names)
 

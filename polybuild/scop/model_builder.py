@@ -1,4 +1,4 @@
-"""The walk over the statements of a region: what runs where, in which order, and what it touches."""
+"""The draft of a model, from a walk over a region: what runs where, in which order, and what it touches."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class _Enclosing:
 
 
 class ModelBuilder:
-    """One walk: the tables that grow on the way."""
+    """One walk over a region; the tables it fills become its draft."""
 
     def __init__(self, region: Region, flat: FlatSubscripts, *, wrapping: bool, in_blocks: bool) -> None:
         self._in_blocks = in_blocks

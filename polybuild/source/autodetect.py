@@ -35,8 +35,8 @@ _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """One or more whole statements of a function: offsets into the preprocessed text, and lines."""
+class StatementRange:
+    """Whole statements of a function, one after the other: offsets into the preprocessed text, and lines."""
 
     start: int
     end: int
@@ -80,14 +80,14 @@ class _Detector:
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
         self.refused: list[Diagnostic] = []
 
-    def run(self) -> list[Stretch]:
-        """The stretches to take, in order."""
+    def run(self) -> list[StatementRange]:
+        """The statements to take, in order."""
         if self._user_text.renumbered:
             return []
-        taken: list[Stretch] = []
+        taken: list[StatementRange] = []
         pending = [loop for chunk in self._functions() for loop in self._loops(chunk.body or 0, chunk.end)]
         for _ in range(_MAXIMUM_DEPTH):
-            inner: list[Stretch] = []
+            inner: list[StatementRange] = []
             for loop, problem in zip(pending, self._problems(pending), strict=True):
                 if problem is None:
                     taken.append(loop)
@@ -100,13 +100,13 @@ class _Detector:
             pending = inner
         return self._joined(sorted(taken, key=lambda each: each.start))
 
-    def read(self, stretches: Sequence[Stretch]) -> Regions:
-        """The regions of the file with ``stretches`` marked."""
+    def read(self, ranges: Sequence[StatementRange]) -> Regions:
+        """The regions of the file with ``ranges`` marked."""
         user_text = SourceText(self._file.text, self._file.path)
-        spans = {self._span(each) for each in stretches}
-        for stretch in stretches:
-            user_text.markers += self._markers(stretch)
-        marked = replace(self._file, preprocessed=self._marked(stretches))
+        spans = {self._span(each) for each in ranges}
+        for statements in ranges:
+            user_text.markers += self._markers(statements)
+        marked = replace(self._file, preprocessed=self._marked(ranges))
         regions, diagnostics = regions_in(marked, user_text)
         return (
             tuple(
@@ -126,10 +126,10 @@ class _Detector:
             if self._lines.physical_line(self._lines.presumed_at(chunk.body)) is not None:
                 yield chunk
 
-    def _loops(self, start: int, end: int) -> list[Stretch]:
+    def _loops(self, start: int, end: int) -> list[StatementRange]:
         """The outermost loops that start in ``text[start:end]`` and can be candidates."""
         found = [each for each in tokens(self._lines.text, start, end) if each.text[0] != "#"]
-        loops: list[Stretch] = []
+        loops: list[StatementRange] = []
         blocks: list[int] = []
         position = 0
         while position < len(found):
@@ -140,9 +140,9 @@ class _Detector:
                 blocks.pop()
             if token.text in _LOOPS:
                 following = _statement_end(found, position)
-                stretch = self._stretch(token, found[following - 1], blocks[-1] if blocks else None)
-                if stretch is not None:
-                    loops.append(stretch)
+                candidate = self._statements(token, found[following - 1], blocks[-1] if blocks else None)
+                if candidate is not None:
+                    loops.append(candidate)
                 elif token.text != "do":
                     following = position + 1  # a loop inside may do
                 position = following
@@ -150,13 +150,13 @@ class _Detector:
                 position += 1
         return loops
 
-    def _inside(self, loop: Stretch) -> tuple[int, int]:
+    def _inside(self, loop: StatementRange) -> tuple[int, int]:
         """Where to look for the loops inside ``loop``."""
         found = list(tokens(self._lines.text, loop.start, loop.end))
         last = _statement_end(found, 1) if found[0].text == "do" else len(found)
         return found[0].end, found[last - 1].end
 
-    def _stretch(self, first: Token, last: Token, block: int | None) -> Stretch | None:
+    def _statements(self, first: Token, last: Token, block: int | None) -> StatementRange | None:
         """The lines from ``first`` to ``last`` if these, and nothing else, stand there in the user's text."""
         text = self._lines.text
         line_start = text.rfind("\n", 0, first.start) + 1
@@ -178,9 +178,9 @@ class _Detector:
             return None
         if raw.count("/*") != raw.count("*/"):
             return None
-        return Stretch(line_start, line_end, begin, end, block)
+        return StatementRange(line_start, line_end, begin, end, block)
 
-    def _problems(self, loops: Sequence[Stretch]) -> list[Diagnostic | None]:
+    def _problems(self, loops: Sequence[StatementRange]) -> list[Diagnostic | None]:
         """Why each loop is not to be taken by itself."""
         regions, _ = self.read(loops)
         by_span = {each.span: each for each in regions}
@@ -195,9 +195,9 @@ class _Detector:
 
     # Neighbours
 
-    def _joined(self, taken: list[Stretch]) -> list[Stretch]:
+    def _joined(self, taken: list[StatementRange]) -> list[StatementRange]:
         """``taken`` with neighbours put together where the whole is taken as well."""
-        joined: list[Stretch] = []
+        joined: list[StatementRange] = []
         for each in taken:
             if joined:
                 whole = self._both(joined[-1], each)
@@ -207,8 +207,8 @@ class _Detector:
             joined.append(each)
         return joined
 
-    def _both(self, first: Stretch, then: Stretch) -> Stretch | None:
-        """The stretch from ``first`` to ``then`` if they share a block and little is between them."""
+    def _both(self, first: StatementRange, then: StatementRange) -> StatementRange | None:
+        """The statements from ``first`` to ``then`` if they share a block and little is between them."""
         between = self._lines.text[first.end : then.start]
         lines = range(first.last_line, then.first_line + 1)
         if first.block != then.block or not _SIMPLE.fullmatch(between):
@@ -217,36 +217,36 @@ class _Detector:
             return None
         if any(token.text in _CONTROL or token.text in _LOOPS for token in tokens(between)):
             return None
-        return Stretch(first.start, then.end, first.first_line, then.last_line, first.block)
+        return StatementRange(first.start, then.end, first.first_line, then.last_line, first.block)
 
     # Markers
 
-    def _span(self, stretch: Stretch) -> Span:
+    def _span(self, statements: StatementRange) -> Span:
         return Span(
-            self._user_text.line_span(stretch.first_line).start,
-            self._user_text.line_span(stretch.last_line).end,
+            self._user_text.line_span(statements.first_line).start,
+            self._user_text.line_span(statements.last_line).end,
         )
 
-    def _markers(self, stretch: Stretch) -> list[Marker]:
-        span = self._span(stretch)
-        first, last = stretch.first_line, stretch.last_line
+    def _markers(self, statements: StatementRange) -> list[Marker]:
+        span = self._span(statements)
+        first, last = statements.first_line, statements.last_line
         return [
             Marker("scop", Span(span.start, span.start), first, first, 1),
             Marker("endscop", Span(span.end, span.end), last, last, 1),
         ]
 
-    def _marked(self, stretches: Sequence[Stretch]) -> str:
-        """The preprocessed text with pragmas around ``stretches``; all lines keep their numbers."""
+    def _marked(self, ranges: Sequence[StatementRange]) -> str:
+        """The preprocessed text with pragmas around ``ranges``; all lines keep their numbers."""
         text = self._lines.text
         pieces: list[str] = []
         position = 0
-        for stretch in sorted(stretches, key=lambda each: each.start):
-            begin = self._lines.presumed_at(stretch.start)
-            end = self._lines.presumed_at(stretch.end)
-            pieces += [text[position : stretch.start], f"#pragma scop\n{_line(begin)}"]
-            pieces += [text[stretch.start : stretch.end], f"\n{_line(end)}#pragma endscop\n"]
+        for statements in sorted(ranges, key=lambda each: each.start):
+            begin = self._lines.presumed_at(statements.start)
+            end = self._lines.presumed_at(statements.end)
+            pieces += [text[position : statements.start], f"#pragma scop\n{_line(begin)}"]
+            pieces += [text[statements.start : statements.end], f"\n{_line(end)}#pragma endscop\n"]
             pieces.append(_line(PresumedLocation(end.file, end.line + 1)))
-            position = stretch.end + 1
+            position = statements.end + 1
         pieces.append(text[position:])
         return "".join(pieces)
 

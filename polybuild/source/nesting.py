@@ -27,7 +27,7 @@ class MarkerContext:
     labelled: bool = False
 
 
-def contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[int, MarkerContext]:
+def marker_contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[int, MarkerContext]:
     """The contexts of the markers at the given offsets in ``text[start:end]``."""
     found: dict[int, MarkerContext] = {}
     awaiting: list[int] = []  # markers whose following token has not come yet

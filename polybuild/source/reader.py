@@ -18,10 +18,10 @@ from polybuild.source.headers import with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import SourceText
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
-from polybuild.source.nesting import MarkerContext, contexts
+from polybuild.source.nesting import MarkerContext, marker_contexts
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import preprocess, preprocessing_flags
-from polybuild.source.regions import Candidate, Finder
+from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
@@ -70,7 +70,7 @@ def regions_in(file: FileText, user_text: SourceText) -> Regions:
     """What stands between the markers of the preprocessed text, which ``user_text`` finds in the user's."""
     lines = LineTable(file.preprocessed, user_text, file.path)
     chunks = ChunkIndex(file.preprocessed)
-    finder = Finder(user_text, lines, chunks)
+    finder = RegionFinder(user_text, lines, chunks)
     finder.find()
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
     functions = _FunctionParser(file.text, file.path, model, lines, chunks)
@@ -134,7 +134,7 @@ class _FunctionParser:
     def _read_function(self, number: int, candidates: Sequence[Candidate]) -> dict[int, Region]:
         chunk = self.chunks.chunks[number]
         offsets = [offset for each in candidates for offset in _offsets(each)]
-        surroundings = contexts(self.lines.text, chunk.start, chunk.end, offsets)
+        surroundings = marker_contexts(self.lines.text, chunk.start, chunk.end, offsets)
         balanced = [each for each in candidates if self._check_nesting(each, surroundings)]
         pragmas: dict[int, tuple[str, ...]] = {}
         for each in balanced:

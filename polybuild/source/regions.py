@@ -53,7 +53,7 @@ class _Open:
 
 
 @dataclass(slots=True)
-class Finder:
+class RegionFinder:
     """Pairs markers; the result is ``candidates`` and ``diagnostics``."""
 
     user_text: SourceText

@@ -84,7 +84,7 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """A variable of before the region, which the generated code changes only at its end."""
         return str(node.name)
 
-    def visit_Exact(self, node: c_ast.Cast) -> str:  # noqa: N802
+    def visit_ExactCast(self, node: c_ast.Cast) -> str:  # noqa: N802
         """A conversion."""
         return str(super().visit_Cast(node))
 

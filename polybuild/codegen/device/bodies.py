@@ -130,7 +130,7 @@ class KernelBodyPrinter(BodyPrinter):
         """A conversion to an arithmetic type."""
         return f"({self._type(node.to_type)}){self._operand(node.expr)}"
 
-    def visit_Exact(self, node: c_ast.Cast) -> str:  # noqa: N802
+    def visit_ExactCast(self, node: c_ast.Cast) -> str:  # noqa: N802
         """A conversion."""
         return self.visit_Cast(node)
 

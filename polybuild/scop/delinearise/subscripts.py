@@ -9,7 +9,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import common_integer, holds, promoted_integer
-from polybuild.c.synthetic import Exact
+from polybuild.c.synthetic import ExactCast
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.assumptions import Violation
@@ -99,7 +99,7 @@ class _PolynomialReader:
             return _TypedPolynomial(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
         if isinstance(node, c_ast.Cast):
             to = self._facts.region.visible.scope.resolve(node.to_type)
-            if isinstance(node, Exact) and isinstance(to, IntegerType):
+            if isinstance(node, ExactCast) and isinstance(to, IntegerType):
                 return dataclasses.replace(self._value(node.expr), type=to, pending=False)
             if isinstance(to, IntegerType):
                 return self._convert(self._value(node.expr), to, node)

@@ -19,10 +19,10 @@ class Printer(BodyPrinter):
     def visit_EntryValue(self, node):  # noqa: N802 - pycparser's naming
         return f"{node.name}_0"
 
-    def visit_Exact(self, node):  # noqa: N802
+    def visit_ExactCast(self, node):  # noqa: N802
         return self.visit(node.expr)
 
-    def visit_Counted(self, node):  # noqa: N802
+    def visit_CountedLoop(self, node):  # noqa: N802
         return self.visit_For(node)
 
     def visit_LastValue(self, node):  # noqa: N802
