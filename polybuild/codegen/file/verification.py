@@ -95,7 +95,10 @@ def verification(
         for number, value in enumerate(scop.final_values)
     ]
     walk = _walk(scop, targets, names, sizes, helpers)
-    printer = ExpressionPrinter(lambda name: _name(name, names), helpers)
+    # parameters, and the subscripts of the element that the check is about
+    dimensions = range(max((len(each.extents) for each in written), default=0))
+    texts = {f"{PREFIX}e{dim}": f"polybuild_verify_index({CHECK}, {dim})" for dim in dimensions} | dict(names)
+    printer = ExpressionPrinter(lambda name: texts.get(name, name), helpers)
     line = str(scop.location.line)
     for target in reversed(targets):
         line = (
@@ -260,10 +263,3 @@ def _last_writers(scop: Scop, target: _WrittenArray) -> list[tuple[Statement, is
     )
     elements = {each.get_tuple_name(_in): each.range() for each in maps_of(flow)}
     return [(each, elements[each.name]) for each in scop.statements if each.name in elements]
-
-
-def _name(name: str, names: Mapping[str, str]) -> str:
-    """The C text of a parameter, or of a subscript of the element that the check is about."""
-    if name.startswith(f"{PREFIX}e") and name not in names:
-        return f"polybuild_verify_index({CHECK}, {name.removeprefix(f'{PREFIX}e')})"
-    return names.get(name, name)
