@@ -87,7 +87,11 @@ def _knob(
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to do with the regions of one file; defaults are what a user wants."""
+    """What a user said should be done with the regions of one file; defaults are what a user wants.
+
+    One value, however many fields it has: the command line, CMake's keywords, the keys of pyproject.toml and
+    the clauses of pragmas are made from it. What follows from it for one file is in ``polybuild.context``.
+    """
 
     backend: str = _knob(
         "openmp",
@@ -147,7 +151,7 @@ class Options:
     scalars: int = _knob(
         14,
         _non_negative,
-        "the most variables that stand for elements of arrays; 0: none",
+        "maximum number of variables that stand for elements of arrays; 0: none",
         metavar="N",
     )
     temporary: tuple[str, ...] = _knob(
@@ -175,7 +179,7 @@ class Options:
         (), _sizes, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
     )
     grid_sizes: tuple[int, ...] = _knob(
-        (), _sizes, "the most GPU blocks along each loop, x last; empty: chosen", metavar="N,N,N"
+        (), _sizes, "maximum number of GPU blocks along each loop, x last; empty: chosen", metavar="N,N,N"
     )
     autodetect: bool = _knob(
         False, _boolean, "find loops worth transforming that are not marked", finds_more=True

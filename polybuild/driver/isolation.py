@@ -1,7 +1,7 @@
 """Work in a process of its own: what ends it there costs one region, not the build.
 
 isl is a large C library. Where a fault of its own, or a want of memory, ends the process, or it
-does not come to an end, the file is gone over again: with less ambition for the region that was
+does not come to an end, the file is gone over again: with the simplest strategy for the region that was
 being worked on, and in the end without it.
 """
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 # Seconds of processor time for one region, whatever else the machine does. The budget of operations
 # ends the analysis long before; this is for what it does not count.
-LONGEST = 120
+MAXIMUM_SECONDS = 120
 
 
 class WorkerCrashError(Exception):
@@ -64,19 +64,19 @@ class _Crash:
     how: str
 
 
-def run_isolated(work: Callable[[Watch], _T], longest: int = LONGEST) -> _T:
+def run_isolated(work: Callable[[Watch], _T], seconds: int = MAXIMUM_SECONDS) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
-    It hangs if it takes more than ``longest`` seconds of processor time for a region. To come to
+    It hangs if it takes more than ``seconds`` of processor time for a region. To come to
     an end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
-    pickling. Raises what ``work`` raises, and WorkLostError. Where processes cannot be forked,
+    pickling. Raises what ``work`` raises, and WorkerCrashError. Where processes cannot be forked,
     ``work`` runs in this one.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         return work(UNWATCHED)
     crashes: dict[int, tuple[str, ...]] = {}
     while True:
-        answer = _once(work, crashes, longest)
+        answer = _once(work, crashes, seconds)
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
@@ -87,11 +87,11 @@ def run_isolated(work: Callable[[Watch], _T], longest: int = LONGEST) -> _T:
 
 
 def _once(
-    work: Callable[[Watch], _T], crashes: Mapping[int, tuple[str, ...]], longest: int
+    work: Callable[[Watch], _T], crashes: Mapping[int, tuple[str, ...]], seconds: int
 ) -> _Done | _Raised | _Crash:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    worker = context.Process(target=_answer, args=(work, crashes, longest, theirs), daemon=True)
+    worker = context.Process(target=_answer, args=(work, crashes, seconds, theirs), daemon=True)
     worker.start()
     theirs.close()  # else the worker's end would not be the end of the pipe
     position = None
@@ -111,7 +111,7 @@ def _once(
 
 
 def _answer(
-    work: Callable[[Watch], Any], crashes: Mapping[int, tuple[str, ...]], longest: int, pipe: Connection
+    work: Callable[[Watch], Any], crashes: Mapping[int, tuple[str, ...]], seconds: int, pipe: Connection
 ) -> None:
     """What the process does."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
@@ -120,7 +120,7 @@ def _answer(
 
     def begins(position: int | None) -> None:
         pipe.send(position)
-        soft = usual if position is None else math.ceil(time.process_time()) + longest
+        soft = usual if position is None else math.ceil(time.process_time()) + seconds
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
 

@@ -64,7 +64,7 @@ def split(words: "list[str]") -> "tuple[list[str], list[str]]":
 
 def needed_runtimes(line: CommandLine) -> "set[str]":
     """Which runtimes are to be added to what ``line`` links: those its objects and static libraries need."""
-    if line.phase != LINK or not line.takes_openmp:
+    if line.phase != LINK or not line.libraries.takes_openmp:
         return set()
     needed = objects.needed_runtimes(_linked(line))
     return needed - {objects.OPENMP} if line.openmp else needed
@@ -74,8 +74,9 @@ def _linked(line: CommandLine) -> "Iterator[str]":
     for each in line.inputs:
         if each.language == "object":
             yield each.name
-    for name in line.libraries if line.library_folders else ():
-        path = objects.static_library(name, line.library_folders)
+    folders = line.libraries.folders
+    for name in line.libraries.names if folders else ():
+        path = objects.static_library(name, folders)
         if path:
             yield path
 

@@ -43,7 +43,7 @@ _OUTPUT = _words("-c -S -MD -MMD -MP -MG --compile --assemble -pipe -v -save-tem
 _NO_RUNTIME = _words("-r -nostdlib -nodefaultlibs -nolibc -fno-openmp")
 _OPENMP_LIBRARIES = _words("-lgomp -lomp -liomp5")
 
-_LONGEST_RESPONSE_FILE = 8 << 20
+_MAXIMUM_RESPONSE_FILE = 8 << 20
 
 
 class Input:
@@ -59,6 +59,20 @@ class Input:
         self.position = position
         self.name = name
         self.language = language
+
+
+class Libraries:
+    """What a command line says of libraries: their names, the folders to look in, what else counts.
+
+    ``takes_openmp`` is false where OpenMP's must not be added, or is named.
+    """
+
+    __slots__ = ("folders", "names", "takes_openmp")
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.folders: list[str] = []
+        self.takes_openmp = True
 
 
 class CommandLine:
@@ -79,12 +93,10 @@ class CommandLine:
         self.output = ""
         self.inputs: list[Input] = []
         self.flags: list[str] = []
-        self.libraries: list[str] = []
-        self.library_folders: list[str] = []
+        self.libraries = Libraries()
         self.depfiles: list[str] = []
         self.writes_dependencies = False
         self.openmp = False
-        self.takes_openmp = True
         self._language = ""
         name = os.path.basename(self.compiler[-1]) if self.command else ""  # noqa: PTH119 -- start-up
         if not self.command or "=" in name or name.startswith("-"):
@@ -140,9 +152,9 @@ class CommandLine:
         elif word in {"-x", "--language"}:
             self._set_language(value)
         elif word == "-l":
-            self.libraries.append(value)
+            self.libraries.names.append(value)
         elif word == "-L":
-            self.library_folders.append(value)
+            self.libraries.folders.append(value)
         if word not in _OUTPUT_VALUE and word not in _LINKER_VALUE and word not in {"-x", "--language"}:
             self.flags += [word, value]
 
@@ -164,12 +176,13 @@ class CommandLine:
         elif word.startswith("-xc++"):
             self._language = "c++"
         elif word.startswith("-l"):
-            self.libraries.append(word[2:])
-            self.takes_openmp = self.takes_openmp and word not in _OPENMP_LIBRARIES
+            self.libraries.names.append(word[2:])
+            if word in _OPENMP_LIBRARIES:
+                self.libraries.takes_openmp = False
         elif word.startswith("-L"):
-            self.library_folders.append(word[2:])
+            self.libraries.folders.append(word[2:])
         elif word in _NO_RUNTIME:
-            self.takes_openmp = False
+            self.libraries.takes_openmp = False
         elif word == "-fopenmp" or word.startswith(("-fopenmp=", "-qopenmp", "-fiopenmp")):
             self.openmp = True
         if word not in _OUTPUT and not word.startswith(
@@ -212,7 +225,7 @@ def _expanded(words: list[str], depth: int = 0) -> list[str]:
 def _response(name: str) -> str | None:
     """What a response file holds; None if there is no such file: then the word is an ordinary one."""
     try:
-        if os.stat(name).st_size > _LONGEST_RESPONSE_FILE:  # noqa: PTH116 -- start-up
+        if os.stat(name).st_size > _MAXIMUM_RESPONSE_FILE:  # noqa: PTH116 -- start-up
             return None
         with open(name, encoding="utf-8", errors="surrogateescape", newline="") as file:  # noqa: PTH123 -- start-up
             return file.read()

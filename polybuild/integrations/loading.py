@@ -30,7 +30,7 @@ from polybuild.options import Options
 from polybuild.source.model import Region
 from polybuild.source.reader import read_source
 
-_LONGEST_BUILD = 1800
+_MAXIMUM_BUILD_SECONDS = 1800
 
 
 class BuildError(PolybuildError):
@@ -92,7 +92,12 @@ def _compile(name: str, options: Sequence[str], compiler: Sequence[str], flags: 
         words = ["cc", *options, "--", *compiler, *flags, "-shared", "-fPIC", name, "-o", str(output), "-lm"]
         command = [sys.executable, "-m", "polybuild", *words]
         done = subprocess.run(
-            command, check=False, capture_output=True, text=True, errors="replace", timeout=_LONGEST_BUILD
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_MAXIMUM_BUILD_SECONDS,
         )
         if done.returncode:
             raise BuildError(f"{name} does not compile:\n{done.stderr.strip()}")

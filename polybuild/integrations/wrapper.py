@@ -249,7 +249,11 @@ class _Job:
         needed = cc.needed_runtimes(line)
         if self._openmp or objects.OPENMP in needed:
             added.append("-fopenmp")
-        if line.phase == LINK and line.takes_openmp and (self._on_device or objects.DEVICE in needed):
+        if (
+            line.phase == LINK
+            and line.libraries.takes_openmp
+            and (self._on_device or objects.DEVICE in needed)
+        ):
             words += self._device_runtime()
         if sys.stderr.isatty() and not any("diagnostics-color" in word for word in line.words):
             added.append("-fdiagnostics-color=always")  # it would not see the terminal behind us
@@ -264,7 +268,7 @@ class _Job:
     def _choose_openmp(self) -> bool:
         """Whether the flag for OpenMP is to be added."""
         line = self.line
-        refused = "-fno-openmp" in line.words or (line.phase == LINK and not line.takes_openmp)
+        refused = "-fno-openmp" in line.words or (line.phase == LINK and not line.libraries.takes_openmp)
         return not line.openmp and not refused and self._openmp_works()
 
     def _openmp_works(self) -> bool:

@@ -21,7 +21,7 @@ from polybuild.poly.sampling import Point, first_point, small_parameters, withou
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
-_LONGEST = 60
+_MAXIMUM_LENGTH = 60
 # large enough for a neighbour on each side, small enough to follow with a finger
 _EXAMPLE_SIZE = 6
 
@@ -178,8 +178,8 @@ def _end(statement: Statement, access: Access, point: Point) -> End:
     names = [each.name for each in statement.iterators]
     instance = ", ".join(f"{name} = {value}" for name, value in zip(names, point, strict=False))
     text = " ".join(c_text(access.node).split())
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST - 3] + "..."
+    if len(text) > _MAXIMUM_LENGTH:
+        text = text[: _MAXIMUM_LENGTH - 3] + "..."
     return End(text, location(access.node).line or statement.location.line, instance)
 
 

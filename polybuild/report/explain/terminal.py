@@ -12,7 +12,7 @@ from polybuild.diagnostics import Diagnostic, Location, Severity
 
 _INDENT = "    "
 _TAB = 8
-_LONGEST_LINE = 160
+_MAXIMUM_COLUMNS = 160
 _BOLD = "1"
 _GREEN = "1;32"
 _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;35", Severity.REMARK: "1;36"}
@@ -91,8 +91,8 @@ def _excerpt(location: Location, style: Style) -> list[str]:
     column = min(location.column, len(source) + 1)
     cells = [_cell(character) for character in source.expandtabs(_TAB)]
     before = "".join(map(_cell, source[: max(column - 1, 0)].expandtabs(_TAB)))
-    start = max(0, len(before) - _LONGEST_LINE // 2) if len(cells) > _LONGEST_LINE else 0
-    shown = "".join(cells[start : start + _LONGEST_LINE])
+    start = max(0, len(before) - _MAXIMUM_COLUMNS // 2) if len(cells) > _MAXIMUM_COLUMNS else 0
+    shown = "".join(cells[start : start + _MAXIMUM_COLUMNS])
     lines = [(_INDENT + shown).rstrip()]
     if column:
         lines.append(_INDENT + " " * _width(before[start:]) + style.good("^"))

@@ -16,7 +16,8 @@ class RegionReport:
     ``tile_sizes`` lists those of each tiled band, outermost first.
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
-    ``detected`` is true for a region that nobody marked.
+    ``detected`` is true for a region that nobody marked. It is one flat value, as it is one object of
+    the JSON that tools read.
     """
 
     file: str

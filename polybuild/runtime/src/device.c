@@ -23,14 +23,14 @@ struct spare {
     size_t bytes;
 };
 
-enum { MOST_SPARE = 64 };
+enum { MAXIMUM_SPARES = 64 };
 
 static struct pb_device devices[PB_DEVICES] = {
     {.driver = &pb_cuda_driver, .position = 0},
     {.driver = &pb_opencl_driver, .position = 1},
 };
 static struct loaded *all_loaded;
-static struct spare spares[MOST_SPARE]; /* the one that was given longest ago first */
+static struct spare spares[MAXIMUM_SPARES]; /* the one that was given longest ago first */
 static int spare_count;
 static bool forked; /* a device does not survive a fork */
 
@@ -204,7 +204,7 @@ void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
         device->driver->release(memory);
         return;
     }
-    if (spare_count == MOST_SPARE) {
+    if (spare_count == MAXIMUM_SPARES) {
         spares[0].device->driver->release(spares[0].memory);
         memmove(&spares[0], &spares[1], (size_t)(--spare_count) * sizeof *spares);
     }

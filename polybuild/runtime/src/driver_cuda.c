@@ -351,8 +351,8 @@ static int copy_out(pb_memory memory, size_t offset, char *host, const struct pb
 static int launch(void *handle, int kernel, const size_t grid[3], const size_t block[3],
                   const polybuild_argument *arguments, const pb_memory *memories, int count) {
     const struct code *code = handle;
-    device_pointer pointers[PB_MOST_ARGUMENTS];
-    void *parameters[PB_MOST_ARGUMENTS];
+    device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
+    void *parameters[PB_MAXIMUM_ARGUMENTS];
     for (int i = 0; i < 3; i++)
         if (grid[i] > INT_MAX || block[i] > INT_MAX)
             return INVALID_VALUE;

@@ -129,20 +129,20 @@ static bits type_of(device_t which) {
     return cl.device_info(which, DEVICE_TYPE, sizeof type, &type, NULL) == 0 ? type : 0;
 }
 
-enum { MOST = 64 }; /* platforms and devices that are looked at */
+enum { MAXIMUM_DEVICES = 64 }; /* platforms and devices that are looked at */
 
 /* All devices that can run kernels, GPUs and accelerators before processors. */
-static unsigned list_devices(bool any, device_t found[MOST]) {
-    platform_t platforms[MOST];
-    device_t each[MOST];
+static unsigned list_devices(bool any, device_t found[MAXIMUM_DEVICES]) {
+    platform_t platforms[MAXIMUM_DEVICES];
+    device_t each[MAXIMUM_DEVICES];
     unsigned platform_count = 0, count, total = 0;
-    if (cl.platforms(MOST, platforms, &platform_count) != 0)
+    if (cl.platforms(MAXIMUM_DEVICES, platforms, &platform_count) != 0)
         return 0;
     for (int processors = 0; processors <= (any ? 1 : 0); processors++) {
-        for (unsigned i = 0; i < platform_count && i < MOST; i++) {
-            if (cl.devices(platforms[i], TYPE_ALL, MOST, each, &count) != 0)
+        for (unsigned i = 0; i < platform_count && i < MAXIMUM_DEVICES; i++) {
+            if (cl.devices(platforms[i], TYPE_ALL, MAXIMUM_DEVICES, each, &count) != 0)
                 continue;
-            for (unsigned j = 0; j < count && j < MOST && total < MOST; j++) {
+            for (unsigned j = 0; j < count && j < MAXIMUM_DEVICES && total < MAXIMUM_DEVICES; j++) {
                 bool fast = (type_of(each[j]) & (TYPE_GPU | TYPE_ACCELERATOR)) != 0;
                 if (fast == !processors && can_run(each[j]))
                     found[total++] = each[j];
@@ -180,7 +180,7 @@ static void stop(void) {
 }
 
 static const char *start(bool any, char *name, size_t size) {
-    device_t found[MOST];
+    device_t found[MAXIMUM_DEVICES];
     library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return "there is no libOpenCL.so.1";

@@ -48,7 +48,7 @@ struct pb_rows {
     size_t width, rows, device_pitch, host_pitch;
 };
 
-enum { PB_MOST_ARGUMENTS = 256 }; /* of a kernel */
+enum { PB_MAXIMUM_ARGUMENTS = 256 }; /* of a kernel */
 
 /* What the runtime asks of a driver. All but the first two give 0, or an error code that `explain`
  * knows. Only `enter`, `leave` and

@@ -181,7 +181,7 @@ long polybuild_first(const polybuild_buffer *buffer) { return buffer ? buffer->f
 void polybuild_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
                       const polybuild_argument *arguments, int count) {
     size_t blocks[3], threads[3];
-    pb_memory memories[PB_MOST_ARGUMENTS];
+    pb_memory memories[PB_MAXIMUM_ARGUMENTS];
     if (!session || session->failure)
         return;
     for (int i = 0; i < 3; i++) {
@@ -190,7 +190,7 @@ void polybuild_launch(polybuild_session *session, int kernel, const long grid[3]
         blocks[i] = (size_t)grid[i];
         threads[i] = (size_t)block[i];
     }
-    if (count > PB_MOST_ARGUMENTS || kernel < 0 || kernel >= session->region->module->kernel_count) {
+    if (count > PB_MAXIMUM_ARGUMENTS || kernel < 0 || kernel >= session->region->module->kernel_count) {
         fail(session, "the call of a kernel is not as it should be");
         return;
     }

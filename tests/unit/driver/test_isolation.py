@@ -82,7 +82,7 @@ def test_a_region_is_lost_not_the_others(fate, how):
         watch.begins(None)
         return done
 
-    assert run_isolated(work, longest=1) == [(), (how,)]
+    assert run_isolated(work, seconds=1) == [(), (how,)]
 
 
 def test_without_a_region_all_is_lost():

@@ -81,7 +81,7 @@ def test_flags_are_what_decides_the_meaning():
     assert " ".join(line.flags) == kept
     assert line.depfiles == ["d", "e"]
     assert line.writes_dependencies
-    assert (line.libraries, line.library_folders) == (["m"], ["."])
+    assert (line.libraries.names, line.libraries.folders) == (["m"], ["."])
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_flags_are_what_decides_the_meaning():
     ],
 )
 def test_openmp(line, has, takes):
-    assert (read(line).openmp, read(line).takes_openmp) == (has, takes)
+    assert (read(line).openmp, read(line).libraries.takes_openmp) == (has, takes)
 
 
 def test_response_files_are_read(tmp_path):

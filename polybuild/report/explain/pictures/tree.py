@@ -89,7 +89,7 @@ class _ScheduleReader:
         return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
 
     def member(self, value: isl.UnionPwAff) -> str:
-        """One member of a band: its date, once for all statements if they agree."""
+        """One member of a band: its part of the time stamp, once for all statements if they agree."""
         pieces: list[isl.PwAff] = []
         value.foreach_pw_aff(pieces.append)
         texts: dict[str, list[Statement]] = {}
