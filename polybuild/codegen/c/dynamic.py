@@ -54,9 +54,9 @@ def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> R
 
 def _place(schedule: isl.UnionMap, build: isl.AstBuild) -> isl.AstExpr | None:
     """Whether the loop being built has any instance, in terms of the counters around it."""
-    dates = isl.Set.from_union_set(schedule.range())
-    last = dates.dim(_set) - 1
-    place = build.expr_from_set(dates.eliminate(_set, last, 1))
+    stamps = isl.Set.from_union_set(schedule.range())
+    last = stamps.dim(_set) - 1
+    place = build.expr_from_set(stamps.eliminate(_set, last, 1))
     return None if isl.ast_expr_type(place.get_type()) == isl.ast_expr_type.int else place
 
 

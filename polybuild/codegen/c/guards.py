@@ -1,4 +1,4 @@
-"""What is known of the counters around the code that is printed, and which conditions it settles."""
+"""Guard simplification: which conditions hold by what is known of the counters around the printed code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from polybuild.targets.device import Kernel
 _param = isl.dim_type.param
 
 
-class Known:
-    """The values that the counters of a kernel's loops may have at one place.
+class GuardSimplifier:
+    """What the counters of a kernel's loops may be at one place, and which conditions hold by that.
 
     ``names`` are those, in isl's AST, that have a value there from outside.
     """
@@ -56,7 +56,7 @@ class Known:
         """Come back to a place."""
         self._place = before
 
-    def settles(self, condition: isl.AstExpr) -> bool:
+    def implies(self, condition: isl.AstExpr) -> bool:
         """Whether ``condition`` certainly holds here."""
         try:
             return bool(self._place.values.is_subset(self._reader.condition(condition, self._place)))

@@ -144,18 +144,18 @@ def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
 
 
 def _first_lane(schedule: isl.Map) -> isl.PwMultiAff:
-    """The dates of ``schedule``, their last dimension that of the first lane instead."""
-    dates = schedule.range()
-    last = dates.dim(isl.dim_type.set) - 1
-    vectors = isl.Map.identity(dates.get_space().map_from_set()).project_out(isl.dim_type.out, last, 1)
-    first = vectors.intersect_domain(dates).reverse().lexmin_pw_multi_aff()
+    """The time stamps of ``schedule``, their last dimension that of the first lane instead."""
+    stamps = schedule.range()
+    last = stamps.dim(isl.dim_type.set) - 1
+    vectors = isl.Map.identity(stamps.get_space().map_from_set()).project_out(isl.dim_type.out, last, 1)
+    first = vectors.intersect_domain(stamps).reverse().lexmin_pw_multi_aff()
     return first.pullback_pw_multi_aff(isl.PwMultiAff.from_map(vectors))
 
 
 def _subscripts(
     offsets: Sequence[Offset], to_instance: isl.PwMultiAff, build: isl.AstBuild
 ) -> tuple[isl.AstExpr, ...]:
-    """The offsets at the dates of which ``to_instance`` gives the instance."""
+    """The offsets at the time stamps of which ``to_instance`` gives the instance."""
     subscripts = []
     for each in offsets:
         value = each.value.pullback_pw_multi_aff(to_instance)

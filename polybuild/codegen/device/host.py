@@ -66,13 +66,13 @@ class DeviceText:
 class DeviceRequest:
     """What to generate: the plan, the language of the kernels, and the trip counts of the statements.
 
-    The region runs on the host where a launch does less than ``least_work`` statement instances.
+    The region runs on the host where a launch does less than ``minimum_work`` statement instances.
     """
 
     plan: DevicePlan
     language: KernelLanguage
     work: Sequence[Sequence[isl.PwAff]]
-    least_work: int
+    minimum_work: int
 
 
 def write_device(
@@ -108,9 +108,9 @@ def write_device(
     parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
     limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
     limits += regular(each.array for each in plan.transfers)
-    if request.least_work:
+    if request.minimum_work:
         launches = conditions.instances(plan.launches)
-        limits.append(f"{conditions.instances(request.work)} >= {request.least_work}.0 * ({launches})")
+        limits.append(f"{conditions.instances(request.work)} >= {request.minimum_work}.0 * ({launches})")
     condition = " && ".join(limits)
     texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
     return DeviceText(request.language, name, texts, kernels.functions.texts, condition, tuple(lines))

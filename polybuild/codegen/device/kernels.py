@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import UNARY, ExpressionPrinter
-from polybuild.codegen.c.guards import Known
+from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
@@ -58,7 +58,7 @@ class KernelPrinter(LoopPrinter):
         self._mentioned: set[str] = set()  # variables that the text refers to, other than arrays
         self._tile_names: dict[str, str] = {}
         self._statements = KernelStatementPrinter(source, language, self._expression(), self._tile_names)
-        self._known: Known | None = None
+        self._known: GuardSimplifier | None = None
         self._is_full = False  # whether this is printed for full tiles
         self._parting: isl.AstExpr | None = None  # what the pieces between barriers have to ask first
 
@@ -73,7 +73,7 @@ class KernelPrinter(LoopPrinter):
             self._tile_names[tile.name] = fresh(tile.name, taken.union(self._tile_names.values()))
         self._taken = frozenset(taken.union(self._tile_names.values()))
         if self._source.ast.full:
-            self._known = Known(self._source.scop, self._names, kernel)
+            self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         lines = self._node(node, _INDENT, None)
         used = [each for each in self._source.scop.arrays if each.name in self._statements.used]
         outer = [name for name in self._outer.values() if name in self._mentioned]
@@ -186,7 +186,7 @@ class KernelPrinter(LoopPrinter):
         return lines
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
-        if self._is_full and self._known is not None and self._known.settles(node.if_get_cond()):
+        if self._is_full and self._known is not None and self._known.implies(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
         if not (self._language.loops_for_branches and self._meets(node)):
             return super()._if(node, indent, before)
