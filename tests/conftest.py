@@ -124,7 +124,7 @@ def linked_by(item: pytest.Item) -> Iterator[tuple[str, str]]:
     """The flags that stand for a library, with their compiler: of marker ``links``, and of toolchains."""
     given = parameters(item)
     usual = "clang" if item.get_closest_marker("clang") else "gcc"
-    compiler = next((value for value in given.values() if value in COMPILERS), usual)
+    compiler = next((each for each in given.values() if isinstance(each, str) and each in COMPILERS), usual)
     for marker in item.iter_markers("links"):
         yield from ((compiler, flag.format_map(given)) for flag in marker.args)
     for value in given.values():

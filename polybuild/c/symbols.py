@@ -55,12 +55,18 @@ class Symbol:
 class VisibleNames:
     """Variables, functions, and the types and constants of ``scope``; inner declarations hide outer ones.
 
-    ``functions`` maps the names of the functions whose declaration was seen to their types.
+    ``functions`` maps the names of the functions whose declaration was seen to their types, ``macros``
+    are the names that something is defined for anywhere in the file and in what it includes.
     """
 
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     functions: Mapping[str, Type] = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+    macros: frozenset[str] = frozenset()
+
+    def may_mean_something(self) -> frozenset[str]:
+        """Every name that may mean something in the region: generated names have to be others."""
+        return self.macros.union(self.symbols, self.functions, self.enumerators)
 
     @property
     def enumerators(self) -> Mapping[str, int]:

@@ -257,6 +257,7 @@ def generate_code(work: Transformation) -> None:
         mapping.registers,
         mapping.accumulators,
         unoptimised=not work.context.compiler.optimises,
+        tile_sizes=mapping.tile_sizes,
     )
     work.text = write_region(work.mapped.scop, work.model.region, work.plan, work.checks)
 

@@ -20,7 +20,7 @@ from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, Source, Span
-from polybuild.source.preprocess import preprocess
+from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
 
 Accept = Callable[[Region], Diagnostic | None]
@@ -60,12 +60,12 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
     """
     text = text_of(path)
     preprocessed = preprocess(path, compiler, flags)
-    file = FileText(text, path, flags, preprocessed.text)
+    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
+    file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
     detector = _Detector(file, accept)
     taken = detector.run()
     regions, diagnostics = detector.read(taken)
     residents, problems = residents_in(file, SourceText(text, path), regions)
-    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     source = Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
     return Detection(source, tuple(detector.refused))
 

@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +64,21 @@ def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) 
     """
     command = [*compiler, *preprocessing_flags(path, flags), "-E", "-dM", "-w", "-x", "c", os.devnull]
     return frozenset(re.findall(r"^#define (\w+)", _run(command, path), re.MULTILINE))
+
+
+_DEFINITION = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+
+
+def macros_defined(files: Iterable[str], flags: Sequence[str]) -> frozenset[str]:
+    """The names of macros that ``files`` or ``flags`` define, whatever the conditions around."""
+    found: set[str] = set()
+    for path in files:
+        try:
+            data = Path(path).read_bytes()
+        except OSError:
+            continue
+        found.update(name.decode() for name in _DEFINITION.findall(data))
+    return frozenset(found.union(re.findall(r"-D\s*(\w+)", " ".join(flags))))
 
 
 def preprocessing_flags(path: str, flags: Sequence[str]) -> list[str]:

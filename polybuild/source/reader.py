@@ -20,7 +20,7 @@ from polybuild.source.markers import SourceText
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import MarkerContext, marker_contexts
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
-from polybuild.source.preprocess import preprocess, preprocessing_flags
+from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
@@ -45,21 +45,22 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
     whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
     user_text = SourceText(text if whole is None else whole, path, expanded=whole is not None)
     text = user_text.text
-    file = FileText(text, path, flags, preprocessed.text)
+    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
+    file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
     regions, diagnostics = regions_in(file, user_text)
     residents, problems = residents_in(file, user_text, regions)
-    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     return Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What regions are read from: the user's text, its name, the flags, and the preprocessed text."""
+    """What regions are read from: the user's text, its name, the flags, the preprocessed text, and macros."""
 
     text: str
     path: str
     flags: Sequence[str]
     preprocessed: str
+    macros: frozenset[str] = frozenset()
 
 
 Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
@@ -73,7 +74,7 @@ def regions_in(file: FileText, user_text: SourceText) -> Regions:
     finder = RegionFinder(user_text, lines, chunks)
     finder.find()
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))
-    functions = _FunctionParser(file.text, file.path, model, lines, chunks)
+    functions = _FunctionParser(file.text, file.path, model, lines, chunks, file.macros)
     regions, problems = with_temporaries(functions.read(finder.candidates), finder.candidates, lines, chunks)
     return regions, (*finder.diagnostics, *problems)
 
@@ -112,6 +113,7 @@ class _FunctionParser:
     model: DataModel
     lines: LineTable
     chunks: ChunkIndex
+    macros: frozenset[str]
 
     def read(self, candidates: Sequence[Candidate]) -> tuple[Region | RejectedRegion, ...]:
         """One result per candidate, in order."""
@@ -213,7 +215,9 @@ class _FunctionParser:
             clauses=candidate.begin.clauses,
             statements=placement.statements,
             function=parsed.function,
-            visible=visible_at(file, parsed, placement.ancestors, candidate.index),
+            visible=replace(
+                visible_at(file, parsed, placement.ancestors, candidate.index), macros=self.macros
+            ),
         )
 
     def _syntax_problem(self, error: FunctionSyntaxError) -> Diagnostic:

@@ -17,7 +17,7 @@ from polybuild.report.record.model import RegionReport
 
 NUMBERS = ("n", "m", "p", "o", "q")
 POINTERS = ("A", "B", "C")
-_FALLBACK = "} else { /* the original */"
+_FALLBACK = "} else { /* the original loops */"
 _FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
 _UNUSED = ("-Wno-unused-parameter",)
 _HEAD = """

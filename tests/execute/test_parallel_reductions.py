@@ -182,9 +182,9 @@ def test_what_runs_in_parts(exact):
             assert region.parallel_loops, name
             assert any("accumulated in parts" in each for each in region.remarks), name
     text = transformed.read_text()
-    assert "parallel for reduction(+: pb_s)" in text
-    assert "OMP(simd reduction(+: pb_s)" in text
-    assert "reduction(polybuild_upper: pb_f)" in text
+    assert "parallel for reduction(+: acc_s)" in text
+    assert "OMP(simd reduction(+: acc_s)" in text
+    assert "reduction(polybuild_upper: acc_f)" in text
 
 
 @pytest.mark.links("-fopenmp")
@@ -249,7 +249,7 @@ int main(void)
 def test_what_nothing_is_accumulated_in_is_not_touched(tmp_path):
     source = write(tmp_path / "empty.c", EMPTY)
     result = transform(source, EMPTY, "-O1", min_work=0, tile=False)
-    assert "pb_b" in result.text
+    assert "acc_b" in result.text
     assert output(write(tmp_path / "made.c", result.text), "-O1") == output(source, "-O1")
 
 
@@ -275,7 +275,7 @@ unsigned long f(int n, int m, unsigned long x, unsigned long y)
 
 def test_a_loop_in_which_nothing_accumulates_has_no_reduction(tmp_path):
     result = transform(tmp_path / "pieces.c", PIECES, "-O1", tile_sizes=(3, 2), fusion="max")
-    assert "reduction(*: pb_x)" in result.text
+    assert "reduction(*: acc_x)" in result.text
     made = write(tmp_path / "made.c", result.text)
     assert messages("gcc", made, "-fopenmp") == (0, "")
 
@@ -313,5 +313,5 @@ void f(int n, struct s *s, unsigned A[restrict n + 20][n + 20], unsigned *restri
 
 def test_where_something_accumulates_is_said_of_loops_that_are_there(tmp_path):
     result = transform(tmp_path / "a.c", DIAGONALS, "-O1", tile_sizes=(5, 4, 3, 2), fusion="depth")
-    assert re.search(r"pb_C = .* \? .* : 0;", result.text)
+    assert re.search(r"acc_C = .* \? .* : 0;", result.text)
     assert messages("gcc", write(tmp_path / "made.c", result.text), "-fopenmp") == (0, "")

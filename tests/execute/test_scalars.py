@@ -50,9 +50,9 @@ def test_results(programs, kernel):
 def test_whole_tiles_have_no_conditions(programs):
     text = programs.contracted.with_suffix(".c").read_text()
     start = text.index("static void blur(")
-    core = text[text.index("for (register long long pb_y", start) :]
+    core = text[text.index("for (register long long tile_y", start) :]
     core = core[: core.index("}")]
-    assert core.count("pb_t_3_2") > 1
+    assert core.count("t_buffer_3_2") > 1
     assert "if (" not in core
 
 

@@ -40,7 +40,7 @@ def main() -> None:
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
         options = Options().with_settings(each["settings"])
         result = run_isolated(functools.partial(_compile, each["source"], options))
-        text = result.text.replace("/* the original */", "fuzz_original();")
+        text = result.text.replace("/* the original loops */", "fuzz_original();")
         Path(each["output"]).write_text(text, encoding="utf-8")
         done.append(
             [

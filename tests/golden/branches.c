@@ -34,41 +34,48 @@ static void mark(struct grid *g, int limit)
   const long long pb_g_n = g->n;
   const long long pb_limit = limit;
   if (pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
-      && 1.0 * pb_g_n * pb_g_n + 1.0 * (pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
+      && 1.0 * pb_g_n * pb_g_n
+          + 1.0 * (pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
+          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0
+          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
     POLYBUILD_SIMD
     for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
 #line 17 "branches.c"
       g->cell[0][j] += g->cell[j][0];
     }
+#line 11 "branches.c"
     POLYBUILD_OMP(parallel for)
-    for (long long pb_c = 1; pb_c < pb_g_n - 1; pb_c++) {
-      if ((pb_c + 1) % 2 == 0) {
+    for (long long c0 = 1; c0 < pb_g_n - 1; c0++) {
+      if ((c0 + 1) % 2 == 0) {
         POLYBUILD_SIMD
-        for (long long j = pb_c + 1; j < pb_g_n; j++) {
+        for (long long j = c0 + 1; j < pb_g_n; j++) {
 #line 17 "branches.c"
-          g->cell[pb_c][j] += g->cell[j][pb_c];
+          g->cell[c0][j] += g->cell[j][c0];
         }
+#line 11 "branches.c"
       } else {
         POLYBUILD_SIMD
-        for (long long j = pb_c + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
+        for (long long j = c0 + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
 #line 17 "branches.c"
-          g->cell[pb_c][j] += g->cell[j][pb_c];
+          g->cell[c0][j] += g->cell[j][c0];
         }
       }
     }
+#line 11 "branches.c"
     POLYBUILD_OMP(parallel for)
-    for (long long pb_c = 0; pb_c < pb_g_n; pb_c++) {
+    for (long long c0 = 0; c0 < pb_g_n; c0++) {
 #line 15 "branches.c"
-      g->cell[pb_c][pb_c] = 1;
-      if (pb_c % 2 == 0) {
+      g->cell[c0][c0] = 1;
+#line 11 "branches.c"
+      if (c0 % 2 == 0) {
         POLYBUILD_SIMD
-        for (long long j = polybuild_max(pb_limit + 1, pb_c + 1); j < pb_g_n; j++) {
+        for (long long j = polybuild_max(pb_limit + 1, c0 + 1); j < pb_g_n; j++) {
 #line 15 "branches.c"
-          g->cell[pb_c][j] = 1;
+          g->cell[c0][j] = 1;
         }
       }
     }
-  } else { /* the original */
+  } else { /* the original loops */
 #line 12 "branches.c"
   for (int i = 0; i < g->n; i++)
     for (int j = i; j < g->n; j++) {
@@ -89,7 +96,7 @@ static void mark(struct grid *g, int limit)
 #line 20 "branches.c"
       g->cell[i][0] = 0;
     }
-  } else { /* the original */
+  } else { /* the original loops */
 #line 20 "branches.c"
  for (int i = 0; i < g->n; i++) g->cell[i][0] = 0; 
   }

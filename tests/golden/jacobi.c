@@ -37,24 +37,34 @@ int main(void)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
   if (1) {
-    for (long long pb_c = -1; pb_c <= 14; pb_c++) {
+    /* tiles of 8 x 8 iterations */
+    for (long long c0 = -1; c0 <= 14; c0++) {
       POLYBUILD_OMP(parallel for)
-      for (long long pb_c1 = polybuild_floordiv(pb_c, 2) - 5; pb_c1 <= polybuild_floordiv(pb_c, 2); pb_c1++) {
-        for (long long t = polybuild_max(0, 4 * pb_c); t <= polybuild_min(59, 4 * pb_c + 7); t++) {
+      for (long long c1 = polybuild_floordiv(c0, 2) - 5; c1 <= polybuild_floordiv(c0, 2); c1++) {
+        for (long long t = polybuild_max(0, 4 * c0); t <= polybuild_min(59, 4 * c0 + 7); t++) {
+          const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15),
+              16 * c0 - 16 * c1 - 2 * t);
+          const long long last_i = polybuild_min(polybuild_min(88, 2 * t - 16 * c1),
+              16 * c0 - 16 * c1 - 2 * t + 15);
           POLYBUILD_SIMD
-          for (long long i = polybuild_max(polybuild_max(1, -16 * pb_c1 + 2 * t - 15), 16 * pb_c - 16 * pb_c1 - 2 * t); i <= polybuild_min(polybuild_min(88, -16 * pb_c1 + 2 * t), 16 * pb_c - 16 * pb_c1 - 2 * t + 15); i++) {
+          for (long long i = first_i; i <= last_i; i++) {
 #line 15 "jacobi.c"
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
           }
+#line 12 "jacobi.c"
+          const long long first_i1 = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 14),
+              16 * c0 - 16 * c1 - 2 * t - 1);
+          const long long last_i1 = polybuild_min(polybuild_min(88, 2 * t - 16 * c1 + 1),
+              16 * c0 - 16 * c1 - 2 * t + 14);
           POLYBUILD_SIMD
-          for (long long i = polybuild_max(polybuild_max(1, -16 * pb_c1 + 2 * t - 14), 16 * pb_c - 16 * pb_c1 - 2 * t - 1); i <= polybuild_min(polybuild_min(88, -16 * pb_c1 + 2 * t + 1), 16 * pb_c - 16 * pb_c1 - 2 * t + 14); i++) {
+          for (long long i = first_i1; i <= last_i1; i++) {
 #line 17 "jacobi.c"
             a[i] = b[i];
           }
         }
       }
     }
-  } else { /* the original */
+  } else { /* the original loops */
 #line 13 "jacobi.c"
   for (int t = 0; t < 60; t++) {
     for (int i = 1; i < N - 1; i++)

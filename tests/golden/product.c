@@ -29,6 +29,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
   const long long pb_n = n;
   if (pb_n >= 1 /* line 9: the extents of 'C' must be positive */
       && 1.0 * pb_n * pb_n + 1.0 * pb_n * pb_n * pb_n >= 1000 /* line 6: less work is not worth it */) {
+    /* tiles of 78 x 408 x 4 iterations */
     POLYBUILD_OMP(parallel for)
     for (long long i = 0; i < pb_n; i++) {
       POLYBUILD_SIMD
@@ -37,104 +38,79 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
         C[i][j] = 0;
       }
     }
+#line 6 "product.c"
     POLYBUILD_OMP(parallel for schedule(dynamic))
-    for (long long pb_i = 0; pb_i <= (pb_n - 1) / 78; pb_i++) {
-      for (long long pb_k = 0; pb_k <= (pb_n - 1) / 408; pb_k++) {
-        {
-          double pb_A[13][408][6] __attribute__((aligned(64)));
-          for (long long pb_c = 13 * pb_i; pb_c <= polybuild_min(13 * pb_i + 12, pb_n / 6 - 1); pb_c++) {
-            for (long long pb_c1 = 408 * pb_k; pb_c1 <= polybuild_min(pb_n - 1, 408 * pb_k + 407); pb_c1++) {
-              for (long long pb_c2 = 6 * pb_c; pb_c2 <= 6 * pb_c + 5; pb_c2++) {
-                pb_A[-13 * pb_i + pb_c][-408 * pb_k + pb_c1][-6 * pb_c + pb_c2] = A[pb_c2][pb_c1];
+    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++) {
+      for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
+        /* a tile of A, packed in the order of its use */
+        double packed_A[13][408][6] __attribute__((aligned(64)));
+        for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++) {
+          for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++) {
+            for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++) {
+              packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];
+            }
+          }
+        }
+        for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
+          /* a tile of B, packed in the order of its use */
+          double packed_B[408][4] __attribute__((aligned(64)));
+          if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4) {
+            for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++) {
+              for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++) {
+                packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];
               }
             }
           }
-          for (long long pb_j = 0; pb_j <= (pb_n - 1) / 4; pb_j++) {
-            {
-              double pb_B[408][4] __attribute__((aligned(64)));
-              if (pb_n >= 78 * pb_i + 6 && pb_n >= 4 * pb_j + 4) {
-                for (long long pb_c = 408 * pb_k; pb_c <= polybuild_min(pb_n - 1, 408 * pb_k + 407); pb_c++) {
-                  for (long long pb_c1 = 4 * pb_j; pb_c1 <= 4 * pb_j + 3; pb_c1++) {
-                    pb_B[-408 * pb_k + pb_c][-4 * pb_j + pb_c1] = B[pb_c][pb_c1];
+          const long long first_tile_i1 = 13 * tile_i;
+          const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
+          for (long long tile_i1 = first_tile_i1; tile_i1 <= last_tile_i1; tile_i1++) {
+            if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
+              /* 6 x 2 vectors of C in registers */
+              polybuild_double2 acc_0_0, acc_0_1, acc_1_0, acc_1_1, acc_2_0, acc_2_1, acc_3_0, acc_3_1,
+                  acc_4_0, acc_4_1, acc_5_0, acc_5_1;
+              polybuild_double2 *const row_C_0 = (polybuild_double2 *)&C[6 * tile_i1][4 * tile_j];
+              polybuild_double2 *const row_C_1 = (polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j];
+              polybuild_double2 *const row_C_2 = (polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j];
+              polybuild_double2 *const row_C_3 = (polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j];
+              polybuild_double2 *const row_C_4 = (polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j];
+              polybuild_double2 *const row_C_5 = (polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j];
+              acc_0_0 = row_C_0[0]; acc_0_1 = row_C_0[1]; acc_1_0 = row_C_1[0]; acc_1_1 = row_C_1[1];
+              acc_2_0 = row_C_2[0]; acc_2_1 = row_C_2[1]; acc_3_0 = row_C_3[0]; acc_3_1 = row_C_3[1];
+              acc_4_0 = row_C_4[0]; acc_4_1 = row_C_4[1]; acc_5_0 = row_C_5[0]; acc_5_1 = row_C_5[1];
+              for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                const polybuild_double2 *const row_B =
+                    (const polybuild_double2 *)packed_B[k - 408 * tile_k];
+                const double *const row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
+#line 11 "product.c"
+                acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
+                acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
+                acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
+                acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
+                acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
+                acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];
+              }
+#line 6 "product.c"
+              row_C_0[0] = acc_0_0; row_C_0[1] = acc_0_1; row_C_1[0] = acc_1_0; row_C_1[1] = acc_1_1;
+              row_C_2[0] = acc_2_0; row_C_2[1] = acc_2_1; row_C_3[0] = acc_3_0; row_C_3[1] = acc_3_1;
+              row_C_4[0] = acc_4_0; row_C_4[1] = acc_4_1; row_C_5[0] = acc_5_0; row_C_5[1] = acc_5_1;
+            } else if (4 * tile_j + 3 >= pb_n) {
+              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++) {
+                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                  POLYBUILD_SIMD
+                  for (long long j = 4 * tile_j; j < pb_n; j++) {
+#line 11 "product.c"
+                    C[i][j] += A[i][k] * B[k][j];
                   }
                 }
               }
-              for (long long pb_i1 = 13 * pb_i; pb_i1 <= polybuild_min(13 * pb_i + 12, (pb_n - 1) / 6); pb_i1++) {
-                if (pb_n >= 4 * pb_j + 4 && pb_n >= 6 * pb_i1 + 6) {
-                  {
-                    polybuild_double2 pb_C_0_0, pb_C_0_1, pb_C_1_0, pb_C_1_1, pb_C_2_0, pb_C_2_1, pb_C_3_0, pb_C_3_1, pb_C_4_0, pb_C_4_1, pb_C_5_0, pb_C_5_1;
-                    pb_C_0_0 = *(const polybuild_double2 *)&C[6 * pb_i1][4 * pb_j];
-                    pb_C_0_1 = *(const polybuild_double2 *)&C[6 * pb_i1][4 * pb_j + 2];
-                    pb_C_1_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j];
-                    pb_C_1_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j + 2];
-                    pb_C_2_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j];
-                    pb_C_2_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j + 2];
-                    pb_C_3_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j];
-                    pb_C_3_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j + 2];
-                    pb_C_4_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j];
-                    pb_C_4_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j + 2];
-                    pb_C_5_0 = *(const polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j];
-                    pb_C_5_1 = *(const polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j + 2];
-                    for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
+#line 6 "product.c"
+            } else {
+              for (long long i = 6 * tile_i1; i < pb_n; i++) {
+                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                  POLYBUILD_SIMD
+                  for (long long j = 4 * tile_j; j <= 4 * tile_j + 3; j++) {
 #line 11 "product.c"
-                      pb_C_0_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][0] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_0_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][0] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-#line 11 "product.c"
-                      pb_C_1_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][1] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_1_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][1] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-#line 11 "product.c"
-                      pb_C_2_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][2] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_2_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][2] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-#line 11 "product.c"
-                      pb_C_3_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][3] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_3_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][3] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-#line 11 "product.c"
-                      pb_C_4_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][4] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_4_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][4] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-#line 11 "product.c"
-                      pb_C_5_0 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][5] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][0];
-#line 11 "product.c"
-                      pb_C_5_1 += pb_A[-13 * pb_i + pb_i1][-408 * pb_k + k][5] * *(const polybuild_double2 *)&pb_B[-408 * pb_k + k][2];
-                    }
-                    *(polybuild_double2 *)&C[6 * pb_i1][4 * pb_j] = pb_C_0_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1][4 * pb_j + 2] = pb_C_0_1;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j] = pb_C_1_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 1][4 * pb_j + 2] = pb_C_1_1;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j] = pb_C_2_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 2][4 * pb_j + 2] = pb_C_2_1;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j] = pb_C_3_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 3][4 * pb_j + 2] = pb_C_3_1;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j] = pb_C_4_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 4][4 * pb_j + 2] = pb_C_4_1;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j] = pb_C_5_0;
-                    *(polybuild_double2 *)&C[6 * pb_i1 + 5][4 * pb_j + 2] = pb_C_5_1;
-                  }
-                } else {
-                  if (4 * pb_j + 3 >= pb_n) {
-                    for (long long i = 6 * pb_i1; i <= polybuild_min(pb_n - 1, 6 * pb_i1 + 5); i++) {
-                      for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
-                        POLYBUILD_SIMD
-                        for (long long j = 4 * pb_j; j < pb_n; j++) {
-#line 11 "product.c"
-                          C[i][j] += A[i][k] * B[k][j];
-                        }
-                      }
-                    }
-                  } else {
-                    for (long long i = 6 * pb_i1; i < pb_n; i++) {
-                      for (long long k = 408 * pb_k; k <= polybuild_min(pb_n - 1, 408 * pb_k + 407); k++) {
-                        POLYBUILD_SIMD
-                        for (long long j = 4 * pb_j; j <= 4 * pb_j + 3; j++) {
-#line 11 "product.c"
-                          C[i][j] += A[i][k] * B[k][j];
-                        }
-                      }
-                    }
+                    C[i][j] += A[i][k] * B[k][j];
                   }
                 }
               }
@@ -143,7 +119,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
         }
       }
     }
-  } else { /* the original */
+  } else { /* the original loops */
 #line 7 "product.c"
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {

@@ -23,18 +23,21 @@ static int normalise(int n, int m, double *rows, const double *weights)
   const long long pb_n = n;
   const long long pb_m = m;
   if (1.0 * pb_n + 1.0 * pb_n * pb_m >= 1000 /* line 8: less work is not worth it */
-      && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <= (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */) {
-    double sum_1;
-    POLYBUILD_OMP(parallel for private(scale, sum_1))
+      && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <=
+          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */) {
+    POLYBUILD_OMP(parallel for private(scale))
     for (long long i = 0; i < pb_n; i++) {
+      double sum_1;
 #line 10 "temporaries.c"
       sum_1 = 0;
+#line 8 "temporaries.c"
       for (long long j = 0; j < pb_m; j++) {
 #line 12 "temporaries.c"
         sum_1 += rows[i * pb_m + j] * weights[j];
       }
 #line 13 "temporaries.c"
       scale = (sum_1 > 0) ? (1 / sum_1) : (0);
+#line 8 "temporaries.c"
       POLYBUILD_SIMD
       for (long long j = 0; j < pb_m; j++) {
 #line 15 "temporaries.c"
@@ -42,7 +45,7 @@ static int normalise(int n, int m, double *rows, const double *weights)
       }
     }
     i = pb_n <= -1 ? 0 : pb_n;
-  } else { /* the original */
+  } else { /* the original loops */
 #line 9 "temporaries.c"
   for (i = 0; i < n; i++) {
     double sum = 0;

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.codegen.file.names import fresh
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.targets.model import Accumulator
@@ -24,16 +24,16 @@ _COMBINATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class AccumulatorPlace:
-    """An accumulator at one place of the generated code.
+class AccumulatorScope:
+    """An accumulator in one block of the generated code.
 
-    ``element`` is what it stands for. The dates at which something is accumulated have their outer
-    dimensions in ``dates``; None if the element may be touched where nothing is.
+    ``element`` is what it stands for. The time stamps at which something is accumulated have their outer
+    dimensions in ``time_stamps``; None if the element may be touched where nothing is.
     """
 
     accumulator: Accumulator
     element: isl.AstExpr
-    dates: isl.Set | None
+    time_stamps: isl.Set | None
 
     def runs(self, counters: Collection[str]) -> isl.AstExpr:
         """Whether something is accumulated here, whatever the loops around have made sure of.
@@ -42,23 +42,23 @@ class AccumulatorPlace:
         ``counters`` are the names, as isl gives them, of the loops around; the other dimensions
         have one value each, for which isl writes no loop.
         """
-        dates = self.dates
-        assert dates is not None  # noqa: S101 - who asks has looked
-        names = [f"c{dimension}" for dimension in range(dates.dim(_set))]
+        stamps = self.time_stamps
+        assert stamps is not None  # noqa: S101 - who asks has looked
+        names = [f"c{dimension}" for dimension in range(stamps.dim(_set))]
         for dimension in reversed(range(len(names))):
             if names[dimension] not in counters:
-                dates = dates.project_out(_set, dimension, 1)
+                stamps = stamps.project_out(_set, dimension, 1)
                 del names[dimension]
-        known = dates.dim(_param)
-        here = dates.move_dims(_param, known, _set, 0, len(names)).params()
-        for position, name in enumerate(names, known):
+        count = stamps.dim(_param)
+        here = stamps.move_dims(_param, count, _set, 0, len(names)).params()
+        for position, name in enumerate(names, count):
             here = here.set_dim_name(_param, position, name)
         context = isl.Set.universe(here.get_space())
         return isl.AstBuild.from_context(context).expr_from_set(here.coalesce())
 
 
-class AccumulatorPlaces:
-    """The places of ``accumulators`` in an AST, found while isl builds it.
+class AccumulatorScopes:
+    """The blocks of ``accumulators`` in an AST, found while isl builds it.
 
     ``enter`` and ``leave`` are told of each mark; the latter annotates those of accumulators.
     """
@@ -66,15 +66,15 @@ class AccumulatorPlaces:
     def __init__(self, accumulators: Sequence[Accumulator]) -> None:
         self._accumulators = {each.mark: each for each in accumulators}
         self._open: list[str] = []
-        self._found: dict[str, AccumulatorPlace | None] = {}
+        self._found: dict[str, AccumulatorScope | None] = {}
 
     def enter(self, mark: Mark, build: isl.AstBuild) -> None:
         """Begin what is below ``mark``."""
         if mark in self._accumulators:
-            name = f"place{len(self._found)}"
+            name = f"accumulator{len(self._found)}"
             self._open.append(name)
             self._found[name] = None
-            self._found[name] = _place(self._accumulators[mark], build)
+            self._found[name] = _scope(self._accumulators[mark], build)
 
     def leave(self, node: isl.AstNode) -> isl.AstNode:
         """End what is below a mark, which isl made ``node`` of."""
@@ -82,32 +82,63 @@ class AccumulatorPlaces:
             return node.set_annotation(isl.Id(self._open.pop()))
         return node
 
-    def at(self, node: isl.AstNode) -> AccumulatorPlace | None:
-        """The place that ``node`` is, None if nothing accumulates there."""
+    def at(self, node: isl.AstNode) -> AccumulatorScope | None:
+        """What accumulates below ``node``, None if nothing does."""
         return self._found[node.get_annotation().get_name()]
 
 
-def _place(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorPlace | None:
+class ActiveAccumulators:
+    """The accumulators around the code at hand, which are called ``variables`` by their marks."""
+
+    def __init__(self, variables: Mapping[Mark, str], scopes: AccumulatorScopes) -> None:
+        self.variables = variables
+        self.scopes = scopes
+        self.marks: tuple[Mark, ...] = ()
+        self._nodes: dict[str, dict[int, str]] = {}
+
+    def enter(self, accumulator: Accumulator) -> dict[str, dict[int, str]]:
+        """Begin what accumulates in ``accumulator``; returns what ``leave`` wants to know."""
+        before, variable = self._nodes, self.variables[accumulator.mark]
+        own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
+        self._nodes = {**before, **own}
+        self.marks += (accumulator.mark,)
+        return before
+
+    def leave(self, before: dict[str, dict[int, str]]) -> None:
+        """End what accumulates in the innermost accumulator."""
+        self._nodes = before
+        self.marks = self.marks[:-1]
+
+    def nodes_of(self, statement: str) -> dict[int, str]:
+        """The nodes, by identity, of a statement's body that a variable stands for."""
+        return self._nodes.get(statement, {})
+
+    def all_nodes(self) -> set[int]:
+        """The nodes, by identity, that a variable stands for."""
+        return {each for nodes in self._nodes.values() for each in nodes}
+
+
+def _scope(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorScope | None:
     relations = {each.statement.name: each.relation for each in accumulator.reductions}
     element: isl.Map | None = None
-    for dates in maps_of(build.get_schedule()):
-        relation = relations.get(dates.get_tuple_name(_in))
+    for schedule in maps_of(build.get_schedule()):
+        relation = relations.get(schedule.get_tuple_name(_in))
         if relation is not None:
-            here = dates.reverse().apply_range(relation)
+            here = schedule.reverse().apply_range(relation)
             element = here if element is None else element.union(here)
     if element is None or element.is_empty():
         return None
     text = build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(element.coalesce()))
     array = accumulator.array
     sure = array.is_scalar and not array.provenance.by_pointer
-    return AccumulatorPlace(accumulator, text, None if sure else element.domain())
+    return AccumulatorScope(accumulator, text, None if sure else element.domain())
 
 
 def accumulator_names(accumulators: Sequence[Accumulator], taken: Collection[str]) -> dict[Mark, str]:
     """A variable that is not ``taken`` for each of ``accumulators``, by their marks."""
     names: dict[Mark, str] = {}
     for each in accumulators:
-        names[each.mark] = fresh(PREFIX + each.array.name, {*taken, *names.values()})
+        names[each.mark] = fresh(f"acc_{each.array.name}", {*taken, *names.values()})
     return names
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import islpy as isl
 
-from polybuild.codegen.c.accumulators import AccumulatorPlaces
+from polybuild.codegen.c.accumulators import AccumulatorScopes
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
@@ -50,7 +50,7 @@ class GeneratedAst:
     dynamic: dict[str, RestoredLoop]
     vectors: dict[str, Lanes | Move | Packing]
     tiles: Tiles
-    accumulators: AccumulatorPlaces
+    accumulators: AccumulatorScopes
 
     @property
     def everything(self) -> dict[str, Instance | Lanes | Move | Packing]:
@@ -128,7 +128,7 @@ class _AstBuilder(AstCallbacks):
         self.dynamic: dict[str, RestoredLoop] = {}
         self.vectors: dict[str, Lanes | Move | Packing] = {}
         self.tiles = Tiles(registers)
-        self.accumulators = AccumulatorPlaces(accumulators)
+        self.accumulators = AccumulatorScopes(accumulators)
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         """Find what stands at a statement instance."""
@@ -208,7 +208,7 @@ def instance_at(
 def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
     """The original name of the counter that the loop being built steps through, else ``c``.
 
-    A loop over tiles of ``i`` is called ``i_tile``.
+    A loop over tiles of ``i`` is called ``tile_i``.
     """
     names: set[str] = set()
     for each in maps_of(build.get_schedule()):
@@ -221,7 +221,7 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
         if len(used) != 1:
             return "c"
         exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
-        names.add(statement.iterators[used[0]].name + ("" if exact else "_tile"))
+        names.add(("" if exact else "tile_") + statement.iterators[used[0]].name)
     return names.pop() if len(names) == 1 else "c"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, parts, users_below
-from polybuild.codegen.file.names import PREFIX, fresh
+from polybuild.codegen.file.names import fresh_stem
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import IllegalSchedule
@@ -19,6 +18,14 @@ from polybuild.scop.model import Access, AccessKind, Array
 from polybuild.storage.buffers import Buffer
 
 _in = isl.dim_type.in_
+
+
+@dataclass(frozen=True, slots=True)
+class VariableUse:
+    """Whether a variable is read at all, and whether a statement that always runs sets it first."""
+
+    read: bool
+    set_first: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +59,19 @@ class NamedBuffer:
         """The variable that stands for an element."""
         return "_".join([self.name, *subscripts])
 
-    def declaration(self, lines: Sequence[str], used: Mapping[str, bool]) -> list[str]:
-        """Its declaration before ``lines``.
+    def declaration(self, used: Mapping[str, VariableUse]) -> list[str]:
+        """Its declaration.
 
-        Of variables for elements those are declared that are ``used``, which says whether they are read.
-        Every value that is read was written, but a compiler cannot see that behind a condition.
+        Of variables for elements those are declared that are ``used``. Every value that is read was
+        written, but a compiler cannot see that behind a condition.
         """
         element = self.buffer.array.element
         assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
         if not self.buffer.scalars:
             return [f"{element.name} {self.variables[0]};"]
         chosen = [each for each in self.variables if each in used]
-        starts = (each if _is_set_first(each, lines) else f"{each} = 0" for each in chosen)
-        unread = [f"(void)sizeof {each};" for each in chosen if not used[each]]
+        starts = (each if used[each].set_first else f"{each} = 0" for each in chosen)
+        unread = [f"(void)sizeof {each};" for each in chosen if not used[each].read]
         return [f"register {element.name} {', '.join(starts)};", *unread] if chosen else []
 
     def element(self, access: isl.Map) -> isl.PwMultiAff:
@@ -75,21 +82,12 @@ class NamedBuffer:
         return isl.PwMultiAff.from_multi_aff(self.buffer.layout).pullback_pw_multi_aff(here)
 
 
-def _is_set_first(variable: str, lines: Sequence[str]) -> bool:
-    """Whether the first of ``lines`` that has ``variable`` sets it, and always runs."""
-    code = [line for line in lines if not line.startswith("#")]
-    first = next((line for line in code if re.search(rf"\b{variable}\b", line)), "")
-    always = len(code[0]) - len(code[0].lstrip())
-    start = f"{' ' * always}{variable} = "
-    return first.startswith(start) and not re.search(rf"\b{variable}\b", first[len(start) :])
-
-
 def named_buffers(buffers: Sequence[Buffer], taken: Collection[str]) -> tuple[NamedBuffer, ...]:
     """``buffers`` with names that are not ``taken``."""
     named: list[NamedBuffer] = []
     for each in buffers:
         used = {*taken, *(other.name for other in named)}
-        named.append(NamedBuffer(each, fresh(PREFIX + each.array.name, used)))
+        named.append(NamedBuffer(each, fresh_stem(f"{each.array.name}_buffer", used)))
     return tuple(named)
 
 
@@ -138,15 +136,16 @@ class Scopes:
         found = dict.fromkeys(Mark.of_id(node.mark_get_id()) for node in _marks_in(body))
         return [self.buffers[mark] for mark in found if mark in self.buffers]
 
-    def variables(self, array: str, subscripts: Sequence[str]) -> dict[str, str] | None:
-        """The variables that may stand for an element of a buffer, each with the subscript it is for.
+    def variables(self, array: str, element: isl.AstExpr) -> dict[str, str] | None:
+        """The variables that may stand for ``element`` of a buffer, each with the subscript it is for.
 
         None if ``array`` is kept in no variables.
         """
         for each in self.buffers.values():
             if each.name == array and each.buffer.scalars:
-                if all(subscript.isdigit() for subscript in subscripts):
-                    return {each.variable(subscripts): ""}
+                subscripts = [element.op_get_arg(index) for index in range(1, element.op_get_n_arg())]
+                if _has_numbers(element):
+                    return {each.variable([str(cell.int_get_val().to_python()) for cell in subscripts]): ""}
                 return {each.variable([str(cell)]): str(cell) for cell in range(each.buffer.cells)}
         return None
 
@@ -166,6 +165,36 @@ class Scopes:
                 if not uses.intersect_domain(first).intersect_range(second).is_empty():
                     array = self.buffers[mark].buffer.array.name
                     raise IllegalSchedule(f"the buffer of '{array}' has no one place")
+
+
+class BuffersInScope:
+    """The buffers of ``scopes`` that are declared around the code at hand, and how it uses their variables.
+
+    ``conditional`` counts the loops and conditions around that code.
+    """
+
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.conditional = 0
+        self._declared: list[tuple[int, dict[str, dict[str, VariableUse]]]] = []
+
+    def enter(self, buffers: Sequence[NamedBuffer]) -> None:
+        """Begin the block that declares ``buffers``."""
+        self._declared.append((self.conditional, {each.name: {} for each in buffers}))
+
+    def leave(self, buffers: Sequence[NamedBuffer]) -> list[str]:
+        """End the block that declares ``buffers``; returns their declarations."""
+        _, used = self._declared.pop()
+        return [line for each in buffers for line in each.declaration(used[each.name])]
+
+    def use(self, buffer: str, variables: Iterable[str], *, read: bool, sets: bool) -> None:
+        """Note a use of ``variables`` of ``buffer``; ``sets`` says that the statement sets one first."""
+        depth, found = next(each for each in reversed(self._declared) if buffer in each[1])
+        used = found[buffer]
+        for each in variables:
+            first = VariableUse(read=False, set_first=sets and depth == self.conditional)
+            before = used.get(each, first)
+            used[each] = replace(before, read=before.read or read)
 
 
 def _instances_below(body: isl.AstNode, mark: Mark, domains: Mapping[str, isl.Set]) -> isl.UnionSet:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polybuild.codegen.c.expressions import ADDITIVE, AND, ExpressionPrinter
 from polybuild.codegen.c.nodes import users_below
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import DynamicLoop, Statement
@@ -89,3 +90,13 @@ def _is_narrowed(instances: isl.Set, loop: DynamicLoop) -> bool:
 def first_instance(node: isl.AstNode) -> str:
     """The name of the first statement instance below ``node``."""
     return str(next(users_below(node)).get_annotation().get_name())
+
+
+def within(node: isl.AstNode, counter: str, expressions: ExpressionPrinter) -> str:
+    """Whether ``counter`` has a value that the loop ``node`` of the AST gives it, as C."""
+    start = expressions.text(node.for_get_init(), ADDITIVE + 1)
+    terms = [f"{counter} >= {start}", expressions.text(node.for_get_cond(), AND)]
+    step = expressions.text(node.for_get_inc())
+    if step != "1":
+        terms.append(f"({counter} - {start}) % {step} == 0")
+    return " && ".join(terms)

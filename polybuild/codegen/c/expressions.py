@@ -84,6 +84,10 @@ class ExpressionPrinter:
     def _operation(self, expression: isl.AstExpr) -> tuple[str, int]:
         op = _Op(expression.op_get_type())
         arguments = [expression.op_get_arg(i) for i in range(expression.op_get_n_arg())]
+        if op == _Op.add and _is_negated(arguments[0]) and not _is_negated(arguments[1]):
+            # a + b, where a is -2 * i, is written b - 2 * i
+            left, right = self.text(arguments[1], ADDITIVE), self._negated(arguments[0])
+            return f"{left} - {right}", ADDITIVE
         if op in _BINARY:
             operator, precedence = _BINARY[op]
             left = self.text(arguments[0], precedence)
@@ -102,9 +106,32 @@ class ExpressionPrinter:
             return f"{test} ? {yes} : {no}", TERNARY
         raise NotImplementedError(f"isl AST operation {op}")
 
+    def _negated(self, product: isl.AstExpr) -> str:
+        """What is subtracted where ``product``, of a negative number, is added."""
+        factor = -product.op_get_arg(0).int_get_val().to_python()
+        other = product.op_get_arg(1)
+        if factor == 1:
+            return self.text(other, ADDITIVE + 1)
+        return f"{factor} * {self.text(other, MULTIPLICATIVE + 1)}"
+
     def _helper(self, name: str, arguments: list[isl.AstExpr]) -> str:
         self._helpers.add(name)
         text = self.text(arguments[0])
         for argument in arguments[1:]:
             text = f"{name}({text}, {self.text(argument)})"
         return text
+
+
+def _is_negated(expression: isl.AstExpr) -> bool:
+    """Whether ``expression`` is a product of a negative number."""
+    if isl.ast_expr_type(expression.get_type()) != isl.ast_expr_type.op:
+        return False
+    if _Op(expression.op_get_type()) != _Op.mul:
+        return False
+    factor = expression.op_get_arg(0)
+    return isl.ast_expr_type(factor.get_type()) == isl.ast_expr_type.int and factor.int_get_val().is_neg()
+
+
+def is_atom(expression: isl.AstExpr) -> bool:
+    """Whether ``expression`` is a name or a number."""
+    return isl.ast_expr_type(expression.get_type()) != isl.ast_expr_type.op

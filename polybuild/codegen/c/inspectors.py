@@ -97,7 +97,7 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
         text.helpers,
         sizes=text.sizes,
     )
-    return printer.lines(text.file)
+    return printer.lines(text.file, text.scop.location.line)
 
 
 def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:

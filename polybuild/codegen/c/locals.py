@@ -1,21 +1,88 @@
-"""Variables of a region, declared anew before the generated loops."""
+"""Variables of a region, declared before the generated loops or in the one whose iterations have copies."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Container
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import c_text
-from polybuild.scop.model import Array, Scop
+from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, users_below
+from polybuild.poly.marks import Mark
+from polybuild.scop.model import Array, Scop, Statement
+
+if TYPE_CHECKING:
+    from polybuild.codegen.c.ast import PrintedAst
+    from polybuild.codegen.c.directives import DirectivePrinter
+    from polybuild.targets.model import LoopDirective
 
 
-def local_declarations(scop: Scop, held: Container[str]) -> list[str]:
-    """The declarations of the variables of the region, but for those called ``held``, which are elsewhere.
+class LocalVariables:
+    """The variables of a region that are declared in the bodies of loops: in ``declared``, by name.
 
-    What a statement names in a choice that never runs has to be declared, too.
+    Those are scalars of which each iteration of a loop with a directive has a copy, and that nothing
+    outside this loop touches. ``ast`` is what is printed.
+    """
+
+    def __init__(self, ast: PrintedAst) -> None:
+        self._ast = ast
+        self.declared: set[str] = set()
+
+    def taken_out(
+        self, loop: isl.AstNode, directive: LoopDirective, directives: DirectivePrinter
+    ) -> tuple[list[str], LoopDirective]:
+        """The declarations for the body of ``loop``, and its ``directive`` without these variables.
+
+        Variables that a loop inside can declare are in neither.
+        """
+        lines, private = [], []
+        for array in directive.private:
+            if not (array.local and array.is_scalar and self._users(loop, array) == self._all_users(array)):
+                private.append(array)
+            elif not self._is_declared_below(loop.for_get_body(), array, directives):
+                lines.append(local_declaration(array))
+                self.declared.add(array.name)
+        return lines, replace(directive, private=tuple(private))
+
+    def _is_declared_below(self, body: isl.AstNode, array: Array, directives: DirectivePrinter) -> bool:
+        for node in nodes_below(body):
+            if kind_of(node) != isl.ast_node_type.mark:
+                continue
+            directive = directives.at(Mark.of_id(node.mark_get_id()))
+            if directive is None or array.name not in {each.name for each in directive.private}:
+                continue
+            loops = (
+                each
+                for each in nodes_below(node)
+                if is_loop(each) and each.for_get_iterator().id_get_id().get_name() == f"c{directive.depth}"
+            )
+            if any(self._users(each, array) == self._all_users(array) for each in loops):
+                return True
+        return False
+
+    def _all_users(self, array: Array) -> int:
+        return self._users(self._ast.root, array)
+
+    def _users(self, node: isl.AstNode, array: Array) -> int:
+        """How many statements below ``node`` name ``array``."""
+        names = (each.get_annotation().get_name() for each in users_below(node))
+        return sum(array.name in _named_by(self._ast.everything[each].statement) for each in names)
+
+
+def _named_by(statement: Statement) -> set[str]:
+    return {each.array.name for each in statement.accesses} | {array.name for _, array in statement.locals}
+
+
+def local_declarations(scop: Scop, buffered: Container[str], inside: Container[str]) -> list[str]:
+    """The declarations of the variables of the region, before its loops.
+
+    Those called ``buffered`` are in buffers, and declared only for what names them in a choice that
+    never runs; those ``inside`` are declared by loops.
     """
     named = {
         array.name
@@ -26,7 +93,7 @@ def local_declarations(scop: Scop, held: Container[str]) -> list[str]:
     return [
         local_declaration(array)
         for array in scop.arrays
-        if array.local and (array.name not in held or array.name in named)
+        if array.local and array.name not in inside and (array.name not in buffered or array.name in named)
     ]
 
 

@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
-from pycparser import c_ast
 
 from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.codegen.c.accumulators import AccumulatorPlace, AccumulatorPlaces
+from polybuild.codegen.c.accumulators import AccumulatorScope, AccumulatorScopes, ActiveAccumulators
 from polybuild.codegen.c.ast_checks import keeps_private
-from polybuild.codegen.c.bodies import BodyPrinter, element
-from polybuild.codegen.c.buffers import Scopes
+from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.dynamic import RestoredLoop, first_instance
-from polybuild.codegen.c.expressions import ADDITIVE, AND, TERNARY, UNARY, ExpressionPrinter
-from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row
-from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
-from polybuild.codegen.file.names import PREFIX, fresh, quoted
+from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
+from polybuild.codegen.c.expressions import AND, ATOM, TERNARY, ExpressionPrinter, is_atom
+from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
+from polybuild.codegen.c.layout import WIDTH, CodeLine, closing, laid_out
+from polybuild.codegen.c.locals import LocalVariables
+from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row, users_below
+from polybuild.codegen.c.vectors import Lanes, Move, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.scop.model import AccessKind
-from polybuild.storage.scalar_replacement import OrderedAccess, is_same_element, replaced_elements
+from polybuild.storage.scalar_replacement import OrderedAccess, replaced_elements
 from polybuild.targets.model import LoopDirective
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance, PrintedAst
-    from polybuild.scop.model import Access, Array, DynamicLoop, Statement
+    from polybuild.codegen.c.vectors import Packing
+    from polybuild.scop.model import Array
 
 _INDENT = "  "
-# Wide enough for every value: a counter may run past an int bound by a tile.
-COUNTER_TYPE = "long long"
-_NO_PLACES = AccumulatorPlaces(())
+_NO_ACCUMULATORS = AccumulatorScopes(())
 _NO_SCOPES = Scopes({})
+_Op = isl.ast_expr_op_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,36 @@ class Line:
     statement: str = ""
 
 
+class Outline:
+    """The loops and statements written so far, and how deep the code at hand is."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self._depth = 0
+
+    def enter(self, counter: str, identifier: str, mark: Mark | None) -> None:
+        """Begin the loop of ``counter``, which isl calls ``identifier``: "c" and a schedule dimension."""
+        self.lines.append(Line(self._depth, counter, int(identifier[1:]), mark))
+        self._depth += 1
+
+    def leave(self) -> None:
+        """End the innermost loop."""
+        self._depth -= 1
+
+    def statement(self, name: str, *, once: bool = False) -> None:
+        """A statement; with ``once`` it counts once where it stands several times in a row."""
+        line = Line(self._depth, statement=name)
+        if not once or self.lines[-1:] != [line]:
+            self.lines.append(line)
+
+
 class LoopPrinter:
     """Prints the AST of one region.
 
     ``names`` gives the C text of each parameter, ``taken`` the identifiers that
     generated counters must not hide, ``directives`` what is told of the
     loops under the marks of the schedule tree, ``scopes`` the buffers that loops' bodies
-    declare, ``variables`` the names of accumulators and ``places`` where they are, ``sizes``
+    declare, ``accumulators`` the variables that loops accumulate in, ``sizes``
     the C text of the inner extents of each array that is a view. ``helpers`` collects what
     the text needs from the prologue. For a compiler that is ``unoptimised`` counters ask for registers,
     and bounds are computed before a loop.
@@ -79,47 +102,46 @@ class LoopPrinter:
         sizes: Mapping[str, tuple[str, ...]],
         scopes: Scopes = _NO_SCOPES,
         variables: Mapping[Mark, str] = MappingProxyType({}),
-        places: AccumulatorPlaces = _NO_PLACES,
+        places: AccumulatorScopes = _NO_ACCUMULATORS,
         unoptimised: bool = False,
     ) -> None:
         self._unoptimised = unoptimised
-        self._places = places
-        self._accumulators = variables
-        # the elements that are variables in the code at hand, and the variables' names
-        self._replaced: list[tuple[isl.AstExpr, str]] = []
-        # per statement, the nodes of its body that an accumulator around the code at hand stands for
-        self._accumulating: dict[str, dict[int, str]] = {}
-        self._active: list[Mark] = []
-        self._scopes = scopes
         self._ast = ast
-        self._taken = taken
+        self._names = NamesInScope(names, taken)
         self._directives = directives
-        self._sizes = sizes
         self._helpers = helpers
-        self._names = dict(names)
-        self._file = ""
-        self._depth = 0
-        # the loops with dynamic bounds around the code at hand, whose predicates hold there
-        self._open: set[DynamicLoop] = set()
-        # for each declaration of buffers around the code at hand, which variables are used, and whether read
-        self._declared: list[dict[str, dict[str, bool]]] = []
-        self.outline: list[Line] = []
+        self._accumulators = ActiveAccumulators(variables, places)
+        self._buffers = BuffersInScope(scopes)
+        self._instances = InstancePrinter(self._names, helpers, sizes, self._buffers, self._accumulators)
+        self._vectors = VectorPrinter(self._expression(), self._names, sizes, helpers)
+        self._outline = Outline()
+        self._locals = LocalVariables(ast)
 
-    def lines(self, file: str) -> list[str]:
-        """The generated code; ``file`` is what ``#line`` calls the user's file."""
-        self._file = file
-        return self._block(self._ast.root, "")
+    @property
+    def declared_inside(self) -> frozenset[str]:
+        """The variables of the region that loops declare in their bodies."""
+        return frozenset(self._locals.declared)
+
+    @property
+    def outline(self) -> list[Line]:
+        """The loops and statements of the generated code."""
+        return self._outline.lines
+
+    def lines(self, file: str, begin: int = 0) -> list[str]:
+        """The generated code; ``file`` is what ``#line`` calls the user's file, empty for no such lines.
+
+        What is no statement of the user's counts on from line ``begin``.
+        """
+        return laid_out(self._block(self._ast.root, ""), file, begin)
 
     def _block(self, node: isl.AstNode, indent: str) -> list[str]:
         """Lines of the root, or of a loop's body, with the buffers that belong there."""
-        buffers = self._scopes.declared_in(node)
-        if not buffers:
-            return self._node(node, indent, None)
-        used: dict[str, dict[str, bool]] = {each.name: {} for each in buffers}
-        self._declared.append(used)
+        before = self._names.enter()
+        buffers = self._buffers.scopes.declared_in(node)
+        self._buffers.enter(buffers)
         lines = self._node(node, indent, None)
-        self._declared.pop()
-        declared = [line for each in buffers for line in each.declaration(lines, used[each.name])]
+        declared = self._buffers.leave(buffers)
+        self._names.leave(before)
         return [*(f"{indent}{line}" for line in declared), *lines]
 
     def _node(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
@@ -134,8 +156,33 @@ class LoopPrinter:
         if kind == isl.ast_node_type.user:
             return self._statement(node, indent)
         if kind == isl.ast_node_type.block:
-            return [line for each in parts(node) for line in self._node(each, indent, before)]
+            return self._several(node, indent, before)
         raise NotImplementedError(f"isl AST node {kind}")
+
+    def _several(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        """Lines of the nodes of a block; what vectors in a row have in common is named before them."""
+        lines: list[str] = []
+        for kind, group in groupby(_flat(node), key=self._kind_of_vector):
+            nodes = list(group)
+            if kind is not None:
+                vectors = [vector for each in nodes if (vector := self._vector_at(each)) is not None]
+                lines += (f"{indent}{line}" for line in self._vectors.rows(vectors))
+            for each in nodes:
+                lines += self._node(each, indent, before)
+        return lines
+
+    def _kind_of_vector(self, node: isl.AstNode) -> tuple[type, Mark] | None:
+        """What a statement of a register tile does, None for everything else."""
+        vector = self._vector_at(node)
+        return (type(vector), vector.tile.mark) if isinstance(vector, Lanes | Move) else None
+
+    def _vector_at(self, node: isl.AstNode) -> Lanes | Move | Packing | None:
+        """What of a register tile ``node`` is."""
+        if kind_of(node) == isl.ast_node_type.mark and Mark.of_id(node.mark_get_id()).kind is MarkKind.LANES:
+            node = node.mark_get_node().for_get_body()
+        if kind_of(node) != isl.ast_node_type.user:
+            return None
+        return self._ast.vectors.get(node.get_annotation().get_name())
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         mark, below = Mark.of_id(node.mark_get_id()), node.mark_get_node()
@@ -143,7 +190,7 @@ class LoopPrinter:
             return self._node(below.for_get_body(), indent, None)
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
-        if mark in self._accumulators:
+        if mark in self._accumulators.variables:
             return self._accumulate(node, indent, before)
         if mark.kind is MarkKind.UNROLLED:
             return self._unrolled(below, indent, before)
@@ -155,49 +202,47 @@ class LoopPrinter:
         return self._node(below, indent, mark)
 
     def _scope(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str]:
-        """A block around what uses the buffer, or the variables of the register tile, at ``mark``."""
-        tiles = self._ast.tiles
-        packed, tile = tiles.buffers.get(mark), tiles.registers.get(mark)
-        if packed is not None:
+        """What uses the buffer, or the variables of the register tile, of ``mark``, and their declaration."""
+        below, tiles = node.mark_get_node(), self._ast.tiles
+        if not any(tiles.uses(each, mark) for each in self._vectors_below(below)):
+            return self._node(below, indent, None)  # isl kept this copy of the code for what is left
+        if mark in tiles.buffers:
+            packed = tiles.buffers[mark]
             arrays = [access.array for access, _ in packed.elements if access.array.extents]
-            wanted = "_".join(dict.fromkeys(array.name for array in arrays))
-            self._names[mark.name] = fresh(PREFIX + wanted, self._taken.union(self._names.values()))
-            declaration = self._vectors().buffer(packed)
+            names = "_".join(dict.fromkeys(array.name for array in arrays))
+            self._names[mark.name] = self._names.declare(f"packed_{names}")
+            lines = [f"{indent}{line}" for line in self._vectors.buffer(packed)]
         else:
-            assert tile is not None  # noqa: S101 - the caller looked
-            self._names[mark.name] = fresh(PREFIX + tile.array.name, self._taken.union(self._names.values()))
-            declaration = self._vectors().variables(tile)
-        lines = self._node(node.mark_get_node(), indent + _INDENT, None)
-        name = self._names.pop(mark.name)
-        if not any(name in line for line in lines):  # isl kept this copy of the code for what is left
-            return [line.removeprefix(_INDENT) for line in lines]
-        return [f"{indent}{{", f"{indent}{_INDENT}{declaration}", *lines, f"{indent}}}"]
+            self._names[mark.name] = self._names.declare_stem("acc")
+            lines = [f"{indent}{line}" for line in self._vectors.variables(tiles.registers[mark])]
+        lines += self._node(below, indent, None)
+        del self._names[mark.name]
+        return lines
 
     def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Statements in a row, in a block with variables for elements that they access again and again."""
         names = [each.get_annotation().get_name() for each in statements_in_a_row(node)]
         instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
-        inner = indent + _INDENT
+        inner, before_block = indent + _INDENT, self._names.enter()
         declared, stored = [], []
         for each in replaced_elements([each for one in instances for each in self._ordered(one)]):
-            subscripts = self._expression().subscripts(each.element)
-            text = element(each.array, subscripts, self._sizes.get(each.array.name, ()))
-            taken = self._taken.union(self._names.values(), (name for _, name in self._replaced))
-            variable = fresh(PREFIX + each.array.name, taken)
-            self._replaced.append((each.element, variable))
+            text = self._instances.element(each.array, self._expression().subscripts(each.element))
+            variable = self._names.declare(f"{each.array.name}_value")
+            self._instances.replaced.append((each.element, variable))
             value = f" = {text}" if each.loaded else ""
             declared.append(f"{inner}{register(each.type, wanted=self._unoptimised)} {variable}{value};")
             stored.append(f"{inner}{text} = {variable};")
         if not declared:
             return self._node(node, indent, before)
         lines = self._node(node, inner, before)
-        self._replaced.clear()
-        return [f"{indent}{{", *declared, *lines, *stored, f"{indent}}}"]
+        self._instances.replaced.clear()
+        self._names.leave(before_block)
+        return [f"{indent}{{", *declared, *lines, *stored, closing(indent)]
 
     def _ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
         """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
         body, dynamic = instance.statement.body, instance.statement.dynamic
-        accumulating = {each for nodes in self._accumulating.values() for each in nodes}
+        accumulating = self._accumulators.all_nodes()
         made = {id(access.node): (access.array.name, made) for access, made in instance.accesses}
         for access in instance.statement.accesses:
             name, expression = made.get(id(access.node), ("", None))
@@ -207,37 +252,42 @@ class LoopPrinter:
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """A block around what accumulates in a variable."""
-        below, place = node.mark_get_node(), self._places.at(node)
-        if place is None:
+        below, scope = node.mark_get_node(), self._accumulators.scopes.at(node)
+        if scope is None:
             return self._node(below, indent, before)
-        accumulator, inner = place.accumulator, indent + _INDENT
-        array, variable = accumulator.array, self._accumulators[accumulator.mark]
-        subscripts = self._expression().subscripts(place.element)
-        text = element(array, subscripts, self._sizes.get(array.name, ()))
-        value, back = f"({accumulator.type.name}){text}", f"{text} = ({_name_of(array)}){variable};"
-        if accumulator.type == array.element:
+        accumulator, inner = scope.accumulator, indent + _INDENT
+        variable = self._accumulators.variables[accumulator.mark]
+        text = self._instances.element(accumulator.array, self._expression().subscripts(scope.element))
+        value, back = (
+            f"({accumulator.type.name}){text}",
+            f"{text} = ({_type_of(accumulator.array)}){variable};",
+        )
+        if accumulator.type == accumulator.array.element:
             value, back = text, f"{text} = {variable};"
         loop = self._loop_of(below, {each.statement.name for each in accumulator.reductions})
-        block = "{"
-        if place.dates is not None and loop is not None:
-            entered = self._is_entered(loop, place)
-            block = "{" if entered == "1" else f"if ({entered}) {{"
-        elif place.dates is not None:
-            runs = self._expression().text(place.runs(self._names), TERNARY + 1)
+        entered = None
+        if scope.time_stamps is not None and loop is not None:
+            entered = self._is_entered(loop, scope)
+        elif scope.time_stamps is not None:
+            runs = self._expression().text(scope.runs(self._names), TERNARY + 1)
             value, back = f"{runs} ? {value} : 0", f"if ({runs}) {back}"
-        saved = self._accumulating
-        own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
-        self._accumulating = {**saved, **own}
-        self._active.append(accumulator.mark)
+        around, declared = self._accumulators.enter(accumulator), self._names.enter()
+        self._buffers.conditional += 1
         lines = self._node(below, inner, before)
-        self._active.pop()
-        self._accumulating = saved
+        self._buffers.conditional -= 1
+        self._names.leave(declared)
+        self._accumulators.leave(around)
+        block = "{" if entered is None else f"if ({entered}) {{"
         head = f"{inner}{accumulator.type.name} {variable} = {value};"
-        return [f"{indent}{block}", head, *lines, f"{inner}{back}", f"{indent}}}"]
+        return [f"{indent}{block}", head, *lines, f"{inner}{back}", closing(indent)]
 
     def _directive(self, directive: LoopDirective | None, indent: str) -> list[str]:
         """The line of ``directive``, with those of its accumulators that something below accumulates in."""
-        return [] if directive is None else [f"{indent}{self._directives.line(directive, self._active)}"]
+        return (
+            []
+            if directive is None
+            else [f"{indent}{self._directives.line(directive, self._accumulators.marks)}"]
+        )
 
     def _loop_of(self, node: isl.AstNode, names: set[str]) -> isl.AstNode | None:
         """The loop that ``node`` is, if each of its iterations runs a statement of ``names``."""
@@ -253,76 +303,107 @@ class LoopPrinter:
         conditional = kind == IF or is_loop(node)
         return not conditional and any(self._always_runs(each, names) for each in parts(node))
 
-    def _is_entered(self, loop: isl.AstNode, place: AccumulatorPlace) -> str:
-        """Whether ``loop``, which accumulates at ``place``, has an iteration; "1" if it certainly has."""
+    def _is_entered(self, loop: isl.AstNode, scope: AccumulatorScope) -> str | None:
+        """Whether ``loop``, which accumulates in ``scope``, has an iteration; None if it certainly has."""
         hint = loop.get_annotation()
         restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
         if restored is not None:
             counted, instance = restored.loop, self._ast.instances[first_instance(loop)]
-            start = self._printer(instance, {}).visit(counted.start)
+            start = self._instances.printer(instance, {}).visit(counted.start)
             iterator = instance.statement.iterators[counted.position].name
-            entered = self._printer(instance, {iterator: f"({start})"}).visit(counted.header.cond)
-            return f"{self._expression().text(place.runs(self._names), AND)} && ({entered})"
+            entered = self._instances.printer(instance, {iterator: f"({start})"}).visit(counted.header.cond)
+            return f"{self._expression().text(scope.runs(self._names), AND)} && ({entered})"
+        first, condition = loop.for_get_init(), loop.for_get_cond()
+        if _holds(first, condition):
+            return None
         identifier = loop.for_get_iterator().id_get_id().get_name()
-        start = self._expression().text(loop.for_get_init())
-        names = {**self._names, identifier: start if start.isalnum() else f"({start})"}
-        printer = ExpressionPrinter(lambda name: names.get(name, name), self._helpers)
-        text = printer.text(loop.for_get_cond())
-        numbers = re.fullmatch(r"(\d+) <= (\d+)", text)
-        return "1" if numbers and int(numbers[1]) <= int(numbers[2]) else text
+        names = {**self._names, identifier: self._expression().text(first, ATOM)}
+        return ExpressionPrinter(lambda name: names.get(name, name), self._helpers).text(condition)
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
         restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
-        if restored is not None and not node.for_is_degenerate():
+        if node.for_is_degenerate():
+            return self._once(node, "c" if hint is None or restored else hint.get_name(), indent)
+        if restored is not None:
             return self._restored(node, restored, indent, before)
-        counter = self._counter(hint.get_name() if hint is not None and restored is None else "")
-        outer = self._names.get(identifier)
-        start = self._expression().text(node.for_get_init())
-        self._names[identifier] = counter
-        once = node.for_is_degenerate()
+        counter = self._counter("c" if hint is None else hint.get_name(), identifier)
         directive = self._directives.at(before)
         # isl names the counter of schedule dimension d "c<d>"
-        if directive is not None and (once or identifier != f"c{directive.depth}"):
+        if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
-        if not once:
-            self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
-            self._depth += 1
-        inside = node.for_get_body()
-        body = self._node(inside, indent + _INDENT, None) if once else self._block(inside, indent + _INDENT)
-        if once:
-            kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
-            head = [f"{indent}{{", f"{indent}{_INDENT}{kind} {counter} = {start};"]
-            head.append(f"{indent}{_INDENT}(void)sizeof {counter};")
-        else:
-            start, condition = self._bounds(node, counter, start, alone=directive is not None)
-            step = self._expression().text(node.for_get_inc())
-            advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-            head = self._directive(directive, indent)
-            self._depth -= 1
-            kind = register(self.counter_type, wanted=self._unoptimised)
-            head.append(f"{indent}for ({kind} {counter} = {start}; {condition}; {advance}) {{")
-        if outer is None:
-            del self._names[identifier]
-        else:
-            self._names[identifier] = outer
-        return [*head, *body, f"{indent}}}"]
+        outer = self._names.get(identifier)
+        head = self._head(node, counter, indent, directive)
+        self._names[identifier] = counter
+        self._outline.enter(counter, identifier, before)
+        self._buffers.conditional += 1
+        body = self._block(node.for_get_body(), indent + _INDENT)
+        self._buffers.conditional -= 1
+        self._outline.leave()
+        self._names.restore(identifier, outer)
+        *bounds, last = head
+        loop = [last]
+        if directive is not None:
+            here, directive = self._locals.taken_out(node, directive, self._directives)
+            loop += (f"{indent}{_INDENT}{line}" for line in here)
+        return [*bounds, *self._directive(directive, indent), *loop, *body, closing(indent)]
 
-    def _bounds(self, node: isl.AstNode, counter: str, start: str, *, alone: bool) -> tuple[str, str]:
-        """What stands after the counter in the head of a loop, and its condition.
+    def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:
+        """A loop with a single iteration, as a block with a constant."""
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        counter = self._counter(hint, identifier)
+        start = self._expression().text(node.for_get_init())
+        outer, declared = self._names.get(identifier), self._names.enter()
+        self._names[identifier] = counter
+        self._buffers.conditional += 1
+        body = self._node(node.for_get_body(), indent + _INDENT, None)
+        self._buffers.conditional -= 1
+        self._names.restore(identifier, outer)
+        self._names.leave(declared)
+        inner = f"{indent}{_INDENT}"
+        kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
+        head = [f"{indent}{{", f"{inner}{kind} {counter} = {start};", f"{inner}(void)sizeof {counter};"]
+        return [*head, *body, closing(indent)]
 
-        The counter is the only variable declared there if it has to be ``alone``, as under a directive.
+    def _head(
+        self, node: isl.AstNode, counter: str, indent: str, directive: LoopDirective | None
+    ) -> list[str]:
+        """The head of a loop, after constants for bounds that would make it too long.
+
+        Under a directive the counter is the only variable that may be declared in the head.
         """
+        expressions, kind = self._expression(), self.counter_type
+        identifier = node.for_get_iterator().id_get_id().get_name()
         condition = node.for_get_cond()
-        text = self._expression().text(condition)
-        if alone or not self._unoptimised:
-            return start, text
-        end = self._expression().text(condition.op_get_arg(1))
-        if re.fullmatch(r"\w+", end):
-            return start, text
-        last = fresh(f"{counter}_end", self._taken.union(self._names.values()))
-        return f"{start}, {last} = {end}", f"{text.removesuffix(end)}{last}"
+        end = condition.op_get_arg(1)
+        start, last = expressions.text(node.for_get_init()), expressions.text(end)
+        outer = self._names.get(identifier)
+        self._names[identifier] = counter
+        test = expressions.text(condition)
+        self._names.restore(identifier, outer)
+        step = expressions.text(node.for_get_inc())
+        advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
+        loop = f"{indent}for ({register(kind, wanted=self._unoptimised)} {counter} = "
+        bounded = _Op(condition.op_get_type()) in {_Op.le, _Op.lt} and not is_atom(end)
+        operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
+        if bounded and self._unoptimised and directive is None:
+            name = self._names.declare(f"{counter}_end")
+            return [f"{loop}{start}, {name} = {last}; {counter} {operator} {name}; {advance}) {{"]
+        whole = f"{loop}{start}; {test}; {advance}) {{"
+        if len(whole) <= WIDTH:
+            return [whole]
+        constant = f"{indent}{register(f'const {kind}', wanted=self._unoptimised)} "
+        constants = []
+        if not is_atom(node.for_get_init()):
+            name = self._names.declare(f"first_{counter}")
+            constants.append(f"{constant}{name} = {start};")
+            start = name
+        if bounded:
+            name = self._names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
+            constants.append(f"{constant}{name} = {last};")
+            test = f"{counter} {operator} {name}"
+        return [*constants, f"{loop}{start}; {test}; {advance}) {{"]
 
     def _restored(
         self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
@@ -330,25 +411,28 @@ class LoopPrinter:
         """A loop with the dynamic bounds that the user gave it."""
         if restored.place is not None:  # the user's condition may be inside: isl leaves it there
             lines = self._restored(node, replace(restored, place=None), indent + _INDENT, before)
-            return [f"{indent}if ({self._expression().text(restored.place)}) {{", *lines, f"{indent}}}"]
+            return [f"{indent}if ({self._expression().text(restored.place)}) {{", *lines, closing(indent)]
         loop, instance = restored.loop, self._ast.instances[first_instance(node)]
         identifier = node.for_get_iterator().id_get_id().get_name()
         iterator = instance.statement.iterators[loop.position]
         unsigned = isinstance(iterator.type, IntegerType) and not iterator.type.signed
-        variable = counter = self._counter(iterator.name)
+        variable = counter = self._counter(iterator.name, identifier)
+        declared = self._names.enter()
         if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
-            counter = fresh(PREFIX + variable, self._taken.union(self._names.values(), {variable}))
-        printer = self._printer(instance, {iterator.name: variable})
+            self._names[f"{identifier} of the user"] = variable
+            counter = self._names.declare(f"{variable}_value")
+        printer = self._instances.printer(instance, {iterator.name: variable})
         directive = self._directives.at(before)
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         head = self._directive(directive, indent)
-        kind = _type_name(instance.statement, loop.position) if unsigned else COUNTER_TYPE
+        kind = counter_type(instance.statement, loop.position) if unsigned else COUNTER_TYPE
         advance = _advance(variable, loop.step)
         if loop.stride is not None:
             advance = f"{variable} {'+' if loop.step > 0 else '-'}= {printer.visit(loop.stride)}"
         start, condition = printer.visit(loop.start), printer.visit(loop.header.cond)
-        head.append(f"{indent}for ({kind} {variable} = {start}; {condition}; {advance}) {{")
+        text = f"{indent}for ({kind} {variable} = {start}; {condition}; {advance}) {{"
+        head.append(CodeLine(text, verbatim=True))
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""
@@ -356,117 +440,84 @@ class LoopPrinter:
             head.append(f"{inner}(void)sizeof {counter};")
         self._names[identifier] = counter
         if restored.narrowed:
-            head.append(f"{inner}if ({self._within(node, counter)}) {{")
-        self.outline.append(Line(self._depth, counter, int(identifier[1:]), before))
-        self._depth += 1
-        self._open.add(loop)
+            head.append(f"{inner}if ({within(node, counter, self._expression())}) {{")
+        self._outline.enter(counter, identifier, before)
+        self._instances.open_loops.add(loop)
+        self._buffers.conditional += 1
         body = self._block(node.for_get_body(), inner + (_INDENT if restored.narrowed else ""))
-        self._open.remove(loop)
-        self._depth -= 1
+        self._buffers.conditional -= 1
+        self._instances.open_loops.remove(loop)
+        self._outline.leave()
         del self._names[identifier]
-        return [*head, *body, *([f"{inner}}}"] if restored.narrowed else []), f"{indent}}}"]
+        self._names.pop(f"{identifier} of the user", None)
+        self._names.leave(declared)
+        return [*head, *body, *([closing(inner)] if restored.narrowed else []), closing(indent)]
 
-    def _within(self, node: isl.AstNode, counter: str) -> str:
-        """Whether ``counter`` has a value that the loop ``node`` of the AST gives it."""
-        expressions = self._expression()
-        start = expressions.text(node.for_get_init(), ADDITIVE + 1)
-        terms = [f"{counter} >= {start}", expressions.text(node.for_get_cond(), AND)]
-        step = expressions.text(node.for_get_inc())
-        if step != "1":
-            terms.append(f"({counter} - {start}) % {step} == 0")
-        return " && ".join(terms)
-
-    def _counter(self, hint: str) -> str:
-        """A name for a counter: the user's where the loop steps through that counter's values."""
-        if hint.endswith("_tile"):
-            wanted = PREFIX + hint.removesuffix("_tile")
-        elif hint in {"", "c"}:
-            wanted = PREFIX + "c"
-        else:
-            wanted = hint
-        if wanted in self._taken:
-            wanted = PREFIX + wanted
-        return fresh(wanted, self._taken.union(self._names.values()))
+    def _counter(self, hint: str, identifier: str) -> str:
+        """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""
+        return self._names.fresh(identifier if hint in {"", "c"} else hint)
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
-        lines += self._node(node.if_get_then_node(), indent + _INDENT, before)
+        lines += self._branch(node.if_get_then_node(), indent + _INDENT, before)
         if node.if_has_else_node():
-            lines.append(f"{indent}}} else {{")
-            lines += self._node(node.if_get_else_node(), indent + _INDENT, before)
-        return [*lines, f"{indent}}}"]
+            other = node.if_get_else_node()
+            if kind_of(other) == IF:
+                first, *rest = self._branch(other, indent, before)
+                return [*lines, f"{indent}}} else {first.lstrip()}", *rest]
+            lines += [f"{indent}}} else {{", *self._branch(other, indent + _INDENT, before)]
+        return [*lines, closing(indent)]
+
+    def _branch(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        """Lines of one branch of a condition."""
+        declared = self._names.enter()
+        self._buffers.conditional += 1
+        lines = self._node(node, indent, before)
+        self._buffers.conditional -= 1
+        self._names.leave(declared)
+        return lines
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()
         vector = self._ast.vectors.get(name)
         if vector is not None:
-            return self._vector(vector, indent)
+            return [self._vector(vector, indent)]
         instance = self._ast.instances[name]
-        self.outline.append(Line(self._depth, statement=instance.statement.name))
-        lines = self._body(instance).splitlines()
-        return [
-            f"#line {instance.statement.location.line} {quoted(self._file)}",
-            *(f"{indent}{line}" for line in lines if line.strip()),
-        ]
+        self._outline.statement(instance.statement.name)
+        source = instance.statement.location.line
+        lines = self._instances.text(instance).splitlines()
+        return [CodeLine(f"{indent}{line}", source) for line in lines if line.strip()]
 
-    def _vector(self, vector: Lanes | Move | Packing, indent: str) -> list[str]:
-        text = f"{indent}{self._vectors().text(vector)}"
+    def _vector(self, vector: Lanes | Move | Packing, indent: str) -> str:
+        text = f"{indent}{self._vectors.text(vector)}"
         if not isinstance(vector, Lanes):
-            return [text]
-        outline = Line(self._depth, statement=vector.tile.update.name)
-        if self.outline[-1:] != [outline]:  # a block is many instances in a row
-            self.outline.append(outline)
-        return [f'#line {vector.tile.update.location.line} "{self._file}"', text]
+            return CodeLine(text, joined=isinstance(vector, Move))
+        self._outline.statement(vector.tile.update.name, once=True)
+        return CodeLine(text, vector.tile.update.location.line, joined=True)
 
-    def _body(self, instance: Instance) -> str:
-        body, predicates = instance.statement.body, []
-        for loop in instance.statement.dynamic:
-            if loop not in self._open:
-                predicates.append(loop.predicate)
-            body = body.iftrue
-        for predicate in reversed(predicates):
-            body = c_ast.If(predicate, body, None)
-        return self._printer(instance, {}).statement(body)
-
-    def _printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
-        """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters."""
-        expressions = self._expression()
-        accesses = {id(node): array.name for node, array in instance.statement.locals} | {
-            id(access.node): self._accessed(access, made) for access, made in instance.accesses
-        }
-        # arrays in buffers are not declared, so what is never accessed becomes an object without a name
-        accesses |= {id(each.node): f"({_element_name(each.array)}){{0}}" for each in instance.never}
-        statement = instance.statement
-        accesses |= self._accumulating.get(statement.name, {})
-        values = {
-            iterator.name: f"({_type_name(statement, position)}){expressions.text(value, UNARY + 1)}"
-            for position, (iterator, value) in enumerate(
-                zip(statement.iterators, instance.iterators, strict=True)
-            )
-        }
-        return BodyPrinter(accesses, {**values, **counters}.get)
-
-    def _accessed(self, access: Access, made: isl.AstExpr) -> str:
-        name = access.array.name
-        subscripts = self._expression().subscripts(made)
-        variables = self._scopes.variables(name, subscripts)
-        if variables is None:
-            replaced = (variable for each, variable in self._replaced if is_same_element(each, made))
-            return next(replaced, element(access.array, subscripts, self._sizes.get(name, ())))
-        used = next(each for each in reversed(self._declared) if name in each)[name]
-        for each in variables:
-            used[each] = used.get(each, False) or access.kind is AccessKind.READ
-        *others, (last, _) = variables.items()
-        if not others:
-            return last
-        tests = "".join(f"{subscripts[0]} == {number} ? {name} : " for name, number in others)
-        return f"({tests}{last})"
-
-    def _vectors(self) -> VectorPrinter:
-        return VectorPrinter(self._expression(), self._names, self._sizes, self._helpers)
+    def _vectors_below(self, node: isl.AstNode) -> list[Lanes | Move | Packing]:
+        names = (each.get_annotation().get_name() for each in users_below(node))
+        return [self._ast.vectors[each] for each in names if each in self._ast.vectors]
 
     def _expression(self) -> ExpressionPrinter:
-        return ExpressionPrinter(lambda name: self._names.get(name, name), self._helpers)
+        return ExpressionPrinter(self._names.text, self._helpers)
+
+
+def _flat(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The nodes of a block, those of blocks in it among them."""
+    for each in parts(node):
+        if kind_of(each) == isl.ast_node_type.block:
+            yield from _flat(each)
+        else:
+            yield each
+
+
+def _holds(start: isl.AstExpr, condition: isl.AstExpr) -> bool:
+    """Whether ``condition``, an upper bound of a counter, is certain for its first value ``start``."""
+    end = condition.op_get_arg(1)
+    numbers = all(isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int for each in (start, end))
+    upper = _Op(condition.op_get_type()) == _Op.le
+    return numbers and upper and start.int_get_val().le(end.int_get_val())
 
 
 def _advance(counter: str, step: int) -> str:
@@ -475,20 +526,10 @@ def _advance(counter: str, step: int) -> str:
     return f"{counter} += {step}" if step > 0 else f"{counter} -= {-step}"
 
 
-def _name_of(array: Array) -> str:
+def _type_of(array: Array) -> str:
     """The type of the elements of an array that something accumulates in."""
     assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - reductions are of numbers
     return array.element.name
-
-
-def _element_name(array: Array) -> str:
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are in no buffers
-    return array.element.name
-
-
-def _type_name(statement: Statement, position: int) -> str:
-    declared = statement.iterators[position].type
-    return declared.name if isinstance(declared, IntegerType) else COUNTER_TYPE
 
 
 def register(kind: str, *, wanted: bool) -> str:

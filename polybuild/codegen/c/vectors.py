@@ -14,10 +14,14 @@ import islpy as isl
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, element
 from polybuild.codegen.c.expressions import ExpressionPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.file.prologue import WIDEST
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
+
+# Buffers of so many subscripts have rows.
+_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,13 @@ class Tiles:
         self._moves = {tile.transfer.load: (tile, False) for tile in tiles} | {
             tile.transfer.store: (tile, True) for tile in tiles
         }
+
+    def uses(self, instance: Lanes | Move | Packing, mark: Mark) -> bool:
+        """Whether ``instance`` uses the buffer, or the variables of the register tile, called ``mark``."""
+        if isinstance(instance, Packing):
+            return instance.packed.mark == mark
+        packed = instance.tile.packed if isinstance(instance, Lanes) else ()
+        return instance.tile.mark == mark or any(each.mark == mark for each in packed)
 
     def entered(self, mark: Mark) -> tuple[RegisterTile, ...]:
         """The register tile that begins at ``mark``, if one does."""
@@ -189,7 +200,7 @@ class VectorPrinter:
     def __init__(
         self,
         expressions: ExpressionPrinter,
-        places: Mapping[str, str],
+        places: NamesInScope,
         sizes: Mapping[str, tuple[str, ...]],
         helpers: set[str],
     ) -> None:
@@ -197,17 +208,68 @@ class VectorPrinter:
         self._places = places
         self._sizes = sizes
         self._helpers = helpers
+        # the pointers to rows, by the row's text, with the number of their declaration
+        self._rows: dict[str, tuple[str, int]] = {}
+        # the text of each row of a tile's results
+        self._results: dict[tuple[Mark, int], str] = {}
 
-    def variables(self, tile: RegisterTile) -> str:
+    def variables(self, tile: RegisterTile) -> list[str]:
         """The declaration of the variables of a register tile."""
         rows, vectors = (each.size for each in tile.block)
         names = [self._variable(tile, (row, vector)) for row in range(rows) for vector in range(vectors)]
-        return f"{self._type(tile)} {', '.join(names)};"
+        told = f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
+        return [told, f"{self._type(tile)} {', '.join(names)};"]
 
-    def buffer(self, packed: Packed) -> str:
+    def buffer(self, packed: Packed) -> list[str]:
         """The declaration of a buffer."""
         extents = "".join(f"[{extent}]" for extent in packed.extents)
-        return f"{packed.type.name} {self._places[packed.mark.name]}{extents} __attribute__((aligned(64)));"
+        name = self._places[packed.mark.name]
+        arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
+        told = f"/* a tile of {' and '.join(arrays)}, packed in the order of its use */"
+        return [told, f"{packed.type.name} {name}{extents} __attribute__((aligned(64)));"]
+
+    def rows(self, vectors: Sequence[Lanes | Move | Packing]) -> list[str]:
+        """Declarations of pointers to the rows of memory that ``vectors``, one after the other, use."""
+        lines = []
+        for instance in vectors:
+            if isinstance(instance, Move):
+                lines += self._row_of_results(instance)
+            elif isinstance(instance, Lanes):
+                for packed, at in instance.packed:
+                    lines += self._row_of_buffer(instance, packed, at)
+        return lines
+
+    def _row_of_buffer(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> list[str]:
+        row = self._row(packed, at)
+        if self._pointer(row) is not None or _lane(instance, packed, at) is None:
+            return []
+        arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
+        name = self._new_pointer(row, "_".join(["row", *arrays]))
+        if not packed.vector:
+            return [f"const {packed.type.name} *const {name} = {row};"]
+        kind = self._type(instance.tile)
+        return [f"const {kind} *const {name} = (const {kind} *){row};"]
+
+    def _row_of_results(self, move: Move) -> list[str]:
+        number, vector = move.block
+        if vector > 0:
+            return []
+        row = "&" + self._element(move.tile.array, move.place)
+        self._results[move.tile.mark, number] = row
+        if self._pointer(row) is not None:
+            return []
+        kind, name = self._type(move.tile), self._new_pointer(row, f"row_{move.tile.array.name}_{number}")
+        return [f"{kind} *const {name} = ({kind} *){row};"]
+
+    def _new_pointer(self, row: str, wanted: str) -> str:
+        name = self._places.declare(wanted)
+        self._rows[row] = (name, self._places.declaration_of(name))
+        return name
+
+    def _pointer(self, row: str) -> str | None:
+        """The pointer to a row, None where none is declared."""
+        name, declaration = self._rows.get(row, ("", 0))
+        return name if declaration and self._places.declaration_of(name) == declaration else None
 
     def text(self, instance: Lanes | Move | Packing) -> str:
         """The statement for ``instance``."""
@@ -215,11 +277,20 @@ class VectorPrinter:
             return self._packing(instance)
         if isinstance(instance, Move):
             variable = self._variable(instance.tile, instance.block)
-            place = self._element(instance.tile.array, instance.place)
+            place = self._moved(instance)
             if instance.store:
-                return f"*({self._type(instance.tile)} *)&{place} = {variable};"
-            return f"{variable} = {self._whole(instance.tile, self._vector(instance.tile, place))};"
+                return f"{place} = {variable};"
+            return f"{variable} = {self._whole(instance.tile, place)};"
         return self._lanes(instance)
+
+    def _moved(self, move: Move) -> str:
+        """The vector in memory that ``move`` is about."""
+        number, vector = move.block
+        pointer = self._pointer(self._results.get((move.tile.mark, number), ""))
+        if pointer is not None:
+            return f"{pointer}[{vector}]"
+        place = self._element(move.tile.array, move.place)
+        return f"*({self._type(move.tile)} *)&{place}" if move.store else self._vector(move.tile, place)
 
     def _packing(self, instance: Packing) -> str:
         operands = {id(access.node): self._element(access.array, at) for access, at in instance.operands}
@@ -234,9 +305,16 @@ class VectorPrinter:
             place = self._element(access.array, at)
             texts[id(access.node)] = self._vector(tile, place) if id(access.node) in tile.vectors else place
         for packed, subscripts in instance.packed:
-            place = self._buffer_element(packed, subscripts)
-            texts[id(packed.expression)] = self._vector(tile, place) if packed.vector else place
+            texts[id(packed.expression)] = self._operand(instance, packed, subscripts)
         return BodyPrinter(texts, _no_counter).statement(tile.update.body)
+
+    def _operand(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
+        """What ``instance`` takes from a buffer."""
+        pointer, lane = self._pointer(self._row(packed, at)), _lane(instance, packed, at)
+        if pointer is not None and lane is not None:
+            return f"{pointer}[{lane}]"
+        place = self._buffer_element(packed, at)
+        return self._vector(instance.tile, place) if packed.vector else place
 
     def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
         return f"{self._places[tile.mark.name]}_{block[0]}_{block[1]}"
@@ -259,8 +337,22 @@ class VectorPrinter:
     def _element(self, array: Array, at: isl.AstExpr) -> str:
         return element(array, self._expressions.subscripts(at), self._sizes.get(array.name, ()))
 
+    def _row(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
+        return self._places[packed.mark.name] + "".join(
+            f"[{self._expressions.text(each)}]" for each in at[:-1]
+        )
+
     def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
-        return self._places[packed.mark.name] + "".join(f"[{self._expressions.text(each)}]" for each in at)
+        return f"{self._row(packed, at)}[{self._expressions.text(at[-1])}]"
+
+
+def _lane(instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> int | None:
+    """Which element, or vector, of a row of a buffer ``instance`` takes; None if that is no number."""
+    if isl.ast_expr_type(at[-1].get_type()) != isl.ast_expr_type.int or len(at) < _ROWS:
+        return None
+    number = int(at[-1].int_get_val().to_python())
+    lanes = instance.tile.lanes if packed.vector else 1
+    return number // lanes if number % lanes == 0 else None
 
 
 def _no_counter(_name: str) -> str | None:

@@ -15,8 +15,9 @@ import islpy as isl
 from polybuild.codegen.c.buffers import NamedBuffer, named_buffers
 from polybuild.codegen.c.conditions import ConditionPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declaration
-from polybuild.codegen.c.loops import COUNTER_TYPE, LoopPrinter
+from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular

@@ -71,7 +71,7 @@ class KernelPrinter(LoopPrinter):
         taken |= set(self._names.values())
         for tile in tiles:
             self._tile_names[tile.name] = fresh(tile.name, taken.union(self._tile_names.values()))
-        self._taken = frozenset(taken.union(self._tile_names.values()))
+        self._names.taken = frozenset(taken.union(self._tile_names.values()))
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         lines = self._node(node, _INDENT, None)
@@ -144,7 +144,9 @@ class KernelPrinter(LoopPrinter):
         """Lines for full tiles and lines for others, once if they are the same."""
         assert self._known is not None  # noqa: S101 - kernels with full tiles have it
         inner = indent + _INDENT
+        declared = self._names.enter()
         otherwise = [line for each in nodes for line in self._node(each, inner, before)]
+        self._names.leave(declared)
         back, self._is_full = self._known.learn(full), True
         lines = [line for each in nodes for line in self._node(each, inner, before)]
         self._is_full = False

@@ -28,6 +28,12 @@ def fresh(wanted: str, taken: Iterable[str]) -> str:
     return f"{wanted}{number}"
 
 
+def fresh_stem(wanted: str, taken: Iterable[str]) -> str:
+    """A name like ``wanted`` that nothing of ``taken`` is, or begins with before an underscore."""
+    stems = {name[:at] for name in taken for at, letter in enumerate(name) if letter == "_"}
+    return fresh(wanted, stems.union(taken))
+
+
 def quoted(text: str) -> str:
     """``text``, such as the name of a file, as a C string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

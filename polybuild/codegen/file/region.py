@@ -21,8 +21,9 @@ from polybuild.codegen.c.inspectors import (
     inspectors_of,
     write_inspectors,
 )
+from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declarations
-from polybuild.codegen.c.loops import COUNTER_TYPE, Line, LoopPrinter, register
+from polybuild.codegen.c.loops import Line, LoopPrinter, register
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.file.boundary import BoundaryPrinter
 from polybuild.codegen.file.region_names import RegionNames, name_region
@@ -41,7 +42,7 @@ class HostPlan:
     ``directives`` has what is told of the loop under a mark of ``schedule``. ``buffers`` stand for
     temporary arrays, ``accumulators`` for what reductions accumulate in; ``registers`` are register
     tiles: all have marks in ``schedule``, too. Where the compiler is ``unoptimised`` counters and
-    parameters ask for registers.
+    parameters ask for registers. ``tile_sizes`` are told to who reads the code.
     """
 
     schedule: isl.Schedule
@@ -50,6 +51,7 @@ class HostPlan:
     registers: tuple[RegisterTile, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
     unoptimised: bool = False
+    tile_sizes: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,11 @@ def write_region(
 
     printer = _loop_printer(ast, plan, names, scopes, conditions, helpers=helpers)
     boundary = BoundaryPrinter(scop, names.parameters, helpers)
-    loops = printer.lines(region.begin.file)
+    loops = printer.lines(region.begin.file, region.begin.line)
     finals = [line for value in scop.final_values for line in boundary.final_value(value)]
-    lines = (*local_declarations(scop, names.buffered), *loops, *finals)
+    sizes = "; ".join(" x ".join(map(str, each)) for each in dict.fromkeys(plan.tile_sizes))
+    told = [f"/* tiles of {sizes} iterations */"] if sizes else []
+    lines = (*told, *local_declarations(scop, names.buffered, printer.declared_inside), *loops, *finals)
     inspecting = InspectorText(
         scop, names.parameters, names.taken, helpers, conditions.sizes, names.extrema, region.begin.file
     )

@@ -25,12 +25,14 @@ from polybuild.targets.model import Accumulator
 class RegionNames:
     """The names of a region's generated code, all different from those that the user's code means.
 
-    ``used`` are the names in the user's code, ``counters`` those that mean nothing but loop counters there.
+    ``used`` are the names in the user's code, ``visible`` all that may mean something there, ``counters``
+    those that mean nothing but loop counters.
     ``parameters`` has the variable of each parameter, ``accumulators`` that of each accumulator's mark,
     ``extrema`` the two of each inspector.
     """
 
     used: frozenset[str]
+    visible: frozenset[str]
     counters: frozenset[str]
     parameters: Mapping[str, str]
     extrema: Extrema
@@ -40,7 +42,7 @@ class RegionNames:
     @property
     def taken(self) -> frozenset[str]:
         """What no generated counter may hide."""
-        return (self.used - self.counters).union(
+        return (self.used.union(self.visible) - self.counters).union(
             self.parameters.values(), _names_of(self.buffers), self.accumulators.values()
         )
 
@@ -63,11 +65,13 @@ def name_region(
 ) -> RegionNames:
     """Name the parameters of a region, and what its new order and its checks need."""
     used = frozenset(identifiers(region.statements))
-    parameters = _parameter_names(scop, used)
-    taken = used.union(parameters.values())
+    visible = region.visible.may_mean_something()
+    parameters = _parameter_names(scop, used | visible)
+    taken = used.union(visible, parameters.values())
     named = named_buffers(buffers, taken)
     return RegionNames(
         used,
+        visible,
         _only_counters(scop),
         parameters,
         name_extrema(inspectors, taken),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polybuild.codegen.c.conditions import Condition
+from polybuild.codegen.c.layout import wrapped
 from polybuild.codegen.device.host import DeviceText
 from polybuild.codegen.file import verification
 from polybuild.codegen.file.names import quoted
@@ -123,7 +124,11 @@ def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
 
 def _all(conditions: Sequence[Condition]) -> str:
     """All of ``conditions``, each with its reason."""
-    texts = [f"{each.text} /* line {each.line}: {each.reason} */" for each in conditions]
+    texts = []
+    for each in conditions:
+        lines = wrapped(f"      {each.text}")
+        lines[-1] += f" /* line {each.line}: {each.reason} */"
+        texts.append("\n".join(lines).lstrip())
     return "\n      && ".join(texts) or "1"
 
 
@@ -145,7 +150,7 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
     return [
         f"  if ({condition}) {{",
         *versions.loops,
-        "  } else { /* the original */",
+        "  } else { /* the original loops */",
         *versions.original,
         "  }",
     ]
@@ -211,7 +216,7 @@ def _checked(check: Verification, place: str, condition: str, versions: _Version
 
 
 def _original_if(condition: str, versions: _Versions) -> list[str]:
-    return [f"  if ({condition}) {{ /* the original */", *versions.original, "  }"]
+    return [f"  if ({condition}) {{ /* the original loops */", *versions.original, "  }"]
 
 
 def _indented(lines: Iterable[str], indent: str) -> list[str]:

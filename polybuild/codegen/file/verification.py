@@ -172,7 +172,7 @@ def _walk(
         directives = DirectivePrinter({}, helpers)
         ast = build_ast(model, schedule)
         printed = LoopPrinter(ast, names, taken, directives, helpers, sizes=sizes).lines("")
-        lines += [line for line in printed if not line.startswith("#")]
+        lines += printed
     return lines
 
 

@@ -8,13 +8,13 @@ extern "C" __global__ void polybuild_product_6_0(double *__restrict__ C, long C_
   const int b1 = (int)blockIdx.x;
   const int t0 = (int)threadIdx.y;
   const int t1 = (int)threadIdx.x;
-  for (int pb_c = b0; pb_c <= (pb_n - 1) / 16; pb_c += 64) {
-    for (int pb_c1 = b1; pb_c1 <= (pb_n - 1) / 16; pb_c1 += 64) {
-      for (int pb_c2 = 2 * pb_c; pb_c2 <= polybuild_min(2 * pb_c + 1, (pb_n - 1) / 8); pb_c2++) {
-        if (pb_n >= t0 + 8 * pb_c2 + 1) {
-          for (int pb_c3 = 2 * pb_c1; pb_c3 <= polybuild_min(2 * pb_c1 + 1, (pb_n - 1) / 8); pb_c3++) {
-            if (pb_n >= t1 + 8 * pb_c3 + 1) {
-              C[(long)(t0 + 8 * pb_c2) * pb_n + (t1 + 8 * pb_c3) - C_first] = 0;
+  for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
+    for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
+      for (int c2 = 2 * c0; c2 <= polybuild_min(2 * c0 + 1, (pb_n - 1) / 8); c2++) {
+        if (pb_n >= t0 + 8 * c2 + 1) {
+          for (int c3 = 2 * c1; c3 <= polybuild_min(2 * c1 + 1, (pb_n - 1) / 8); c3++) {
+            if (pb_n >= t1 + 8 * c3 + 1) {
+              C[(long)(t0 + 8 * c2) * pb_n + (t1 + 8 * c3) - C_first] = 0;
             }
           }
         }
@@ -32,57 +32,57 @@ extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const d
   double C_own[2][2];
   __shared__ double A_shared0[16][9];
   __shared__ double B_shared1[8][16];
-  for (int pb_c = b0; pb_c <= (pb_n - 1) / 16; pb_c += 64) {
-    for (int pb_c1 = b1; pb_c1 <= (pb_n - 1) / 16; pb_c1 += 64) {
-      if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
-        C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
-        C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
-        C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
-        C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+  for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
+    for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
+      if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
+        C_own[0][0] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first];
+        C_own[0][1] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first];
+        C_own[1][0] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first];
+        C_own[1][1] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first];
       } else {
-        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
-          C_own[0][0] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first];
-          if (pb_n >= t1 + 16 * pb_c1 + 9) {
-            C_own[0][1] = C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+        if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
+          C_own[0][0] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first];
+          if (pb_n >= t1 + 16 * c1 + 9) {
+            C_own[0][1] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first];
           }
-          if (pb_n >= t0 + 16 * pb_c + 9) {
-            C_own[1][0] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first];
-            if (pb_n >= t1 + 16 * pb_c1 + 9) {
-              C_own[1][1] = C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first];
+          if (pb_n >= t0 + 16 * c0 + 9) {
+            C_own[1][0] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first];
+            if (pb_n >= t1 + 16 * c1 + 9) {
+              C_own[1][1] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first];
             }
           }
         }
       }
-      for (int pb_c2 = 0; pb_c2 <= (pb_n - 1) / 8; pb_c2++) {
-        if (pb_n >= t1 + 8 * pb_c2 + 1) {
-          for (int pb_c3 = t0 + 16 * pb_c; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c + 15); pb_c3 += 8) {
-            A_shared0[-16 * pb_c + pb_c3][t1] = A[(long)pb_c3 * pb_n + (t1 + 8 * pb_c2) - A_first];
+      for (int c2 = 0; c2 <= (pb_n - 1) / 8; c2++) {
+        if (pb_n >= t1 + 8 * c2 + 1) {
+          for (int c3 = t0 + 16 * c0; c3 <= polybuild_min(pb_n - 1, 16 * c0 + 15); c3 += 8) {
+            A_shared0[c3 - 16 * c0][t1] = A[(long)c3 * pb_n + (t1 + 8 * c2) - A_first];
           }
         }
-        if (pb_n >= t0 + 8 * pb_c2 + 1) {
-          for (int pb_c3 = t1 + 16 * pb_c1; pb_c3 <= polybuild_min(pb_n - 1, 16 * pb_c1 + 15); pb_c3 += 8) {
-            B_shared1[t0][-16 * pb_c1 + pb_c3] = B[(long)(t0 + 8 * pb_c2) * pb_n + pb_c3 - B_first];
+        if (pb_n >= t0 + 8 * c2 + 1) {
+          for (int c4 = t1 + 16 * c1; c4 <= polybuild_min(pb_n - 1, 16 * c1 + 15); c4 += 8) {
+            B_shared1[t0][c4 - 16 * c1] = B[(long)(t0 + 8 * c2) * pb_n + c4 - B_first];
           }
         }
         __syncthreads();
-        if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
-          for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
-            C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-            C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
-            C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-            C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+        if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
+          for (int c3 = 8 * c2; c3 <= polybuild_min(pb_n - 1, 8 * c2 + 7); c3++) {
+            C_own[0][0] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
+            C_own[0][1] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
+            C_own[1][0] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
+            C_own[1][1] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
           }
         } else {
-          if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
-            for (int pb_c3 = 8 * pb_c2; pb_c3 <= polybuild_min(pb_n - 1, 8 * pb_c2 + 7); pb_c3++) {
-              C_own[0][0] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-              if (pb_n >= t1 + 16 * pb_c1 + 9) {
-                C_own[0][1] += A_shared0[t0][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+          if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
+            for (int c3 = 8 * c2; c3 <= polybuild_min(pb_n - 1, 8 * c2 + 7); c3++) {
+              C_own[0][0] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
+              if (pb_n >= t1 + 16 * c1 + 9) {
+                C_own[0][1] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
               }
-              if (pb_n >= t0 + 16 * pb_c + 9) {
-                C_own[1][0] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1];
-                if (pb_n >= t1 + 16 * pb_c1 + 9) {
-                  C_own[1][1] += A_shared0[t0 + 8][-8 * pb_c2 + pb_c3] * B_shared1[-8 * pb_c2 + pb_c3][t1 + 8];
+              if (pb_n >= t0 + 16 * c0 + 9) {
+                C_own[1][0] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
+                if (pb_n >= t1 + 16 * c1 + 9) {
+                  C_own[1][1] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
                 }
               }
             }
@@ -90,21 +90,21 @@ extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const d
         }
         __syncthreads();
       }
-      if (pb_n >= 16 * pb_c + 16 && pb_n >= 16 * pb_c1 + 16) { /* a full tile */
-        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
-        C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
-        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
-        C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+      if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
+        C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first] = C_own[0][0];
+        C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[0][1];
+        C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first] = C_own[1][0];
+        C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[1][1];
       } else {
-        if (pb_n >= t0 + 16 * pb_c + 1 && pb_n >= t1 + 16 * pb_c1 + 1) {
-          C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[0][0];
-          if (pb_n >= t1 + 16 * pb_c1 + 9) {
-            C[(long)(t0 + 16 * pb_c) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[0][1];
+        if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
+          C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first] = C_own[0][0];
+          if (pb_n >= t1 + 16 * c1 + 9) {
+            C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[0][1];
           }
-          if (pb_n >= t0 + 16 * pb_c + 9) {
-            C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1) - C_first] = C_own[1][0];
-            if (pb_n >= t1 + 16 * pb_c1 + 9) {
-              C[(long)(t0 + 16 * pb_c + 8) * pb_n + (t1 + 16 * pb_c1 + 8) - C_first] = C_own[1][1];
+          if (pb_n >= t0 + 16 * c0 + 9) {
+            C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first] = C_own[1][0];
+            if (pb_n >= t1 + 16 * c1 + 9) {
+              C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[1][1];
             }
           }
         }

@@ -179,7 +179,7 @@ def test_values_of_private_variables(what, fusion, tmp_path):
 def test_generated_code_runs_where_its_conditions_hold_and_only_there(tmp_path):
     path = tmp_path / "in.c"
     text = transform(path, program(CASES["pointers that may overlap"])).text
-    generated, _, original = text.partition("} else { /* the original */")
+    generated, _, original = text.partition("} else { /* the original loops */")
     assert "a[i] = b[i] + 1" in generated
     assert "a[i] = b[i] + 1" in original
     broken = generated.replace("a[i] = b[i] + 1", "a[i] = -99")
@@ -191,7 +191,7 @@ def test_generated_code_runs_where_its_conditions_hold_and_only_there(tmp_path):
 def test_little_work_runs_the_original(tmp_path):
     path = tmp_path / "in.c"
     text = transform(path, program(CASES["a counter that goes down"]), min_work=1000000).text
-    generated, _, original = text.partition("} else { /* the original */")
+    generated, _, original = text.partition("} else { /* the original loops */")
     broken = generated.replace("a[i] * 2", "a[i] * 3")
     assert broken != generated
     assert output(write(tmp_path / "out.c", f"{broken}}} else {{{original}")) == output(path)
@@ -210,7 +210,7 @@ def test_statements_name_their_lines(tmp_path):
     path = tmp_path / "in.c"
     source = program(CASES["conditions"])
     lines = source.split("\n")
-    text = transform(path, source).text.partition("/* the original */")[0]
+    text = transform(path, source).text.partition("/* the original loops */")[0]
     for line, statement in re.findall(r"^#line (\d+) .*\n\s*(.*;)", text, flags=re.MULTILINE):
         assert statement.split("=")[1].strip() in lines[int(line) - 1]
 

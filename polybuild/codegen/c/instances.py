@@ -1,0 +1,132 @@
+"""Statement instances as C: the user's statement with its accesses and counters replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.codegen.c.accumulators import ActiveAccumulators
+from polybuild.codegen.c.bodies import BodyPrinter, element
+from polybuild.codegen.c.buffers import BuffersInScope
+from polybuild.codegen.c.expressions import UNARY, ExpressionPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.scop.model import AccessKind
+from polybuild.storage.scalar_replacement import is_same_element
+
+if TYPE_CHECKING:
+    from polybuild.codegen.c.ast import Instance
+    from polybuild.scop.model import Access, Array, DynamicLoop, Statement
+
+# Wide enough for every value: a counter may run past an int bound by a tile.
+COUNTER_TYPE = "long long"
+
+
+class InstancePrinter:
+    """Prints statement instances, with what is in scope where they stand.
+
+    ``sizes`` are the inner extents of each array that is a view. ``replaced`` are the variables that
+    stand for elements of arrays, and ``open_loops`` the loops with dynamic
+    bounds around the code at hand, whose predicates hold there.
+    """
+
+    def __init__(
+        self,
+        names: NamesInScope,
+        helpers: set[str],
+        sizes: Mapping[str, tuple[str, ...]],
+        buffers: BuffersInScope,
+        accumulators: ActiveAccumulators,
+    ) -> None:
+        self._expressions = ExpressionPrinter(names.text, helpers)
+        self._sizes = sizes
+        self._buffers = buffers
+        self._accumulators = accumulators
+        self.replaced: list[tuple[isl.AstExpr, str]] = []
+        self.open_loops: set[DynamicLoop] = set()
+
+    def text(self, instance: Instance) -> str:
+        """The code of ``instance``, on one or more lines."""
+        body, predicates = instance.statement.body, []
+        for loop in instance.statement.dynamic:
+            if loop not in self.open_loops:
+                predicates.append(loop.predicate)
+            body = body.iftrue
+        always = body
+        for predicate in reversed(predicates):
+            body = c_ast.If(predicate, body, None)
+        return self.printer(instance, {}, None if predicates else always).statement(body)
+
+    def printer(
+        self, instance: Instance, counters: Mapping[str, str], always: c_ast.Node | None = None
+    ) -> BodyPrinter:
+        """Prints the code of ``instance``; ``counters`` gives other texts for some of its counters.
+
+        ``always`` is the part of the body that runs whatever the data.
+        """
+        statement = instance.statement
+        accesses = {id(node): array.name for node, array in statement.locals} | {
+            id(access.node): self._accessed(instance, access, at, always) for access, at in instance.accesses
+        }
+        # arrays in buffers are not declared, so what is never accessed becomes an object without a name
+        accesses |= {id(each.node): f"({_element_type(each.array)}){{0}}" for each in instance.never}
+        accesses |= self._accumulators.nodes_of(statement.name)
+        values = {
+            iterator.name: f"({counter_type(statement, position)}){self._expressions.text(value, UNARY + 1)}"
+            for position, (iterator, value) in enumerate(
+                zip(statement.iterators, instance.iterators, strict=True)
+            )
+        }
+        return BodyPrinter(accesses, {**values, **counters}.get)
+
+    def element(self, array: Array, subscripts: list[str]) -> str:
+        """The C expression of one element of ``array``."""
+        return element(array, subscripts, self._sizes.get(array.name, ()))
+
+    def _accessed(
+        self, instance: Instance, access: Access, at: isl.AstExpr, always: c_ast.Node | None
+    ) -> str:
+        name, subscripts = access.array.name, self._expressions.subscripts(at)
+        variables = self._buffers.scopes.variables(name, at)
+        if variables is None:
+            replaced = (variable for each, variable in self.replaced if is_same_element(each, at))
+            return next(replaced, self.element(access.array, subscripts))
+        self._buffers.use(
+            name,
+            variables,
+            read=access.kind is AccessKind.READ,
+            sets=_sets(always, access) and self._is_alone(instance, access, variables),
+        )
+        *others, (last, _) = variables.items()
+        if not others:
+            return last
+        tests = "".join(f"{subscripts[0]} == {number} ? {name} : " for name, number in others)
+        return f"({tests}{last})"
+
+    def _is_alone(self, instance: Instance, access: Access, variables: Mapping[str, str]) -> bool:
+        """Whether no other access of ``instance`` may mean one of ``variables``."""
+        return not any(
+            each is not access
+            and each.array.name == access.array.name
+            and variables.keys() & (self._buffers.scopes.variables(each.array.name, at) or {}).keys()
+            for each, at in instance.accesses
+        )
+
+
+def _sets(always: c_ast.Node | None, access: Access) -> bool:
+    """Whether ``always`` is an assignment to what ``access`` stands for."""
+    return isinstance(always, c_ast.Assignment) and always.op == "=" and always.lvalue is access.node
+
+
+def _element_type(array: Array) -> str:
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are in no buffers
+    return array.element.name
+
+
+def counter_type(statement: Statement, position: int) -> str:
+    """The type of an original counter of ``statement``."""
+    declared = statement.iterators[position].type
+    return declared.name if isinstance(declared, IntegerType) else COUNTER_TYPE

@@ -1,0 +1,70 @@
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
+#line 1 "convolution.c"
+#include <stdio.h>
+
+enum { N = 150 };
+
+/* An image and a small kernel. */
+static void convolve(const float in[restrict N + 2][N + 2], const float weight[restrict 3][3],
+                     float out[restrict N][N])
+{
+{ /* polybuild: lines 9 to 18, the new order */
+  if (1) {
+    POLYBUILD_OMP(parallel for)
+    for (long long i = 0; i <= 149; i++) {
+      POLYBUILD_OMP(simd)
+      for (long long j = 0; j <= 149; j++) {
+        float sum_1;
+#line 12 "convolution.c"
+        sum_1 = 0;
+#line 15 "convolution.c"
+        sum_1 += in[i][j] * weight[0][0];
+        sum_1 += in[i][j + 1] * weight[0][1];
+        sum_1 += in[i][j + 2] * weight[0][2];
+        sum_1 += in[i + 1][j] * weight[1][0];
+        sum_1 += in[i + 1][j + 1] * weight[1][1];
+        sum_1 += in[i + 1][j + 2] * weight[1][2];
+        sum_1 += in[i + 2][j] * weight[2][0];
+        sum_1 += in[i + 2][j + 1] * weight[2][1];
+        sum_1 += in[i + 2][j + 2] * weight[2][2];
+#line 16 "convolution.c"
+        out[i][j] = sum_1;
+      }
+    }
+  } else { /* the original loops */
+#line 10 "convolution.c"
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      float sum = 0;
+      for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++)
+          sum += in[i + k][j + l] * weight[k][l];
+      out[i][j] = sum;
+    }
+  }
+}
+#line 19 "convolution.c"
+}
+
+int main(void)
+{
+  static float in[N + 2][N + 2], weight[3][3], out[N][N];
+  double sum = 0;
+  for (int i = 0; i < N + 2; i++)
+    for (int j = 0; j < N + 2; j++)
+      in[i][j] = (float)(i * j % 11);
+  for (int k = 0; k < 3; k++)
+    for (int l = 0; l < 3; l++)
+      weight[k][l] = (float)(k - l + 1);
+  convolve((const float(*)[N + 2])in, (const float(*)[3])weight, out);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      sum += (i + 2 * j) * out[i][j];
+  printf("%.17g\n", sum);
+  return 0;
+}

@@ -1,0 +1,82 @@
+#ifndef POLYBUILD_MIN
+#define POLYBUILD_MIN
+static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+#endif
+#ifndef POLYBUILD_MAX
+#define POLYBUILD_MAX
+static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+#endif
+#ifdef _OPENMP
+#define POLYBUILD_TEXT(...) #__VA_ARGS__
+#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
+#else
+#define POLYBUILD_OMP(...)
+#endif
+#if defined _OPENMP
+#define POLYBUILD_SIMD _Pragma("omp simd")
+#elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_SIMD _Pragma("GCC ivdep")
+#else
+#define POLYBUILD_SIMD
+#endif
+#line 1 "pipeline.c"
+#include <stdio.h>
+
+enum { N = 200 };
+
+/* Blurred rows, then blurred columns, of an image: what is between them needs three rows at a time. */
+static void blur(float image[N][N], float blurred[N][N])
+{
+  float rows[N][N];
+{ /* polybuild: lines 9 to 16, the new order */
+  if (((const char *)(&image[199][199] + 1) <=
+          (const char *)&blurred[1][1]
+          || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */) {
+    /* tiles of 64 x 16 iterations */
+    POLYBUILD_OMP(parallel for)
+    for (long long tile_j = 0; tile_j <= 3; tile_j++) {
+      float rows_buffer[3][64];
+      for (long long tile_i = 0; tile_i <= 12; tile_i++) {
+        for (long long i = 16 * tile_i; i <= polybuild_min(199, 16 * tile_i + 15); i++) {
+          const long long first_j = polybuild_max(1, 64 * tile_j);
+          const long long last_j = polybuild_min(198, 64 * tile_j + 63);
+          POLYBUILD_SIMD
+          for (long long j = first_j; j <= last_j; j++) {
+#line 12 "pipeline.c"
+            rows_buffer[-((-i + 200) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
+#line 9 "pipeline.c"
+            if (i >= 2) {
+#line 15 "pipeline.c"
+              blurred[i - 1][j] = (rows_buffer[(i - 2) % 3][j - 64 * tile_j] + rows_buffer[(i - 1) % 3][j - 64 * tile_j] + rows_buffer[i % 3][j - 64 * tile_j]) / 3;
+            }
+          }
+        }
+      }
+    }
+  } else { /* the original loops */
+#line 10 "pipeline.c"
+  for (int i = 0; i < N; i++)
+    for (int j = 1; j < N - 1; j++)
+      rows[i][j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
+  for (int i = 1; i < N - 1; i++)
+    for (int j = 1; j < N - 1; j++)
+      blurred[i][j] = (rows[i - 1][j] + rows[i][j] + rows[i + 1][j]) / 3;
+  }
+}
+#line 17 "pipeline.c"
+}
+
+int main(void)
+{
+  static float image[N][N], blurred[N][N];
+  double sum = 0;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      image[i][j] = (float)(i * 7 + j * j % 23);
+  blur(image, blurred);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      sum += (i + 2 * j) * blurred[i][j];
+  printf("%.17g\n", sum);
+  return 0;
+}
