@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis import dependences
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.file import boundary, prologue
-from polybuild.driver import region as regions
+from polybuild.driver import passes
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.program_point import ProgramPoint
@@ -112,7 +112,7 @@ def wrong_final_value() -> None:
 @_fault
 def no_overlap_check() -> None:
     """Pointers are taken to point to different things."""
-    _replace(regions, "find_overlaps", lambda *_arguments, **_more: ())
+    _replace(passes, "find_overlaps", lambda *_arguments, **_more: ())
 
 
 @_fault
