@@ -13,17 +13,14 @@ def written() -> dict[str, str]:
     return texts | {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in pages}
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_every_class_has_a_name_of_its_own():
     assert repeated_classes(package_modules()) == []
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_names_are_the_field_s():
     assert invented_names(package_modules()) == []
 
 
-@pytest.mark.xfail(reason="being moved and renamed")
 def test_prose_uses_the_field_s_terms():
     assert invented_phrases(written()) == []
 
