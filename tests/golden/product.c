@@ -68,15 +68,18 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
               /* 6 x 2 vectors of C in registers */
               polybuild_double2 acc_0_0, acc_0_1, acc_1_0, acc_1_1, acc_2_0, acc_2_1, acc_3_0, acc_3_1,
                   acc_4_0, acc_4_1, acc_5_0, acc_5_1;
-              polybuild_double2 *const row_C_0 = (polybuild_double2 *)&C[6 * tile_i1][4 * tile_j];
-              polybuild_double2 *const row_C_1 = (polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j];
-              polybuild_double2 *const row_C_2 = (polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j];
-              polybuild_double2 *const row_C_3 = (polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j];
-              polybuild_double2 *const row_C_4 = (polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j];
-              polybuild_double2 *const row_C_5 = (polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j];
-              acc_0_0 = row_C_0[0]; acc_0_1 = row_C_0[1]; acc_1_0 = row_C_1[0]; acc_1_1 = row_C_1[1];
-              acc_2_0 = row_C_2[0]; acc_2_1 = row_C_2[1]; acc_3_0 = row_C_3[0]; acc_3_1 = row_C_3[1];
-              acc_4_0 = row_C_4[0]; acc_4_1 = row_C_4[1]; acc_5_0 = row_C_5[0]; acc_5_1 = row_C_5[1];
+              acc_0_0 = *(const polybuild_double2 *)&C[6 * tile_i1][4 * tile_j];
+              acc_0_1 = *(const polybuild_double2 *)&C[6 * tile_i1][4 * tile_j + 2];
+              acc_1_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j];
+              acc_1_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j + 2];
+              acc_2_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j];
+              acc_2_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j + 2];
+              acc_3_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j];
+              acc_3_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j + 2];
+              acc_4_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j];
+              acc_4_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j + 2];
+              acc_5_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j];
+              acc_5_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j + 2];
               for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
                 const polybuild_double2 *const row_B =
                     (const polybuild_double2 *)packed_B[k - 408 * tile_k];
@@ -90,9 +93,18 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                 acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];
               }
 #line 6 "product.c"
-              row_C_0[0] = acc_0_0; row_C_0[1] = acc_0_1; row_C_1[0] = acc_1_0; row_C_1[1] = acc_1_1;
-              row_C_2[0] = acc_2_0; row_C_2[1] = acc_2_1; row_C_3[0] = acc_3_0; row_C_3[1] = acc_3_1;
-              row_C_4[0] = acc_4_0; row_C_4[1] = acc_4_1; row_C_5[0] = acc_5_0; row_C_5[1] = acc_5_1;
+              *(polybuild_double2 *)&C[6 * tile_i1][4 * tile_j] = acc_0_0;
+              *(polybuild_double2 *)&C[6 * tile_i1][4 * tile_j + 2] = acc_0_1;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j] = acc_1_0;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j + 2] = acc_1_1;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j] = acc_2_0;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j + 2] = acc_2_1;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j] = acc_3_0;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j + 2] = acc_3_1;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j] = acc_4_0;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j + 2] = acc_4_1;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j] = acc_5_0;
+              *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j + 2] = acc_5_1;
             } else if (4 * tile_j + 3 >= pb_n) {
               for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++) {
                 for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {

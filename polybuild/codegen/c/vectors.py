@@ -210,8 +210,6 @@ class VectorPrinter:
         self._helpers = helpers
         # the pointers to rows, by the row's text, with the number of their declaration
         self._rows: dict[str, tuple[str, int]] = {}
-        # the text of each row of a tile's results
-        self._results: dict[tuple[Mark, int], str] = {}
 
     def variables(self, tile: RegisterTile) -> list[str]:
         """The declaration of the variables of a register tile."""
@@ -229,12 +227,10 @@ class VectorPrinter:
         return [told, f"{packed.type.name} {name}{extents} __attribute__((aligned(64)));"]
 
     def rows(self, vectors: Sequence[Lanes | Move | Packing]) -> list[str]:
-        """Declarations of pointers to the rows of memory that ``vectors``, one after the other, use."""
+        """Declarations of pointers to the rows of buffers that ``vectors``, one after the other, use."""
         lines = []
         for instance in vectors:
-            if isinstance(instance, Move):
-                lines += self._row_of_results(instance)
-            elif isinstance(instance, Lanes):
+            if isinstance(instance, Lanes):
                 for packed, at in instance.packed:
                     lines += self._row_of_buffer(instance, packed, at)
         return lines
@@ -249,17 +245,6 @@ class VectorPrinter:
             return [f"const {packed.type.name} *const {name} = {row};"]
         kind = self._type(instance.tile)
         return [f"const {kind} *const {name} = (const {kind} *){row};"]
-
-    def _row_of_results(self, move: Move) -> list[str]:
-        number, vector = move.block
-        if vector > 0:
-            return []
-        row = "&" + self._element(move.tile.array, move.place)
-        self._results[move.tile.mark, number] = row
-        if self._pointer(row) is not None:
-            return []
-        kind, name = self._type(move.tile), self._new_pointer(row, f"row_{move.tile.array.name}_{number}")
-        return [f"{kind} *const {name} = ({kind} *){row};"]
 
     def _new_pointer(self, row: str, wanted: str) -> str:
         name = self._places.declare(wanted)
@@ -277,20 +262,12 @@ class VectorPrinter:
             return self._packing(instance)
         if isinstance(instance, Move):
             variable = self._variable(instance.tile, instance.block)
-            place = self._moved(instance)
+            # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
+            place = self._element(instance.tile.array, instance.place)
             if instance.store:
-                return f"{place} = {variable};"
-            return f"{variable} = {self._whole(instance.tile, place)};"
+                return f"*({self._type(instance.tile)} *)&{place} = {variable};"
+            return f"{variable} = {self._whole(instance.tile, self._vector(instance.tile, place))};"
         return self._lanes(instance)
-
-    def _moved(self, move: Move) -> str:
-        """The vector in memory that ``move`` is about."""
-        number, vector = move.block
-        pointer = self._pointer(self._results.get((move.tile.mark, number), ""))
-        if pointer is not None:
-            return f"{pointer}[{vector}]"
-        place = self._element(move.tile.array, move.place)
-        return f"*({self._type(move.tile)} *)&{place}" if move.store else self._vector(move.tile, place)
 
     def _packing(self, instance: Packing) -> str:
         operands = {id(access.node): self._element(access.array, at) for access, at in instance.operands}
