@@ -9,14 +9,12 @@ static inline long long polybuild_max(long long a, long long b) { return a > b ?
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "branches.c"
@@ -39,26 +37,23 @@ static void mark(struct grid *g, int limit)
           0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0
           ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
     POLYBUILD_SIMD
-    for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
+    for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17 "branches.c"
       g->cell[0][j] += g->cell[j][0];
-    }
 #line 11 "branches.c"
     POLYBUILD_OMP(parallel for)
     for (long long c0 = 1; c0 < pb_g_n - 1; c0++) {
       if ((c0 + 1) % 2 == 0) {
         POLYBUILD_SIMD
-        for (long long j = c0 + 1; j < pb_g_n; j++) {
+        for (long long j = c0 + 1; j < pb_g_n; j++)
 #line 17 "branches.c"
           g->cell[c0][j] += g->cell[j][c0];
-        }
 #line 11 "branches.c"
       } else {
         POLYBUILD_SIMD
-        for (long long j = c0 + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++) {
+        for (long long j = c0 + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17 "branches.c"
           g->cell[c0][j] += g->cell[j][c0];
-        }
       }
     }
 #line 11 "branches.c"
@@ -69,10 +64,9 @@ static void mark(struct grid *g, int limit)
 #line 11 "branches.c"
       if (c0 % 2 == 0) {
         POLYBUILD_SIMD
-        for (long long j = polybuild_max(pb_limit + 1, c0 + 1); j < pb_g_n; j++) {
+        for (long long j = polybuild_max(pb_limit + 1, c0 + 1); j < pb_g_n; j++)
 #line 15 "branches.c"
           g->cell[c0][j] = 1;
-        }
       }
     }
   } else { /* the original loops */
@@ -92,10 +86,9 @@ static void mark(struct grid *g, int limit)
   const long long pb_g_n = g->n;
   if (1.0 * pb_g_n >= 1000 /* line 20: less work is not worth it */) {
     POLYBUILD_OMP(parallel for if(1.0 * pb_g_n >= 20000))
-    for (long long i = 0; i < pb_g_n; i++) {
+    for (long long i = 0; i < pb_g_n; i++)
 #line 20 "branches.c"
       g->cell[i][0] = 0;
-    }
   } else { /* the original loops */
 #line 20 "branches.c"
  for (int i = 0; i < g->n; i++) g->cell[i][0] = 0; 

@@ -13,10 +13,9 @@ static void histogram(int n, int *restrict counts, const unsigned char *restrict
         counts[bytes[k]]++;
     }
 #line 6 "histogram.c"
-    for (long long k = 0; k <= 255; k++) {
+    for (long long k = 0; k <= 255; k++)
 #line 11 "histogram.c"
       out[k] = ((double) counts[k]) / n;
-    }
   } else { /* the original loops */
 #line 7 "histogram.c"
   for (int k = 0; k < n; k++)

@@ -13,14 +13,12 @@ static inline long long polybuild_floordiv(long long a, long long b) { return a 
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "jacobi-2d.c"
@@ -44,10 +42,9 @@ static void relax(void)
         for (long long t = first_t; t <= last_t; t++) {
           if (t >= 24 * c1 + 1 && 24 * c1 + t >= 24 * c0 && 24 * c1 + 24 >= t) {
             POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++) {
+            for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
               b[1][j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
-            }
           }
 #line 10 "jacobi-2d.c"
           const long long first_i = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 47),
@@ -55,10 +52,9 @@ static void relax(void)
           const long long end_i = 2 * t - 48 * c1 - 45;
           for (long long i = first_i; i < end_i; i++) {
             POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++) {
+            for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
               b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-            }
           }
 #line 10 "jacobi-2d.c"
           const long long first_i1 = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 45),
@@ -68,17 +64,15 @@ static void relax(void)
           for (long long i = first_i1; i <= last_i; i++) {
             if (2 * t >= 48 * c1 + i && i <= 298) {
               POLYBUILD_SIMD
-              for (long long j = 1; j <= 298; j++) {
+              for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
                 b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-              }
             }
 #line 10 "jacobi-2d.c"
             POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++) {
+            for (long long j = 1; j <= 298; j++)
 #line 17 "jacobi-2d.c"
               a[i - 1][j] = b[i - 1][j];
-            }
           }
         }
       }

@@ -13,14 +13,12 @@ static inline long long polybuild_floordiv(long long a, long long b) { return a 
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "jacobi.c"
@@ -40,29 +38,26 @@ int main(void)
     /* tiles of 8 x 8 iterations */
     for (long long c0 = -1; c0 <= 14; c0++) {
       POLYBUILD_OMP(parallel for)
-      for (long long c1 = polybuild_floordiv(c0, 2) - 5; c1 <= polybuild_floordiv(c0, 2); c1++) {
+      for (long long c1 = polybuild_floordiv(c0, 2) - 5; c1 <= polybuild_floordiv(c0, 2); c1++)
         for (long long t = polybuild_max(0, 4 * c0); t <= polybuild_min(59, 4 * c0 + 7); t++) {
           const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15),
               16 * c0 - 16 * c1 - 2 * t);
           const long long last_i = polybuild_min(polybuild_min(88, 2 * t - 16 * c1),
               16 * c0 - 16 * c1 - 2 * t + 15);
           POLYBUILD_SIMD
-          for (long long i = first_i; i <= last_i; i++) {
+          for (long long i = first_i; i <= last_i; i++)
 #line 15 "jacobi.c"
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
-          }
 #line 12 "jacobi.c"
           const long long first_i1 = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 14),
               16 * c0 - 16 * c1 - 2 * t - 1);
           const long long last_i1 = polybuild_min(polybuild_min(88, 2 * t - 16 * c1 + 1),
               16 * c0 - 16 * c1 - 2 * t + 14);
           POLYBUILD_SIMD
-          for (long long i = first_i1; i <= last_i1; i++) {
+          for (long long i = first_i1; i <= last_i1; i++)
 #line 17 "jacobi.c"
             a[i] = b[i];
-          }
         }
-      }
     }
   } else { /* the original loops */
 #line 13 "jacobi.c"

@@ -9,14 +9,12 @@ static inline long long polybuild_max(long long a, long long b) { return a > b ?
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "pipeline.c"
@@ -36,7 +34,7 @@ static void blur(float image[N][N], float blurred[N][N])
     POLYBUILD_OMP(parallel for)
     for (long long tile_j = 0; tile_j <= 3; tile_j++) {
       float rows_buffer[3][64];
-      for (long long tile_i = 0; tile_i <= 12; tile_i++) {
+      for (long long tile_i = 0; tile_i <= 12; tile_i++)
         for (long long i = 16 * tile_i; i <= polybuild_min(199, 16 * tile_i + 15); i++) {
           const long long first_j = polybuild_max(1, 64 * tile_j);
           const long long last_j = polybuild_min(198, 64 * tile_j + 63);
@@ -45,13 +43,11 @@ static void blur(float image[N][N], float blurred[N][N])
 #line 12 "pipeline.c"
             rows_buffer[-((-i + 200) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
 #line 9 "pipeline.c"
-            if (i >= 2) {
+            if (i >= 2)
 #line 15 "pipeline.c"
               blurred[i - 1][j] = (rows_buffer[(i - 2) % 3][j - 64 * tile_j] + rows_buffer[(i - 1) % 3][j - 64 * tile_j] + rows_buffer[i % 3][j - 64 * tile_j]) / 3;
-            }
           }
         }
-      }
     }
   } else { /* the original loops */
 #line 10 "pipeline.c"

@@ -9,14 +9,12 @@ typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "product.c"
@@ -33,34 +31,27 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
     POLYBUILD_OMP(parallel for)
     for (long long i = 0; i < pb_n; i++) {
       POLYBUILD_SIMD
-      for (long long j = 0; j < pb_n; j++) {
+      for (long long j = 0; j < pb_n; j++)
 #line 9 "product.c"
         C[i][j] = 0;
-      }
     }
 #line 6 "product.c"
     POLYBUILD_OMP(parallel for schedule(dynamic))
-    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++) {
+    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
       for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
         /* a tile of A, packed in the order of its use */
         double packed_A[13][408][6] __attribute__((aligned(64)));
-        for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++) {
-          for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++) {
-            for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++) {
+        for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
+          for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+            for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
               packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];
-            }
-          }
-        }
         for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
           /* a tile of B, packed in the order of its use */
           double packed_B[408][4] __attribute__((aligned(64)));
-          if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4) {
-            for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++) {
-              for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++) {
+          if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
+            for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+              for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
                 packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];
-              }
-            }
-          }
           const long long first_tile_i1 = 13 * tile_i;
           const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
           for (long long tile_i1 = first_tile_i1; tile_i1 <= last_tile_i1; tile_i1++) {
@@ -106,31 +97,26 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
               *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j] = acc_5_0;
               *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j + 2] = acc_5_1;
             } else if (4 * tile_j + 3 >= pb_n) {
-              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++) {
+              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
                 for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
                   POLYBUILD_SIMD
-                  for (long long j = 4 * tile_j; j < pb_n; j++) {
+                  for (long long j = 4 * tile_j; j < pb_n; j++)
 #line 11 "product.c"
                     C[i][j] += A[i][k] * B[k][j];
-                  }
                 }
-              }
 #line 6 "product.c"
             } else {
-              for (long long i = 6 * tile_i1; i < pb_n; i++) {
+              for (long long i = 6 * tile_i1; i < pb_n; i++)
                 for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
                   POLYBUILD_SIMD
-                  for (long long j = 4 * tile_j; j <= 4 * tile_j + 3; j++) {
+                  for (long long j = 4 * tile_j; j <= 4 * tile_j + 3; j++)
 #line 11 "product.c"
                     C[i][j] += A[i][k] * B[k][j];
-                  }
                 }
-              }
             }
           }
         }
       }
-    }
   } else { /* the original loops */
 #line 7 "product.c"
   for (int i = 0; i < n; i++)

@@ -22,10 +22,9 @@ static void multiply(int n, const int *restrict row, const int *restrict column,
 #line 11 "sparse.c"
       sum_1 = 0;
 #line 9 "sparse.c"
-      for (long long k = row[i]; k < row[i + 1]; k++) {
+      for (long long k = row[i]; k < row[i + 1]; k++)
 #line 13 "sparse.c"
         sum_1 += value[k] * x[column[k]];
-      }
 #line 14 "sparse.c"
       y[i] = sum_1;
     }

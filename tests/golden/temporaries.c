@@ -1,14 +1,12 @@
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-#if defined _OPENMP
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD _Pragma("GCC ivdep")
 #else
+#define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
 #line 1 "temporaries.c"
@@ -31,18 +29,16 @@ static int normalise(int n, int m, double *rows, const double *weights)
 #line 10 "temporaries.c"
       sum_1 = 0;
 #line 8 "temporaries.c"
-      for (long long j = 0; j < pb_m; j++) {
+      for (long long j = 0; j < pb_m; j++)
 #line 12 "temporaries.c"
         sum_1 += rows[i * pb_m + j] * weights[j];
-      }
 #line 13 "temporaries.c"
       scale = (sum_1 > 0) ? (1 / sum_1) : (0);
 #line 8 "temporaries.c"
       POLYBUILD_SIMD
-      for (long long j = 0; j < pb_m; j++) {
+      for (long long j = 0; j < pb_m; j++)
 #line 15 "temporaries.c"
         rows[i * pb_m + j] *= scale;
-      }
     }
     i = pb_n <= -1 ? 0 : pb_n;
   } else { /* the original loops */

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # Wide enough for every value: a counter may run past an int bound by a tile.
 COUNTER_TYPE = "long long"
 
+_SIMPLE = (c_ast.Assignment, c_ast.UnaryOp, c_ast.FuncCall)
+
 
 class InstancePrinter:
     """Prints statement instances, with what is in scope where they stand.
@@ -50,15 +52,24 @@ class InstancePrinter:
 
     def text(self, instance: Instance) -> str:
         """The code of ``instance``, on one or more lines."""
+        body, always = self._body(instance)
+        return self.printer(instance, {}, always).statement(body)
+
+    def is_simple(self, instance: Instance) -> bool:
+        """Whether the code of ``instance`` is one statement, no declaration, and none inside others."""
+        return isinstance(self._body(instance)[0], _SIMPLE)
+
+    def _body(self, instance: Instance) -> tuple[c_ast.Node, c_ast.Node | None]:
+        """What is printed of ``instance``, and that part of it that runs whatever the data."""
         body, predicates = instance.statement.body, []
         for loop in instance.statement.dynamic:
             if loop not in self.open_loops:
                 predicates.append(loop.predicate)
             body = body.iftrue
-        always = body
+        always = None if predicates else body
         for predicate in reversed(predicates):
             body = c_ast.If(predicate, body, None)
-        return self.printer(instance, {}, None if predicates else always).statement(body)
+        return body, always
 
     def printer(
         self, instance: Instance, counters: Mapping[str, str], always: c_ast.Node | None = None

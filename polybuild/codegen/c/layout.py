@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum, auto
 from itertools import groupby
 from typing import Self
 
@@ -16,18 +17,39 @@ _CONTINUED = " " * 4
 _AFTER_ASSIGNMENT, _BEFORE_OPERATOR = 1.2, 0.5
 
 
+class Role(Enum):
+    """What a line is among the others: only statements and blocks may be a body without braces."""
+
+    OTHER = auto()
+    """A declaration, a directive, a comment, or a part of something."""
+    STATEMENT = auto()
+    """A whole statement, not compound, without declarations or conditions."""
+    LOOP = auto()
+    """The head of a loop, and the start of its body."""
+    CONDITION = auto()
+    """The head of a condition, and the start of what runs if it holds."""
+    OPENING = auto()
+    """The start of another block."""
+    BETWEEN = auto()
+    """The end of a block, and the start of that which runs otherwise."""
+    CLOSING = auto()
+    """The end of a block."""
+
+
 class CodeLine(str):  # noqa: SLOT000 - it has attributes
     """A line of generated code with what its layout depends on.
 
     ``source`` is the line of the user's statement that it is, 0 for control of loops and the like.
     Statements that are ``joined`` stand side by side where they fit; what is ``verbatim``, as all that
-    has the user's own text in it, is never wrapped. Nothing runs in a line that is ``closing`` a block.
+    has the user's own text in it, is never wrapped. The ``head`` is what remains of an opening line
+    where the block needs no braces, empty if it always has them.
     """
 
     source: int
     joined: bool
     verbatim: bool
-    closing: bool
+    role: Role
+    head: str
 
     def __new__(
         cls,
@@ -36,20 +58,45 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
         *,
         joined: bool = False,
         verbatim: bool = False,
-        closing: bool = False,
+        role: Role = Role.OTHER,
+        head: str = "",
     ) -> Self:
         """A line with ``text``, its indent included."""
         line = super().__new__(cls, text)
         line.source = source
         line.joined = joined
         line.verbatim = verbatim or source > 0
-        line.closing = closing
+        line.role = role
+        line.head = head
         return line
+
+
+def opening(text: str) -> CodeLine:
+    """The start of a block, which ``text`` is with its brace, that has braces whatever is in it."""
+    return CodeLine(text, role=Role.OPENING)
+
+
+def loop(head: str, *, verbatim: bool = False) -> CodeLine:
+    """The ``head`` of a loop, and the start of its body."""
+    return CodeLine(f"{head} {{", role=Role.LOOP, verbatim=verbatim, head=head)
+
+
+def condition(head: str) -> CodeLine:
+    """The ``head`` of a condition, and the start of what runs if it holds."""
+    return CodeLine(f"{head} {{", role=Role.CONDITION, head=head)
 
 
 def closing(indent: str) -> CodeLine:
     """The end of a block."""
-    return CodeLine(f"{indent}}}", closing=True)
+    return CodeLine(f"{indent}}}", role=Role.CLOSING)
+
+
+_OPENINGS = frozenset({Role.LOOP, Role.CONDITION, Role.OPENING})
+
+
+def role_of(line: str) -> Role:
+    """What ``line`` is among the others."""
+    return line.role if isinstance(line, CodeLine) else Role.OTHER
 
 
 def laid_out(lines: Sequence[str], file: str, begin: int) -> list[str]:
@@ -60,20 +107,58 @@ def laid_out(lines: Sequence[str], file: str, begin: int) -> list[str]:
     """
     found: list[str] = []
     elsewhere = False  # whether lines count on from a statement's
-    for source, run in groupby(lines, key=_source_of):
+    for source, run in groupby(without_needless_braces(lines), key=_source_of):
         if file and source:
             found.append(f"#line {source} {quoted(file)}")
             elsewhere = True
         for line in _joined(run):
-            if elsewhere and not source and not _closes(line):
+            if elsewhere and not source and role_of(line) is not Role.CLOSING:
                 found.append(f"#line {begin} {quoted(file)}")
                 elsewhere = False
             found += wrapped(line)
     return found
 
 
-def _closes(line: str) -> bool:
-    return isinstance(line, CodeLine) and line.closing
+class _OpenBlock:
+    """A block up to the line at hand, which begins with ``head``.
+
+    It consists of ``units``: lines that end no block, and whole blocks. The last one may be a body
+    ``alone`` if it is a statement or a loop; an ``else`` would be taken for that of a condition.
+    """
+
+    def __init__(self, head: str) -> None:
+        self._head = head
+        self.lines: list[str] = []
+        self._units = 0
+        self._alone = False
+
+    def add(self, lines: Sequence[str], *, alone: bool) -> None:
+        """Add a unit."""
+        self.lines += lines
+        self._units += 1
+        self._alone = alone
+
+    def closed(self, end: str) -> list[str]:
+        """The whole block, whose last line is ``end``: with its braces if it needs them."""
+        head = self._head
+        if isinstance(head, CodeLine) and head.head and self._units == 1 and self._alone:
+            return [CodeLine(head.head, verbatim=head.verbatim), *self.lines]
+        return [head, *self.lines, end]
+
+
+def without_needless_braces(lines: Iterable[str]) -> list[str]:
+    """``lines`` with no braces around the body of a loop or condition that is one statement or one loop."""
+    blocks = [(_OpenBlock(""), False)]
+    for line in lines:
+        role = role_of(line)
+        if role in _OPENINGS:
+            blocks.append((_OpenBlock(line), role is Role.LOOP))
+        elif role is Role.CLOSING:
+            block, alone = blocks.pop()
+            blocks[-1][0].add(block.closed(line), alone=alone)
+        else:
+            blocks[-1][0].add([line], alone=role is Role.STATEMENT)
+    return blocks[0][0].lines
 
 
 def _source_of(line: str) -> int:

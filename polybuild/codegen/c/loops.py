@@ -19,7 +19,7 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import AND, ATOM, TERNARY, ExpressionPrinter, is_atom
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
-from polybuild.codegen.c.layout import WIDTH, CodeLine, closing, laid_out
+from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, loop, opening
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row, users_below
@@ -237,7 +237,7 @@ class LoopPrinter:
         lines = self._node(node, inner, before)
         self._instances.replaced.clear()
         self._names.leave(before_block)
-        return [f"{indent}{{", *declared, *lines, *stored, closing(indent)]
+        return [opening(f"{indent}{{"), *declared, *lines, *stored, closing(indent)]
 
     def _ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
         """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
@@ -277,9 +277,9 @@ class LoopPrinter:
         self._buffers.conditional -= 1
         self._names.leave(declared)
         self._accumulators.leave(around)
-        block = "{" if entered is None else f"if ({entered}) {{"
+        block = opening(f"{indent}{{") if entered is None else condition(f"{indent}if ({entered})")
         head = f"{inner}{accumulator.type.name} {variable} = {value};"
-        return [f"{indent}{block}", head, *lines, f"{inner}{back}", closing(indent)]
+        return [block, head, *lines, f"{inner}{back}", closing(indent)]
 
     def _directive(self, directive: LoopDirective | None, indent: str) -> list[str]:
         """The line of ``directive``, with those of its accumulators that something below accumulates in."""
@@ -343,11 +343,11 @@ class LoopPrinter:
         self._outline.leave()
         self._names.restore(identifier, outer)
         *bounds, last = head
-        loop = [last]
+        here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
-            loop += (f"{indent}{_INDENT}{line}" for line in here)
-        return [*bounds, *self._directive(directive, indent), *loop, *body, closing(indent)]
+        declared = [f"{indent}{_INDENT}{line}" for line in here]
+        return [*bounds, *self._directive(directive, indent), last, *declared, *body, closing(indent)]
 
     def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
@@ -363,7 +363,11 @@ class LoopPrinter:
         self._names.leave(declared)
         inner = f"{indent}{_INDENT}"
         kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
-        head = [f"{indent}{{", f"{inner}{kind} {counter} = {start};", f"{inner}(void)sizeof {counter};"]
+        head = [
+            opening(f"{indent}{{"),
+            f"{inner}{kind} {counter} = {start};",
+            f"{inner}(void)sizeof {counter};",
+        ]
         return [*head, *body, closing(indent)]
 
     def _head(
@@ -384,13 +388,13 @@ class LoopPrinter:
         self._names.restore(identifier, outer)
         step = expressions.text(node.for_get_inc())
         advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-        loop = f"{indent}for ({register(kind, wanted=self._unoptimised)} {counter} = "
+        head = f"{indent}for ({register(kind, wanted=self._unoptimised)} {counter} = "
         bounded = _Op(condition.op_get_type()) in {_Op.le, _Op.lt} and not is_atom(end)
         operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
         if bounded and self._unoptimised and directive is None:
             name = self._names.declare(f"{counter}_end")
-            return [f"{loop}{start}, {name} = {last}; {counter} {operator} {name}; {advance}) {{"]
-        whole = f"{loop}{start}; {test}; {advance}) {{"
+            return [loop(f"{head}{start}, {name} = {last}; {counter} {operator} {name}; {advance})")]
+        whole = loop(f"{head}{start}; {test}; {advance})")
         if len(whole) <= WIDTH:
             return [whole]
         constant = f"{indent}{register(f'const {kind}', wanted=self._unoptimised)} "
@@ -403,7 +407,7 @@ class LoopPrinter:
             name = self._names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
             constants.append(f"{constant}{name} = {last};")
             test = f"{counter} {operator} {name}"
-        return [*constants, f"{loop}{start}; {test}; {advance}) {{"]
+        return [*constants, loop(f"{head}{start}; {test}; {advance})")]
 
     def _restored(
         self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
@@ -411,10 +415,14 @@ class LoopPrinter:
         """A loop with the dynamic bounds that the user gave it."""
         if restored.place is not None:  # the user's condition may be inside: isl leaves it there
             lines = self._restored(node, replace(restored, place=None), indent + _INDENT, before)
-            return [f"{indent}if ({self._expression().text(restored.place)}) {{", *lines, closing(indent)]
-        loop, instance = restored.loop, self._ast.instances[first_instance(node)]
+            return [
+                condition(f"{indent}if ({self._expression().text(restored.place)})"),
+                *lines,
+                closing(indent),
+            ]
+        counted, instance = restored.loop, self._ast.instances[first_instance(node)]
         identifier = node.for_get_iterator().id_get_id().get_name()
-        iterator = instance.statement.iterators[loop.position]
+        iterator = instance.statement.iterators[counted.position]
         unsigned = isinstance(iterator.type, IntegerType) and not iterator.type.signed
         variable = counter = self._counter(iterator.name, identifier)
         declared = self._names.enter()
@@ -426,13 +434,13 @@ class LoopPrinter:
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         head = self._directive(directive, indent)
-        kind = counter_type(instance.statement, loop.position) if unsigned else COUNTER_TYPE
-        advance = _advance(variable, loop.step)
-        if loop.stride is not None:
-            advance = f"{variable} {'+' if loop.step > 0 else '-'}= {printer.visit(loop.stride)}"
-        start, condition = printer.visit(loop.start), printer.visit(loop.header.cond)
-        text = f"{indent}for ({kind} {variable} = {start}; {condition}; {advance}) {{"
-        head.append(CodeLine(text, verbatim=True))
+        kind = counter_type(instance.statement, counted.position) if unsigned else COUNTER_TYPE
+        advance = _advance(variable, counted.step)
+        if counted.stride is not None:
+            advance = f"{variable} {'+' if counted.step > 0 else '-'}= {printer.visit(counted.stride)}"
+        start, test = printer.visit(counted.start), printer.visit(counted.header.cond)
+        text = f"{indent}for ({kind} {variable} = {start}; {test}; {advance})"
+        head.append(loop(text, verbatim=True))
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""
@@ -440,13 +448,13 @@ class LoopPrinter:
             head.append(f"{inner}(void)sizeof {counter};")
         self._names[identifier] = counter
         if restored.narrowed:
-            head.append(f"{inner}if ({within(node, counter, self._expression())}) {{")
+            head.append(condition(f"{inner}if ({within(node, counter, self._expression())})"))
         self._outline.enter(counter, identifier, before)
-        self._instances.open_loops.add(loop)
+        self._instances.open_loops.add(counted)
         self._buffers.conditional += 1
         body = self._block(node.for_get_body(), inner + (_INDENT if restored.narrowed else ""))
         self._buffers.conditional -= 1
-        self._instances.open_loops.remove(loop)
+        self._instances.open_loops.remove(counted)
         self._outline.leave()
         del self._names[identifier]
         self._names.pop(f"{identifier} of the user", None)
@@ -458,14 +466,17 @@ class LoopPrinter:
         return self._names.fresh(identifier if hint in {"", "c"} else hint)
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
-        lines = [f"{indent}if ({self._expression().text(node.if_get_cond())}) {{"]
+        lines: list[str] = [condition(f"{indent}if ({self._expression().text(node.if_get_cond())})")]
         lines += self._branch(node.if_get_then_node(), indent + _INDENT, before)
         if node.if_has_else_node():
             other = node.if_get_else_node()
             if kind_of(other) == IF:
                 first, *rest = self._branch(other, indent, before)
-                return [*lines, f"{indent}}} else {first.lstrip()}", *rest]
-            lines += [f"{indent}}} else {{", *self._branch(other, indent + _INDENT, before)]
+                return [*lines, CodeLine(f"{indent}}} else {first.lstrip()}", role=Role.BETWEEN), *rest]
+            lines += [
+                CodeLine(f"{indent}}} else {{", role=Role.BETWEEN),
+                *self._branch(other, indent + _INDENT, before),
+            ]
         return [*lines, closing(indent)]
 
     def _branch(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
@@ -485,15 +496,17 @@ class LoopPrinter:
         instance = self._ast.instances[name]
         self._outline.statement(instance.statement.name)
         source = instance.statement.location.line
-        lines = self._instances.text(instance).splitlines()
-        return [CodeLine(f"{indent}{line}", source) for line in lines if line.strip()]
+        lines = [line for line in self._instances.text(instance).splitlines() if line.strip()]
+        whole = len(lines) == 1 and self._instances.is_simple(instance)
+        role = Role.STATEMENT if whole else Role.OTHER
+        return [CodeLine(f"{indent}{line}", source, role=role) for line in lines]
 
     def _vector(self, vector: Lanes | Move | Packing, indent: str) -> str:
         text = f"{indent}{self._vectors.text(vector)}"
         if not isinstance(vector, Lanes):
-            return CodeLine(text, joined=isinstance(vector, Move))
+            return CodeLine(text, joined=isinstance(vector, Move), role=Role.STATEMENT)
         self._outline.statement(vector.tile.update.name, once=True)
-        return CodeLine(text, vector.tile.update.location.line, joined=True)
+        return CodeLine(text, vector.tile.update.location.line, joined=True, role=Role.STATEMENT)
 
     def _vectors_below(self, node: isl.AstNode) -> list[Lanes | Move | Packing]:
         names = (each.get_annotation().get_name() for each in users_below(node))

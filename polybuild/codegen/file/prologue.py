@@ -35,15 +35,6 @@ static inline __attribute__((always_inline)) TYPE polybuild_whole_NAME(TYPE v) {
 #endif
 """
 
-_OMP = """\
-#ifdef _OPENMP
-#define POLYBUILD_TEXT(...) #__VA_ARGS__
-#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
-#else
-#define POLYBUILD_OMP(...)
-#endif
-"""
-
 # clang has no vectors for minima and maxima of our own, and warns that it has none
 _SELECT = """\
 #if defined _OPENMP && !defined __clang__
@@ -53,15 +44,19 @@ _SELECT = """\
 #endif
 """
 
-_SIMD = """\
-#if defined _OPENMP
-#define POLYBUILD_SIMD _Pragma("omp simd")
-#elif defined __GNUC__ && !defined __clang__
-#define POLYBUILD_SIMD _Pragma("GCC ivdep")
-#else
-#define POLYBUILD_SIMD
-#endif
-"""
+# What the macros of directives are with OpenMP, with gcc alone, and with any other compiler.
+_DIRECTIVES = {
+    "POLYBUILD_OMP": (
+        "#define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))\n",
+        "#define POLYBUILD_OMP(...)\n",
+        "#define POLYBUILD_OMP(...)\n",
+    ),
+    "POLYBUILD_SIMD": (
+        '#define POLYBUILD_SIMD _Pragma("omp simd")\n',
+        '#define POLYBUILD_SIMD _Pragma("GCC ivdep")\n',
+        "#define POLYBUILD_SIMD\n",
+    ),
+}
 
 
 def prologue(helpers: AbstractSet[str]) -> str:
@@ -79,14 +74,24 @@ def prologue(helpers: AbstractSet[str]) -> str:
             parts.append(_vector_type(name, match[1], int(match[2])))
             if f"polybuild_whole_{match[1]}{match[2]}" in helpers:
                 parts.append(_WHOLE.replace("TYPE", name).replace("NAME", f"{match[1]}{match[2]}"))
-    if "POLYBUILD_OMP" in helpers:
-        parts.append(_OMP)
+    parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
         parts.append(_SELECT)
-    if "POLYBUILD_SIMD" in helpers:
-        parts.append(_SIMD)
     return "".join(parts)
+
+
+def _directives(helpers: AbstractSet[str]) -> str:
+    """The macros among ``helpers`` that loops have directives from."""
+    used = [macro for macro in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if macro in helpers]
+    if not used:
+        return ""
+    openmp, gcc, others = (
+        "".join(each) for each in zip(*(_DIRECTIVES[macro] for macro in used), strict=True)
+    )
+    text = "#define POLYBUILD_TEXT(...) #__VA_ARGS__\n" if "POLYBUILD_OMP" in used else ""
+    between = f"#elif defined __GNUC__ && !defined __clang__\n{gcc}" if gcc != others else ""
+    return f"#ifdef _OPENMP\n{text}{openmp}{between}#else\n{others}#endif\n"
 
 
 def _combination(name: str, text: str) -> str:
