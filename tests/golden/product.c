@@ -2,8 +2,8 @@
 #define POLYBUILD_MIN
 static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
-#ifndef POLYBUILD_DOUBLE2
-#define POLYBUILD_DOUBLE2
+#ifndef POLYBUILD_D2
+#define POLYBUILD_D2(x) (*(polybuild_double2 *)&(x))
 typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may_alias));
 #endif
 #ifdef _OPENMP
@@ -39,15 +39,13 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
     POLYBUILD_OMP(parallel for schedule(dynamic))
     for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
       for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
-        /* a tile of A, packed in the order of its use */
-        double packed_A[13][408][6] __attribute__((aligned(64)));
+        double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */
         for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
           for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
             for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
               packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];
         for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
-          /* a tile of B, packed in the order of its use */
-          double packed_B[408][4] __attribute__((aligned(64)));
+          double packed_B[408][4] __attribute__((aligned(64))); /* a tile of B, in the order of its use */
           if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
             for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
               for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
@@ -56,25 +54,17 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
           const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
           for (long long tile_i1 = first_tile_i1; tile_i1 <= last_tile_i1; tile_i1++) {
             if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
-              /* 6 x 2 vectors of C in registers */
-              polybuild_double2 acc_0_0, acc_0_1, acc_1_0, acc_1_1, acc_2_0, acc_2_1, acc_3_0, acc_3_1,
-                  acc_4_0, acc_4_1, acc_5_0, acc_5_1;
-              acc_0_0 = *(const polybuild_double2 *)&C[6 * tile_i1][4 * tile_j];
-              acc_0_1 = *(const polybuild_double2 *)&C[6 * tile_i1][4 * tile_j + 2];
-              acc_1_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j];
-              acc_1_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j + 2];
-              acc_2_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j];
-              acc_2_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j + 2];
-              acc_3_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j];
-              acc_3_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j + 2];
-              acc_4_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j];
-              acc_4_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j + 2];
-              acc_5_0 = *(const polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j];
-              acc_5_1 = *(const polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j + 2];
+              const long long top = 6 * tile_i1, left = 4 * tile_j;
+              polybuild_double2 /* 6 x 2 vectors of C in registers */
+                  acc_0_0 = POLYBUILD_D2(C[top][left]), acc_0_1 = POLYBUILD_D2(C[top][left + 2]),
+                  acc_1_0 = POLYBUILD_D2(C[top + 1][left]), acc_1_1 = POLYBUILD_D2(C[top + 1][left + 2]),
+                  acc_2_0 = POLYBUILD_D2(C[top + 2][left]), acc_2_1 = POLYBUILD_D2(C[top + 2][left + 2]),
+                  acc_3_0 = POLYBUILD_D2(C[top + 3][left]), acc_3_1 = POLYBUILD_D2(C[top + 3][left + 2]),
+                  acc_4_0 = POLYBUILD_D2(C[top + 4][left]), acc_4_1 = POLYBUILD_D2(C[top + 4][left + 2]),
+                  acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);
               for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
-                const polybuild_double2 *const row_B =
-                    (const polybuild_double2 *)packed_B[k - 408 * tile_k];
-                const double *const row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
+                const polybuild_double2 *row_B = (const polybuild_double2 *)packed_B[k - 408 * tile_k];
+                const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
 #line 11 "product.c"
                 acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
                 acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
@@ -84,18 +74,12 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                 acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];
               }
 #line 6 "product.c"
-              *(polybuild_double2 *)&C[6 * tile_i1][4 * tile_j] = acc_0_0;
-              *(polybuild_double2 *)&C[6 * tile_i1][4 * tile_j + 2] = acc_0_1;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j] = acc_1_0;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 1][4 * tile_j + 2] = acc_1_1;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j] = acc_2_0;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 2][4 * tile_j + 2] = acc_2_1;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j] = acc_3_0;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 3][4 * tile_j + 2] = acc_3_1;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j] = acc_4_0;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 4][4 * tile_j + 2] = acc_4_1;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j] = acc_5_0;
-              *(polybuild_double2 *)&C[6 * tile_i1 + 5][4 * tile_j + 2] = acc_5_1;
+              POLYBUILD_D2(C[top][left]) = acc_0_0; POLYBUILD_D2(C[top][left + 2]) = acc_0_1;
+              POLYBUILD_D2(C[top + 1][left]) = acc_1_0; POLYBUILD_D2(C[top + 1][left + 2]) = acc_1_1;
+              POLYBUILD_D2(C[top + 2][left]) = acc_2_0; POLYBUILD_D2(C[top + 2][left + 2]) = acc_2_1;
+              POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
+              POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
+              POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;
             } else if (4 * tile_j + 3 >= pb_n) {
               for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
                 for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {

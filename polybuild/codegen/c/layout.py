@@ -40,13 +40,13 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
     """A line of generated code with what its layout depends on.
 
     ``source`` is the line of the user's statement that it is, 0 for control of loops and the like.
-    Statements that are ``joined`` stand side by side where they fit; what is ``verbatim``, as all that
+    Statements of the same ``row`` stand side by side where they fit; what is ``verbatim``, as all that
     has the user's own text in it, is never wrapped. The ``head`` is what remains of an opening line
     where the block needs no braces, empty if it always has them.
     """
 
     source: int
-    joined: bool
+    row: int | None
     verbatim: bool
     role: Role
     head: str
@@ -56,7 +56,7 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
         text: str,
         source: int = 0,
         *,
-        joined: bool = False,
+        row: int | None = None,
         verbatim: bool = False,
         role: Role = Role.OTHER,
         head: str = "",
@@ -64,7 +64,7 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
         """A line with ``text``, its indent included."""
         line = super().__new__(cls, text)
         line.source = source
-        line.joined = joined
+        line.row = row
         line.verbatim = verbatim or source > 0
         line.role = role
         line.head = head
@@ -165,20 +165,17 @@ def _source_of(line: str) -> int:
     return line.source if isinstance(line, CodeLine) else 0
 
 
-def _joined(lines: Iterator[str]) -> Iterator[str]:
-    """``lines``, those that may be joined side by side as far as they fit."""
-    before = ""
-    for line in lines:
-        joins = isinstance(line, CodeLine) and line.joined
-        if before and joins and len(before) + len(line.lstrip()) < WIDTH:
-            before = CodeLine(f"{before} {line.lstrip()}", verbatim=True)
-            continue
-        if before:
-            yield before
-        before = line if joins else ""
-        if not joins:
-            yield line
-    if before:
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """``lines``, those of a row side by side as far as they fit."""
+    for row, group in groupby(lines, key=lambda line: line.row if isinstance(line, CodeLine) else None):
+        before, *others = group
+        for line in others:
+            more = f" {line.lstrip()}"
+            if row is not None and len(before) + len(more) <= WIDTH:
+                before = CodeLine(f"{before}{more}", verbatim=True)
+            else:
+                yield before
+                before = line
         yield before
 
 

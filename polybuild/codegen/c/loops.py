@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance, PrintedAst
     from polybuild.codegen.c.vectors import Packing
     from polybuild.scop.model import Array
+    from polybuild.targets.model import RegisterTile
 
 _INDENT = "  "
 _NO_ACCUMULATORS = AccumulatorScopes(())
@@ -113,9 +114,10 @@ class LoopPrinter:
         self._accumulators = ActiveAccumulators(variables, places)
         self._buffers = BuffersInScope(scopes)
         self._instances = InstancePrinter(self._names, helpers, sizes, self._buffers, self._accumulators)
-        self._vectors = VectorPrinter(self._expression(), self._names, sizes, helpers)
+        self._vectors = VectorPrinter(self._expression(), self._names, sizes, helpers, COUNTER_TYPE)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
+        self._loaded: set[str] = set()  # the nodes of loads that are initialisers
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -214,10 +216,25 @@ class LoopPrinter:
             lines = [f"{indent}{line}" for line in self._vectors.buffer(packed)]
         else:
             self._names[mark.name] = self._names.declare_stem("acc")
-            lines = [f"{indent}{line}" for line in self._vectors.variables(tiles.registers[mark])]
+            loads = self._first_loads(tiles.registers[mark], below)
+            self._loaded.update(loads)
+            lines = self._vectors.variables(tiles.registers[mark], list(loads.values()), indent)
         lines += self._node(below, indent, None)
         del self._names[mark.name]
         return lines
+
+    def _first_loads(self, tile: RegisterTile, node: isl.AstNode) -> dict[str, Move]:
+        """The loads of all variables of ``tile``, by their nodes' names, if ``node`` begins with them."""
+        loads: dict[str, Move] = {}
+        for each in _flat(node):
+            vector = self._vector_at(each)
+            if not isinstance(vector, Move) or vector.store or vector.tile is not tile:
+                break
+            (user,) = users_below(each)
+            loads[user.get_annotation().get_name()] = vector
+        rows, vectors = (each.size for each in tile.block)
+        blocks = {each.block for each in loads.values()}
+        return loads if len(blocks) == len(loads) == rows * vectors else {}
 
     def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Statements in a row, in a block with variables for elements that they access again and again."""
@@ -491,6 +508,8 @@ class LoopPrinter:
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()
         vector = self._ast.vectors.get(name)
+        if name in self._loaded:
+            return []
         if vector is not None:
             return [self._vector(vector, indent)]
         instance = self._ast.instances[name]
@@ -504,9 +523,10 @@ class LoopPrinter:
     def _vector(self, vector: Lanes | Move | Packing, indent: str) -> str:
         text = f"{indent}{self._vectors.text(vector)}"
         if not isinstance(vector, Lanes):
-            return CodeLine(text, joined=isinstance(vector, Move), role=Role.STATEMENT)
+            row = vector.block[0] if isinstance(vector, Move) else None
+            return CodeLine(text, row=row, role=Role.STATEMENT)
         self._outline.statement(vector.tile.update.name, once=True)
-        return CodeLine(text, vector.tile.update.location.line, joined=True, role=Role.STATEMENT)
+        return CodeLine(text, vector.tile.update.location.line, row=vector.block[0], role=Role.STATEMENT)
 
     def _vectors_below(self, node: isl.AstNode) -> list[Lanes | Move | Packing]:
         names = (each.get_annotation().get_name() for each in users_below(node))

@@ -6,6 +6,7 @@ operation on each lane, and a scalar among the operands counts for all lanes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,9 +14,11 @@ import islpy as isl
 
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, element
+from polybuild.codegen.c.corners import BlockCorners
 from polybuild.codegen.c.expressions import ExpressionPrinter
+from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.file.prologue import WIDEST
+from polybuild.codegen.file.prologue import WIDEST, vector_at
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
@@ -194,7 +197,7 @@ class VectorPrinter:
     """Prints what stands in register tiles and fills buffers.
 
     ``places`` gives the name of each buffer and of each tile's variables, ``sizes`` the
-    inner extents of arrays that are views.
+    inner extents of arrays that are views. Constants like counters are of ``counter_type``.
     """
 
     def __init__(
@@ -203,28 +206,45 @@ class VectorPrinter:
         places: NamesInScope,
         sizes: Mapping[str, tuple[str, ...]],
         helpers: set[str],
+        counter_type: str,
     ) -> None:
+        self._counter_type = counter_type
         self._expressions = expressions
         self._places = places
         self._sizes = sizes
         self._helpers = helpers
+        self._corners = BlockCorners(expressions, places)
         # the pointers to rows, by the row's text, with the number of their declaration
         self._rows: dict[str, tuple[str, int]] = {}
 
-    def variables(self, tile: RegisterTile) -> list[str]:
-        """The declaration of the variables of a register tile."""
+    def variables(self, tile: RegisterTile, loads: Sequence[Move], indent: str) -> list[str]:
+        """The declaration of the variables of a register tile, of the values that ``loads`` load.
+
+        Without any loads the variables are set later.
+        """
         rows, vectors = (each.size for each in tile.block)
-        names = [self._variable(tile, (row, vector)) for row in range(rows) for vector in range(vectors)]
+        blocks = list(itertools.product(range(rows), range(vectors)))
         told = f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
-        return [told, f"{self._type(tile)} {', '.join(names)};"]
+        head = f"{indent}{self._type(tile)} {told}"
+        if not loads:
+            return [f"{head} {', '.join(self._variable(tile, block) for block in blocks)};"]
+        corner = self._corners.declare(tile.mark, [each.place for each in loads])
+        lines = [f"{indent}const {self._counter_type} {', '.join(corner)};"] if corner else []
+        lines.append(head)
+        values = {each.block: self._loaded(each) for each in loads}
+        for block in blocks:
+            end = ";" if block == blocks[-1] else ","
+            text = f"{indent}    {self._variable(tile, block)} = {values[block]}{end}"
+            lines.append(CodeLine(text, row=block[0], verbatim=True))
+        return lines
 
     def buffer(self, packed: Packed) -> list[str]:
         """The declaration of a buffer."""
         extents = "".join(f"[{extent}]" for extent in packed.extents)
         name = self._places[packed.mark.name]
         arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
-        told = f"/* a tile of {' and '.join(arrays)}, packed in the order of its use */"
-        return [told, f"{packed.type.name} {name}{extents} __attribute__((aligned(64)));"]
+        told = f"/* a tile of {' and '.join(arrays)}, in the order of its use */"
+        return [f"{packed.type.name} {name}{extents} __attribute__((aligned(64))); {told}"]
 
     def rows(self, vectors: Sequence[Lanes | Move | Packing]) -> list[str]:
         """Declarations of pointers to the rows of buffers that ``vectors``, one after the other, use."""
@@ -242,9 +262,9 @@ class VectorPrinter:
         arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
         name = self._new_pointer(row, "_".join(["row", *arrays]))
         if not packed.vector:
-            return [f"const {packed.type.name} *const {name} = {row};"]
+            return [f"const {packed.type.name} *{name} = {row};"]
         kind = self._type(instance.tile)
-        return [f"const {kind} *const {name} = (const {kind} *){row};"]
+        return [f"const {kind} *{name} = (const {kind} *){row};"]
 
     def _new_pointer(self, row: str, wanted: str) -> str:
         name = self._places.declare(wanted)
@@ -262,12 +282,22 @@ class VectorPrinter:
             return self._packing(instance)
         if isinstance(instance, Move):
             variable = self._variable(instance.tile, instance.block)
-            # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
-            place = self._element(instance.tile.array, instance.place)
             if instance.store:
-                return f"*({self._type(instance.tile)} *)&{place} = {variable};"
-            return f"{variable} = {self._whole(instance.tile, self._vector(instance.tile, place))};"
+                return f"{self._moved(instance)} = {variable};"
+            return f"{variable} = {self._loaded(instance)};"
         return self._lanes(instance)
+
+    def _loaded(self, move: Move) -> str:
+        """The value that ``move`` loads."""
+        return self._whole(move.tile, self._moved(move))
+
+    def _moved(self, move: Move) -> str:
+        """The vector of results in memory."""
+        # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
+        array = move.tile.array
+        subscripts = self._corners.subscripts(move.tile.mark, move.place)
+        self._type(move.tile)
+        return vector_at(move.tile.type.name, move.tile.lanes, self._element_at(array, subscripts))
 
     def _packing(self, instance: Packing) -> str:
         operands = {id(access.node): self._element(access.array, at) for access, at in instance.operands}
@@ -312,7 +342,10 @@ class VectorPrinter:
         return name
 
     def _element(self, array: Array, at: isl.AstExpr) -> str:
-        return element(array, self._expressions.subscripts(at), self._sizes.get(array.name, ()))
+        return self._element_at(array, self._expressions.subscripts(at))
+
+    def _element_at(self, array: Array, subscripts: Sequence[str]) -> str:
+        return element(array, subscripts, self._sizes.get(array.name, ()))
 
     def _row(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         return self._places[packed.mark.name] + "".join(

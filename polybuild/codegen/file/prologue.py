@@ -102,11 +102,20 @@ def _combination(name: str, text: str) -> str:
     )
 
 
+def vector_at(element: str, lanes: int, place: str) -> str:
+    """The vector of ``lanes`` values of type ``element`` that begins at ``place``, as C."""
+    return f"{_vector_macro(element, lanes)}({place})"
+
+
+def _vector_macro(element: str, lanes: int) -> str:
+    return f"POLYBUILD_{element[0].upper()}{lanes}"
+
+
 def _vector_type(name: str, element: str, lanes: int) -> str:
-    """A vector that may lie anywhere its elements may, and be read where they are."""
-    size = _SIZES[element]
+    """A vector that may lie anywhere its elements may, and the macro for that which starts at an element."""
+    size, macro = _SIZES[element], _vector_macro(element, lanes)
     attributes = f"vector_size({lanes * size}), aligned({size}), may_alias"
     return (
-        f"#ifndef {name.upper()}\n#define {name.upper()}\n"
+        f"#ifndef {macro}\n#define {vector_at(element, lanes, 'x')} (*({name} *)&(x))\n"
         f"typedef {element} {name} __attribute__(({attributes}));\n#endif\n"
     )
