@@ -9,8 +9,7 @@ static void histogram(int n, int *restrict counts, const unsigned char *restrict
   if (1.0 * pb_n + 1.0 * 256 >= 1000 /* line 6: less work is not worth it */) {
     for (long long k = 0; k < pb_n; k++) {
 #line 8 "histogram.c"
-      if (bytes[k] != 32)
-        counts[bytes[k]]++;
+      if (bytes[k] != 32) counts[bytes[k]]++;
     }
 #line 6 "histogram.c"
     for (long long k = 0; k <= 255; k++)

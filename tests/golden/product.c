@@ -50,9 +50,8 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
             for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
               for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
                 packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];
-          const long long first_tile_i1 = 13 * tile_i;
           const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
-          for (long long tile_i1 = first_tile_i1; tile_i1 <= last_tile_i1; tile_i1++) {
+          for (long long tile_i1 = 13 * tile_i; tile_i1 <= last_tile_i1; tile_i1++) {
             if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
               const long long top = 6 * tile_i1, left = 4 * tile_j;
               polybuild_double2 /* 6 x 2 vectors of C in registers */
@@ -67,10 +66,15 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                 const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
 #line 11 "product.c"
                 acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
+#line 11 "product.c"
                 acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
+#line 11 "product.c"
                 acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
+#line 11 "product.c"
                 acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
+#line 11 "product.c"
                 acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
+#line 11 "product.c"
                 acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];
               }
 #line 6 "product.c"

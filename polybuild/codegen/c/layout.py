@@ -99,22 +99,20 @@ def role_of(line: str) -> Role:
     return line.role if isinstance(line, CodeLine) else Role.OTHER
 
 
-def laid_out(lines: Sequence[str], file: str, begin: int) -> list[str]:
-    """``lines`` with ``#line`` directives: one before each run of statements from one line of ``file``.
+def laid_out(lines: Iterable[str], file: str, begin: int) -> list[str]:
+    """``lines`` with ``#line`` directives: one before each line of the user's statements in ``file``.
 
-    There are none if ``file`` is empty. What runs after such a run counts on from line ``begin``, that of
+    There are none if ``file`` is empty. What runs after such a line counts on from line ``begin``, that of
     the region. Long lines are wrapped.
     """
     found: list[str] = []
     elsewhere = False  # whether lines count on from a statement's
     for source, run in groupby(without_needless_braces(lines), key=_source_of):
-        if file and source:
-            found.append(f"#line {source} {quoted(file)}")
-            elsewhere = True
         for line in _joined(run):
-            if elsewhere and not source and role_of(line) is not Role.CLOSING:
-                found.append(f"#line {begin} {quoted(file)}")
-                elsewhere = False
+            runs = role_of(line) is not Role.CLOSING
+            if file and runs and (source or elsewhere):
+                found.append(f"#line {source or begin} {quoted(file)}")
+                elsewhere = source > 0
             found += wrapped(line)
     return found
 

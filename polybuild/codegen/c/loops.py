@@ -416,15 +416,16 @@ class LoopPrinter:
             return [whole]
         constant = f"{indent}{register(f'const {kind}', wanted=self._unoptimised)} "
         constants = []
-        if not is_atom(node.for_get_init()):
-            name = self._names.declare(f"first_{counter}")
-            constants.append(f"{constant}{name} = {start};")
-            start = name
         if bounded:
             name = self._names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
             constants.append(f"{constant}{name} = {last};")
             test = f"{counter} {operator} {name}"
-        return [*constants, loop(f"{head}{start}; {test}; {advance})")]
+            whole = loop(f"{head}{start}; {test}; {advance})")
+        if len(whole) > WIDTH and not is_atom(node.for_get_init()):
+            name = self._names.declare(f"first_{counter}")
+            constants.insert(0, f"{constant}{name} = {start};")
+            whole = loop(f"{head}{name}; {test}; {advance})")
+        return [*constants, whole]
 
     def _restored(
         self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
@@ -516,9 +517,11 @@ class LoopPrinter:
         self._outline.statement(instance.statement.name)
         source = instance.statement.location.line
         lines = [line for line in self._instances.text(instance).splitlines() if line.strip()]
-        whole = len(lines) == 1 and self._instances.is_simple(instance)
-        role = Role.STATEMENT if whole else Role.OTHER
-        return [CodeLine(f"{indent}{line}", source, role=role) for line in lines]
+        if self._instances.is_simple(instance):
+            return [CodeLine(f"{indent}{line}", source, row=0, role=Role.STATEMENT) for line in lines]
+        if sum(len(line.strip()) + 1 for line in lines) <= WIDTH - len(indent):
+            lines = [" ".join(line.strip() for line in lines)]
+        return [CodeLine(f"{indent}{line}", source) for line in lines]
 
     def _vector(self, vector: Lanes | Move | Packing, indent: str) -> str:
         text = f"{indent}{self._vectors.text(vector)}"
