@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, Operand
 from polybuild.scop.model import Array
+
+Sizes = Sequence[Callable[[], str]]
+"""The inner extents of a view, as operands of a product: printed only where they are written."""
 
 _STATEMENTS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
@@ -102,11 +105,11 @@ def c_text(node: c_ast.Node) -> str:
     return BodyPrinter({}, lambda _name: None).visit(node)
 
 
-def element(array: Array, subscripts: Sequence[str], sizes: Sequence[str] = ()) -> str:
+def element(array: Array, subscripts: Sequence[Operand], sizes: Sizes = ()) -> str:
     """The C expression of one element of ``array``.
 
-    ``sizes`` are the inner extents of its view, as operands of a product. A
-    variable of the region is declared anew under the array's own name.
+    ``sizes`` are the inner extents of its view. A variable of the region is declared anew
+    under the array's own name.
     """
     text = array.name if array.local else c_text(array.expression)
     suffixes = array.suffixes or ("",) * len(subscripts)
@@ -114,14 +117,14 @@ def element(array: Array, subscripts: Sequence[str], sizes: Sequence[str] = ()) 
         subscripts = [_flat_subscript(subscripts[: array.flat], sizes), *subscripts[array.flat :]]
         suffixes = suffixes[array.flat - 1 :]
     return text + "".join(
-        f"[{subscript}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
+        f"[{subscript.text}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
     )
 
 
-def steps_in_bytes(array: Array, sizes: Sequence[str]) -> list[str]:
+def steps_in_bytes(array: Array, sizes: Sizes) -> list[str]:
     """How far apart in memory the elements of an array of structures are, along each dimension, as C text.
 
-    ``sizes`` are the inner extents of its view, as operands of a product.
+    ``sizes`` are the inner extents of its view.
     """
     text = c_text(array.expression)
     steps: list[str] = []
@@ -130,18 +133,18 @@ def steps_in_bytes(array: Array, sizes: Sequence[str]) -> list[str]:
         steps.append(f"sizeof({text})")
         text += array.suffixes[position]
     for size in reversed(sizes):
-        steps.insert(0, f"{size} * {steps[0]}")
+        steps.insert(0, f"{size()} * {steps[0]}")
     return steps
 
 
-def _flat_subscript(subscripts: Sequence[str], sizes: Sequence[str]) -> str:
+def _flat_subscript(subscripts: Sequence[Operand], sizes: Sizes) -> Operand:
     """The row-major position of an element: ``(i * m + j) * p + k`` for the sizes ``m`` and ``p``."""
     flat, *rest = subscripts
     for size, subscript in zip(sizes, rest, strict=True):
-        rows = flat if re.fullmatch(r"\w+( \* \w+)*", flat) else f"({flat})"
-        inner = f"({subscript})" if re.search(r"[?<>=&|]", subscript) else subscript
-        terms = [f"{rows} * {size}"] if flat != "0" else []
-        if inner != "0" or not terms:
-            terms.append(inner)
-        flat = " + ".join(terms)
+        if flat.is_zero:
+            flat = subscript
+            continue
+        flat = Operand(f"{flat.bound(MULTIPLICATIVE)} * {size()}", MULTIPLICATIVE)
+        if not subscript.is_zero:
+            flat = Operand(f"{flat.text} + {subscript.bound(ADDITIVE)}", ADDITIVE)
     return flat

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
-from polybuild.codegen.c.bodies import c_text, element
-from polybuild.codegen.c.expressions import AND, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.codegen.c.bodies import Sizes, c_text, element
+from polybuild.codegen.c.expressions import AND, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.inspectors import Extrema
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.scop.model import Assumption, ProductLimit, Scop
 from polybuild.targets.model import LoopDirective
 
-Sizes = Mapping[str, tuple[str, ...]]
+ViewSizes = Mapping[str, Sizes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +35,28 @@ class Condition:
 
 
 class ConditionPrinter:
-    """Prints the conditions of one region; ``names`` and ``helpers`` are those of its loops.
+    """Prints the conditions of one region; ``names`` and ``in_use`` are those of its loops.
 
     ``extrema`` has the variables that inspectors leave their results in.
     """
 
-    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str], extrema: Extrema) -> None:
+    def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse, extrema: Extrema) -> None:
         self._scop = scop
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
         self._printers = (
-            ExpressionPrinter(lambda name: names.get(name, name), helpers),
-            ExpressionPrinter(lambda name: own.get(name, name), set()),
+            ExpressionPrinter(lambda name: names.get(name, name), in_use),
+            ExpressionPrinter(lambda name: own.get(name, name), NamesInUse()),
+        )
+        self._directive_printer = ExpressionPrinter(
+            lambda name: names.get(name, name), in_use.of_directives()
         )
         inspected = {each: c_text(each.expression) for each in extrema}
         self._extrema = extrema, {each: (f"least {text}", f"most {text}") for each, text in inspected.items()}
         self._sizes = tuple(self._view_sizes(printer) for printer in self._printers)
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> ViewSizes:
         """The inner extents of each array that is reached by flat subscripts, as operands of a product."""
         return self._sizes[0]
 
@@ -69,7 +74,7 @@ class ConditionPrinter:
         ran = self._ran() if runs else None
         return _once([self._disjoint(each, ran) for each in overlaps])
 
-    def _both(self, text: Callable[[ExpressionPrinter, Sizes], str], reason: str, line: int) -> Condition:
+    def _both(self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int) -> Condition:
         generated, meaning = (
             text(printer, sizes) for printer, sizes in zip(self._printers, self._sizes, strict=True)
         )
@@ -83,7 +88,7 @@ class ConditionPrinter:
     def _limit(self, limit: ProductLimit) -> Condition:
         factors = [self._build.expr_from_pw_aff(factor) for factor in limit.factors]
 
-        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+        def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
             # in double: a product that is too large is not exact, but still too large
             operands = " * ".join(f"(double){printer.text(factor, UNARY + 1)}" for factor in factors)
             return f"{operands} <= {limit.limit}.0"
@@ -109,7 +114,7 @@ class ConditionPrinter:
         always = possible.is_subset(touched)
         guard = None if always else self._build.expr_from_set(touched.gist(possible).coalesce())
 
-        def text(printer: ExpressionPrinter, sizes: Sizes) -> str:
+        def text(printer: ExpressionPrinter, sizes: ViewSizes) -> str:
             first, second = overlap.first, overlap.second
             extrema = self._extrema[self._printers.index(printer)]
             nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
@@ -125,18 +130,20 @@ class ConditionPrinter:
         names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
         return self._both(text, f"{names} must not overlap", overlap.location.line)
 
-    def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: Sizes) -> str:
+    def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
         end = self._address(one, 1, printer, sizes)
         start = self._address(other, 0, printer, sizes)
         return f"(const char *)({end} + 1) <= (const char *){start}"
 
-    def _address(self, footprint: Footprint, corner: int, printer: ExpressionPrinter, sizes: Sizes) -> str:
+    def _address(
+        self, footprint: Footprint, corner: int, printer: ExpressionPrinter, sizes: ViewSizes
+    ) -> str:
         """The address of the first (0) or the last (1) element of a box."""
         corners = (footprint.lowest, footprint.highest)[corner]
-        subscripts = [printer.text(self._build.expr_from_pw_aff(each)) for each in corners]
+        subscripts = [printer.operand(self._build.expr_from_pw_aff(each)) for each in corners]
         if footprint.inspector is not None:
             extrema = self._extrema[self._printers.index(printer)]
-            subscripts.insert(0, extrema[footprint.inspector][corner])
+            subscripts.insert(0, Operand(extrema[footprint.inspector][corner], ATOM))
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
     def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
@@ -144,7 +151,7 @@ class ConditionPrinter:
         if min_work == 0 or not work or (constant is not None and constant >= min_work):
             return []
 
-        def text(printer: ExpressionPrinter, _: Sizes) -> str:
+        def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
             return f"{self._instances(work, printer)} >= {min_work}"
 
         return [self._both(text, "less work is not worth it", self._scop.location.line)]
@@ -153,7 +160,7 @@ class ConditionPrinter:
         """Whether the loop of ``directive`` has work for several threads; None where it certainly has."""
         if not directive.work or _constant_instances(directive.work) is not None:
             return None
-        return f"{self.instances(directive.work)} >= {directive.minimum_work}"
+        return f"{self._instances(directive.work, self._directive_printer)} >= {directive.minimum_work}"
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""
@@ -175,11 +182,13 @@ class ConditionPrinter:
         )
         return " + ".join(products)
 
-    def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, tuple[str, ...]]:
+    def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, Sizes]:
         return {
             array.name: tuple(
-                printer.text(
-                    self._build.expr_from_pw_aff(extent.project_domain_on_params()), MULTIPLICATIVE + 1
+                partial(
+                    printer.text,
+                    self._build.expr_from_pw_aff(extent.project_domain_on_params()),
+                    MULTIPLICATIVE + 1,
                 )
                 for extent in array.extents[1 : array.flat]
                 if extent is not None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
+from polybuild.codegen.c.expressions import ADDITIVE, ATOM, ExpressionPrinter, Operand, is_atom
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.poly.marks import Mark
 
@@ -45,18 +45,20 @@ class BlockCorners:
         self._corners[mark] = corner
         return declarators
 
-    def subscripts(self, mark: Mark, element: isl.AstExpr) -> list[str]:
+    def subscripts(self, mark: Mark, element: isl.AstExpr) -> list[Operand]:
         """The subscripts of ``element`` of the block of ``mark``, as C."""
         corner = self._corners.get(mark, {})
-        texts = []
+        subscripts = []
         for position, subscript in enumerate(_subscripts(element)):
             base, distance = _split(subscript)
             common, name = corner.get(position, (None, ""))
             if common is not None and base.is_equal(common):
-                texts.append(f"{name} + {distance}" if distance else name)
+                subscripts.append(
+                    Operand(f"{name} + {distance}", ADDITIVE) if distance else Operand(name, ATOM)
+                )
             else:
-                texts.append(self._expressions.text(subscript))
-        return texts
+                subscripts.append(self._expressions.operand(subscript))
+        return subscripts
 
 
 def _subscripts(element: isl.AstExpr) -> list[isl.AstExpr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from polybuild.codegen.c.accumulators import combination
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
 from polybuild.targets.model import Accumulator, LoopDirective
@@ -14,19 +15,18 @@ class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
     ``condition`` writes what must hold for a loop's threads to start, None if nothing must, and
-    ``variables`` are the names of the accumulators. ``helpers`` collects what the text needs
-    from the prologue.
+    ``variables`` are the names of the accumulators. ``in_use`` records what the text mentions.
     """
 
     def __init__(
         self,
         directives: Mapping[Mark, LoopDirective],
-        helpers: set[str],
+        in_use: NamesInUse,
         condition: Callable[[LoopDirective], str | None] = lambda _: None,
         variables: Mapping[Mark, str] | None = None,
     ) -> None:
         self._directives = directives
-        self._helpers = helpers
+        self._in_use = in_use
         self._condition = condition
         self._variables = variables or {}
 
@@ -37,12 +37,12 @@ class DirectivePrinter:
     def line(self, directive: LoopDirective, active: Collection[Mark]) -> str:
         """``directive`` as C; of its accumulators, those of the marks ``active`` get a clause."""
         if directive.independent and not directive.parallel:
-            self._helpers.add("POLYBUILD_SIMD")
+            self._in_use.helpers.add("POLYBUILD_SIMD")
             return "POLYBUILD_SIMD"
         # a thread's loop may select by OpenMP alone, a vector's only where the compiler can
         selects = not directive.parallel and any(each.selects for each in directive.accumulators)
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
-        self._helpers |= {macro, "POLYBUILD_OMP"}
+        self._in_use.helpers.update({macro, "POLYBUILD_OMP"})
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
         return f"{macro}({' '.join([*words, *self._clauses(directive, active)])})"
 
@@ -66,5 +66,5 @@ class DirectivePrinter:
         own = combination(accumulator)
         if own is None:
             return accumulator.operator
-        self._helpers.add(own)
+        self._in_use.helpers.add(own)
         return own

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import islpy as isl
+
+from polybuild.codegen.c.names_in_use import NamesInUse
 
 _Op = isl.ast_expr_op_type
 _AND: isl.ast_expr_op_type = getattr(_Op, "and_")  # noqa: B009 - islpy's stubs lack the name
@@ -52,29 +55,47 @@ _HELPERS: Mapping[isl.ast_expr_op_type, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """C text with the precedence of its outermost operator."""
+
+    text: str
+    precedence: int
+    is_zero: bool = False
+
+    def bound(self, binding: int) -> str:
+        """The text, parenthesised if it binds less tightly than ``binding``."""
+        return f"({self.text})" if self.precedence < binding else self.text
+
+
+ZERO = Operand("0", ATOM, is_zero=True)
+
+
 class ExpressionPrinter:
-    """Prints isl expressions; identifiers go through ``names``.
+    """Prints isl expressions; identifiers go through ``names``, and are recorded in ``in_use``."""
 
-    ``helpers`` collects the prologue functions that the text calls.
-    """
-
-    def __init__(self, names: Callable[[str], str], helpers: set[str]) -> None:
+    def __init__(self, names: Callable[[str], str], in_use: NamesInUse) -> None:
         self._names = names
-        self._helpers = helpers
+        self._in_use = in_use
 
     def text(self, expression: isl.AstExpr, binding: int = 0) -> str:
         """C text of ``expression``, parenthesised if it binds less tightly than ``binding``."""
-        text, precedence = self._print(expression)
-        return f"({text})" if precedence < binding else text
+        return self.operand(expression).bound(binding)
 
-    def subscripts(self, access: isl.AstExpr) -> list[str]:
+    def operand(self, expression: isl.AstExpr) -> Operand:
+        """``expression`` as part of another one."""
+        return Operand(*self._print(expression), is_zero=_is_zero(expression))
+
+    def subscripts(self, access: isl.AstExpr) -> list[Operand]:
         """The subscripts of an access expression, outermost first; none for a scalar."""
-        return [self.text(access.op_get_arg(i)) for i in range(1, access.op_get_n_arg())]
+        return [self.operand(access.op_get_arg(i)) for i in range(1, access.op_get_n_arg())]
 
     def _print(self, expression: isl.AstExpr) -> tuple[str, int]:
         kind = isl.ast_expr_type(expression.get_type())
         if kind == isl.ast_expr_type.id:
-            return self._names(expression.id_get_id().get_name()), ATOM
+            name = self._names(expression.id_get_id().get_name())
+            self._in_use.variables.add(name)
+            return name, ATOM
         if kind == isl.ast_expr_type.int:
             value = expression.int_get_val().to_python()
             # beyond int, C gives a literal the type it needs; a negative one is a unary expression
@@ -115,7 +136,7 @@ class ExpressionPrinter:
         return f"{factor} * {self.text(other, MULTIPLICATIVE + 1)}"
 
     def _helper(self, name: str, arguments: list[isl.AstExpr]) -> str:
-        self._helpers.add(name)
+        self._in_use.helpers.add(name)
         text = self.text(arguments[0])
         for argument in arguments[1:]:
             text = f"{name}({text}, {self.text(argument)})"
@@ -130,6 +151,11 @@ def _is_negated(expression: isl.AstExpr) -> bool:
         return False
     factor = expression.op_get_arg(0)
     return isl.ast_expr_type(factor.get_type()) == isl.ast_expr_type.int and factor.int_get_val().is_neg()
+
+
+def _is_zero(expression: isl.AstExpr) -> bool:
+    number = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
+    return number and bool(expression.int_get_val().is_zero())
 
 
 def is_atom(expression: isl.AstExpr) -> bool:

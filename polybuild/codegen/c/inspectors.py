@@ -18,8 +18,10 @@ from polybuild.c.syntax_tree import walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
+from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.poly.marks import Mark, MarkKind, insert_mark
 from polybuild.scop.model import Scop, Statement
@@ -65,8 +67,8 @@ class InspectorText:
     scop: Scop
     names: Mapping[str, str]
     taken: frozenset[str]
-    helpers: set[str]
-    sizes: Mapping[str, tuple[str, ...]]
+    in_use: NamesInUse
+    sizes: Mapping[str, Sizes]
     extrema: Extrema
     file: str
 
@@ -93,8 +95,8 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
         ast,
         text.names,
         taken,
-        DirectivePrinter(directives, text.helpers),
-        text.helpers,
+        DirectivePrinter(directives, text.in_use),
+        text.in_use,
         sizes=text.sizes,
     )
     return printer.lines(text.file, text.scop.location.line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -10,10 +11,12 @@ from pycparser import c_ast
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
-from polybuild.codegen.c.bodies import BodyPrinter, element
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import BuffersInScope
-from polybuild.codegen.c.expressions import UNARY, ExpressionPrinter
+from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand
+from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.scop.model import AccessKind
 from polybuild.storage.scalar_replacement import is_same_element
 
@@ -38,12 +41,12 @@ class InstancePrinter:
     def __init__(
         self,
         names: NamesInScope,
-        helpers: set[str],
-        sizes: Mapping[str, tuple[str, ...]],
+        in_use: NamesInUse,
+        sizes: Mapping[str, Sizes],
         buffers: BuffersInScope,
         accumulators: ActiveAccumulators,
     ) -> None:
-        self._expressions = ExpressionPrinter(names.text, helpers)
+        self._expressions = ExpressionPrinter(names.text, in_use)
         self._sizes = sizes
         self._buffers = buffers
         self._accumulators = accumulators
@@ -79,32 +82,39 @@ class InstancePrinter:
         ``always`` is the part of the body that runs whatever the data.
         """
         statement = instance.statement
-        accesses = {id(node): array.name for node, array in statement.locals} | {
-            id(access.node): self._accessed(instance, access, at, always) for access, at in instance.accesses
+        accesses = {
+            id(access.node): partial(self._accessed, instance, access, at, always)
+            for access, at in instance.accesses
         }
+        known = {id(node): array.name for node, array in statement.locals if id(node) not in accesses}
         # arrays in buffers are not declared, so what is never accessed becomes an object without a name
-        accesses |= {id(each.node): f"({_element_type(each.array)}){{0}}" for each in instance.never}
-        accesses |= self._accumulators.nodes_of(statement.name)
+        known |= {id(each.node): f"({_element_type(each.array)}){{0}}" for each in instance.never}
+        known |= self._accumulators.nodes_of(statement.name)
         values = {
-            iterator.name: f"({counter_type(statement, position)}){self._expressions.text(value, UNARY + 1)}"
+            iterator.name: partial(self._counter, counter_type(statement, position), value)
             for position, (iterator, value) in enumerate(
                 zip(statement.iterators, instance.iterators, strict=True)
             )
         }
-        return BodyPrinter(accesses, {**values, **counters}.get)
+        return BodyPrinter(LazyTexts(accesses, known), LazyTexts(values, counters).get)
 
-    def element(self, array: Array, subscripts: list[str]) -> str:
+    def _counter(self, kind: str, value: isl.AstExpr) -> str:
+        return f"({kind}){self._expressions.text(value, UNARY + 1)}"
+
+    def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""
         return element(array, subscripts, self._sizes.get(array.name, ()))
 
     def _accessed(
         self, instance: Instance, access: Access, at: isl.AstExpr, always: c_ast.Node | None
     ) -> str:
-        name, subscripts = access.array.name, self._expressions.subscripts(at)
+        name = access.array.name
         variables = self._buffers.scopes.variables(name, at)
         if variables is None:
-            replaced = (variable for each, variable in self.replaced if is_same_element(each, at))
-            return next(replaced, self.element(access.array, subscripts))
+            for replaced, variable in self.replaced:
+                if is_same_element(replaced, at):
+                    return variable
+            return self.element(access.array, self._expressions.subscripts(at))
         self._buffers.use(
             name,
             variables,
@@ -114,7 +124,8 @@ class InstancePrinter:
         *others, (last, _) = variables.items()
         if not others:
             return last
-        tests = "".join(f"{subscripts[0]} == {number} ? {name} : " for name, number in others)
+        subscript = self._expressions.subscripts(at)[0].bound(ADDITIVE)
+        tests = "".join(f"{subscript} == {number} ? {name} : " for name, number in others)
         return f"({tests}{last})"
 
     def _is_alone(self, instance: Instance, access: Access, variables: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,14 +15,17 @@ from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import AccumulatorScope, AccumulatorScopes, ActiveAccumulators
 from polybuild.codegen.c.ast_checks import keeps_private
+from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import AND, ATOM, TERNARY, ExpressionPrinter, is_atom
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
 from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, loop, opening
+from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row, users_below
 from polybuild.codegen.c.vectors import Lanes, Move, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
@@ -85,8 +89,8 @@ class LoopPrinter:
     generated counters must not hide, ``directives`` what is told of the
     loops under the marks of the schedule tree, ``scopes`` the buffers that loops' bodies
     declare, ``accumulators`` the variables that loops accumulate in, ``sizes``
-    the C text of the inner extents of each array that is a view. ``helpers`` collects what
-    the text needs from the prologue. For a compiler that is ``unoptimised`` counters ask for registers,
+    the inner extents of each array that is a view. ``in_use`` records what
+    the text mentions. For a compiler that is ``unoptimised`` counters ask for registers,
     and bounds are computed before a loop.
     """
 
@@ -98,9 +102,9 @@ class LoopPrinter:
         names: Mapping[str, str],
         taken: frozenset[str],
         directives: DirectivePrinter,
-        helpers: set[str],
+        in_use: NamesInUse,
         *,
-        sizes: Mapping[str, tuple[str, ...]],
+        sizes: Mapping[str, Sizes],
         scopes: Scopes = _NO_SCOPES,
         variables: Mapping[Mark, str] = MappingProxyType({}),
         places: AccumulatorScopes = _NO_ACCUMULATORS,
@@ -110,11 +114,11 @@ class LoopPrinter:
         self._ast = ast
         self._names = NamesInScope(names, taken)
         self._directives = directives
-        self._helpers = helpers
+        self._in_use = in_use
         self._accumulators = ActiveAccumulators(variables, places)
         self._buffers = BuffersInScope(scopes)
-        self._instances = InstancePrinter(self._names, helpers, sizes, self._buffers, self._accumulators)
-        self._vectors = VectorPrinter(self._expression(), self._names, sizes, helpers, COUNTER_TYPE)
+        self._instances = InstancePrinter(self._names, in_use, sizes, self._buffers, self._accumulators)
+        self._vectors = VectorPrinter(self._expression(), self._names, sizes, in_use, COUNTER_TYPE)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._loaded: set[str] = set()  # the nodes of loads that are initialisers
@@ -326,16 +330,17 @@ class LoopPrinter:
         restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
         if restored is not None:
             counted, instance = restored.loop, self._ast.instances[first_instance(loop)]
-            start = self._instances.printer(instance, {}).visit(counted.start)
+            start = partial(self._instances.printer(instance, {}).visit, counted.start)
             iterator = instance.statement.iterators[counted.position].name
-            entered = self._instances.printer(instance, {iterator: f"({start})"}).visit(counted.header.cond)
+            first_counter = LazyTexts({iterator: lambda: f"({start()})"})
+            entered = self._instances.printer(instance, first_counter).visit(counted.header.cond)
             return f"{self._expression().text(scope.runs(self._names), AND)} && ({entered})"
         first, condition = loop.for_get_init(), loop.for_get_cond()
         if _holds(first, condition):
             return None
         identifier = loop.for_get_iterator().id_get_id().get_name()
         names = {**self._names, identifier: self._expression().text(first, ATOM)}
-        return ExpressionPrinter(lambda name: names.get(name, name), self._helpers).text(condition)
+        return ExpressionPrinter(lambda name: names.get(name, name), self._in_use).text(condition)
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -536,7 +541,7 @@ class LoopPrinter:
         return [self._ast.vectors[each] for each in names if each in self._ast.vectors]
 
     def _expression(self) -> ExpressionPrinter:
-        return ExpressionPrinter(self._names.text, self._helpers)
+        return ExpressionPrinter(self._names.text, self._in_use)
 
 
 def _flat(node: isl.AstNode) -> Iterator[isl.AstNode]:

@@ -7,18 +7,21 @@ operation on each lane, and a scalar among the operands counts for all lanes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import islpy as isl
 
 from polybuild.c.syntax_tree import walk
-from polybuild.codegen.c.bodies import BodyPrinter, element
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.corners import BlockCorners
-from polybuild.codegen.c.expressions import ExpressionPrinter
+from polybuild.codegen.c.expressions import ExpressionPrinter, Operand
 from polybuild.codegen.c.layout import CodeLine
+from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.file.prologue import WIDEST, vector_at
+from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.file.prologue import WIDEST, VectorType, WholeVector
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
@@ -204,15 +207,15 @@ class VectorPrinter:
         self,
         expressions: ExpressionPrinter,
         places: NamesInScope,
-        sizes: Mapping[str, tuple[str, ...]],
-        helpers: set[str],
+        sizes: Mapping[str, Sizes],
+        in_use: NamesInUse,
         counter_type: str,
     ) -> None:
         self._counter_type = counter_type
         self._expressions = expressions
         self._places = places
         self._sizes = sizes
-        self._helpers = helpers
+        self._in_use = in_use
         self._corners = BlockCorners(expressions, places)
         # the pointers to rows, by the row's text, with the number of their declaration
         self._rows: dict[str, tuple[str, int]] = {}
@@ -296,11 +299,12 @@ class VectorPrinter:
         # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
         array = move.tile.array
         subscripts = self._corners.subscripts(move.tile.mark, move.place)
-        self._type(move.tile)
-        return vector_at(move.tile.type.name, move.tile.lanes, self._element_at(array, subscripts))
+        return self._kind(move.tile).at(self._element_at(array, subscripts))
 
     def _packing(self, instance: Packing) -> str:
-        operands = {id(access.node): self._element(access.array, at) for access, at in instance.operands}
+        operands = LazyTexts(
+            {id(access.node): partial(self._element, access.array, at) for access, at in instance.operands}
+        )
         value = BodyPrinter(operands, _no_counter).visit(instance.packed.expression)
         return f"{self._buffer_element(instance.packed, instance.subscripts)} = {value};"
 
@@ -308,12 +312,20 @@ class VectorPrinter:
         tile = instance.tile
         texts = dict.fromkeys(tile.own, self._variable(tile, instance.block))
         texts |= {id(node): array.name for node, array in tile.update.locals if id(node) not in texts}
-        for access, at in instance.operands:
-            place = self._element(access.array, at)
-            texts[id(access.node)] = self._vector(tile, place) if id(access.node) in tile.vectors else place
-        for packed, subscripts in instance.packed:
-            texts[id(packed.expression)] = self._operand(instance, packed, subscripts)
-        return BodyPrinter(texts, _no_counter).statement(tile.update.body)
+        printers: dict[int, Callable[[], str]] = {
+            id(access.node): partial(self._in_memory, tile, access, at) for access, at in instance.operands
+        }
+        printers |= {
+            id(packed.expression): partial(self._operand, instance, packed, subscripts)
+            for packed, subscripts in instance.packed
+        }
+        known = {node: text for node, text in texts.items() if node not in printers}
+        return BodyPrinter(LazyTexts(printers, known), _no_counter).statement(tile.update.body)
+
+    def _in_memory(self, tile: RegisterTile, access: Access, at: isl.AstExpr) -> str:
+        """What an instance accesses, as a vector where each lane has an element of its own."""
+        place = self._element(access.array, at)
+        return self._vector(tile, place) if id(access.node) in tile.vectors else place
 
     def _operand(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         """What ``instance`` takes from a buffer."""
@@ -330,21 +342,26 @@ class VectorPrinter:
         """``vector``, said to clang in a way that keeps it from taking the function's vectors apart."""
         if tile.lanes * tile.type.size < WIDEST:
             return vector
-        self._helpers.add(name := f"polybuild_whole_{tile.type.name}{tile.lanes}")
-        return f"{name}({vector})"
+        whole = WholeVector(VectorType(tile.type.name, tile.lanes))
+        self._in_use.helpers.add(whole)
+        return f"{whole.name}({vector})"
 
     def _vector(self, tile: RegisterTile, place: str) -> str:
         return f"*(const {self._type(tile)} *)&{place}"
 
+    def _kind(self, tile: RegisterTile) -> VectorType:
+        """The type of the vectors of ``tile``, which is in use from now on."""
+        kind = VectorType(tile.type.name, tile.lanes)
+        self._in_use.helpers.add(kind)
+        return kind
+
     def _type(self, tile: RegisterTile) -> str:
-        name = f"polybuild_{tile.type.name}{tile.lanes}"
-        self._helpers.add(name)
-        return name
+        return self._kind(tile).name
 
     def _element(self, array: Array, at: isl.AstExpr) -> str:
         return self._element_at(array, self._expressions.subscripts(at))
 
-    def _element_at(self, array: Array, subscripts: Sequence[str]) -> str:
+    def _element_at(self, array: Array, subscripts: Sequence[Operand]) -> str:
         return element(array, subscripts, self._sizes.get(array.name, ()))
 
     def _row(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:

@@ -16,6 +16,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import BodyPrinter
+from polybuild.codegen.c.expressions import ATOM, Operand
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Access, Array
 from polybuild.source.model import Region
@@ -27,7 +28,7 @@ _ABSOLUTE = {
     "llabs": types.IntegerType("long long", 64, signed=True),
 }
 
-Element = Callable[[Array, Sequence[str]], str]
+Element = Callable[[Array, Sequence[Operand]], str]
 
 
 class CallableFunctions(Protocol):
@@ -83,16 +84,21 @@ class KernelBodyPrinter(BodyPrinter):
         return super().visit(node)
 
     def _as_written(self, node: c_ast.Node, array: Array) -> str:
-        subscripts: list[str] = []
+        subscripts: list[Operand] = []
         wanted = max(0, len(array.extents) - array.flat + 1)
         base = node
         while len(subscripts) < wanted and isinstance(base, c_ast.ArrayRef | c_ast.StructRef):
             if isinstance(base, c_ast.ArrayRef):
-                subscripts.insert(0, self.visit(base.subscript))
+                subscripts.insert(0, self._subscript(base.subscript))
             base = base.name
         if len(subscripts) != wanted or isinstance(base, c_ast.ArrayRef):
             raise _refusal(node, f"this access to '{array.name}'")
         return self._element(array, subscripts)
+
+    def _subscript(self, node: c_ast.Node) -> Operand:
+        """A subscript as it is written: a number and a name need no parentheses, but counters are casts."""
+        name = isinstance(node, c_ast.ID) and (node.name in self._hidden or self._iterator(node.name) is None)
+        return Operand(self.visit(node), ATOM if name or isinstance(node, c_ast.Constant) else 0)
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
         """A counter, an enumeration constant, or a variable that the statement declares itself."""

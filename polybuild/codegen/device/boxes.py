@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.codegen.c.bodies import element, steps_in_bytes
-from polybuild.codegen.c.expressions import MULTIPLICATIVE, ExpressionPrinter
+from polybuild.codegen.c.bodies import Sizes, element, steps_in_bytes
+from polybuild.codegen.c.expressions import MULTIPLICATIVE, ZERO, ExpressionPrinter, Operand
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.arrays import buffer_name, first_name, step_names
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Transfer
@@ -23,19 +25,19 @@ _MODES = {
 
 
 class BoxPrinter:
-    """Prints the buffers of a session; ``names`` and ``helpers`` are those of the host's loops."""
+    """Prints the buffers of a session; ``names`` and ``in_use`` are those of the host's loops."""
 
-    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+    def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse) -> None:
         self._scop = scop
-        self._printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
+        self._printer = ExpressionPrinter(lambda name: names.get(name, name), in_use)
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     def buffer(self, transfer: Transfer) -> list[str]:
         """The box, the buffer and the first element of an array."""
         array = transfer.array
         box = f"pb_{array.name}_box"
-        base = self._element(array, ["0"] * len(array.extents))
-        low = f"&{self._element(array, [self._text(each) for each in transfer.lowest])}"
+        base = self._element(array, [ZERO] * len(array.extents))
+        low = f"&{self._element(array, [self._operand(each) for each in transfer.lowest])}"
         width, rows, row_pitch, planes, plane_pitch = self._shape(transfer)
         guard = self._guard(transfer)
         if guard:
@@ -73,18 +75,18 @@ class BoxPrinter:
         """The width of a run, the rows and their pitch, the planes and theirs, all lengths in bytes."""
         array = transfer.array
         unit = unit_of(array)
+        if len(transfer.lowest) > 3 and not any(array.suffixes):
+            last, first = (
+                self._element(array, [self._operand(each) for each in corner])
+                for corner in (transfer.highest, transfer.lowest)
+            )
+            return f"((const char *)(&{last} + 1) - (const char *)&{first})", "1", "0", "1", "0"
         counts = [
             f"({self._text(high.sub(low).add_constant_val(isl.Val(1)).coalesce())})"
             for low, high in zip(transfer.lowest, transfer.highest, strict=True)
         ]
         if any(array.suffixes):
             return self._strided(array, counts)
-        if len(counts) > 3:
-            last, first = (
-                self._element(array, [self._text(each) for each in corner])
-                for corner in (transfer.highest, transfer.lowest)
-            )
-            return f"((const char *)(&{last} + 1) - (const char *)&{first})", "1", "0", "1", "0"
         sizes = [
             f"({self._text(each.project_domain_on_params())})"
             for each in array.extents[1:]
@@ -114,16 +116,19 @@ class BoxPrinter:
         steps = zip(step_names(array), steps_in_bytes(array, self._sizes(array)), strict=True)
         return [f"const long {name} = (long)({step} / {unit_of(array)});" for name, step in steps]
 
-    def _element(self, array: Array, subscripts: Sequence[str]) -> str:
+    def _element(self, array: Array, subscripts: Sequence[Operand]) -> str:
         return element(array, subscripts, self._sizes(array))
 
-    def _sizes(self, array: Array) -> list[str]:
+    def _sizes(self, array: Array) -> Sizes:
         """The inner extents of the view that ``array`` is."""
         return [
-            self._text(each.project_domain_on_params(), MULTIPLICATIVE + 1)
+            partial(self._text, each.project_domain_on_params(), MULTIPLICATIVE + 1)
             for each in array.extents[1 : array.flat]
             if each is not None
         ]
+
+    def _operand(self, value: isl.PwAff) -> Operand:
+        return self._printer.operand(self._build.expr_from_pw_aff(value))
 
     def _text(self, value: isl.PwAff, binding: int = 0) -> str:
         return self._printer.text(self._build.expr_from_pw_aff(value), binding)

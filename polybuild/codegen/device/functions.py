@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import Type
+from polybuild.codegen.c.expressions import Operand
 from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array
@@ -62,5 +63,5 @@ class DeviceFunctions:
         return text
 
 
-def _no_element(array: Array, _subscripts: Sequence[str]) -> str:
+def _no_element(array: Array, _subscripts: Sequence[Operand]) -> str:
     raise AssertionError(f"a function reads '{array.name}' of the region")

@@ -18,6 +18,7 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
@@ -93,7 +94,7 @@ def write_device(
     ast = build_kernel_ast(scop, plan.tree, buffers)
     kernels = _Kernels(scop, region, request, ast, buffers)
     loops = HostPrinter(ast, host, kernels).lines(region.begin.file)
-    boxes = BoxPrinter(scop, host.parameters, host.helpers)
+    boxes = BoxPrinter(scop, host.parameters, host.in_use)
     name = object_name(region)
     lines = [
         *(local_declaration(each.array) for each in plan.transfers if each.array.local),
@@ -107,6 +108,7 @@ def write_device(
         "}",
     ]
     parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
+    host.in_use.variables.update(parameters)
     limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
     limits += regular(each.array for each in plan.transfers)
     if request.minimum_work:
@@ -119,11 +121,11 @@ def write_device(
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """Names in the host's code: of the parameters, those that no generated one may hide, and helpers used."""
+    """Names in the host's code: of the parameters, those that no generated one may hide, and those in use."""
 
     parameters: Mapping[str, str]
     taken: frozenset[str]
-    helpers: set[str]
+    in_use: NamesInUse
 
 
 def object_name(region: Region) -> str:
@@ -183,8 +185,8 @@ class HostPrinter(LoopPrinter):
     """Prints the host's loops around the kernels, with a launch for each kernel."""
 
     def __init__(self, ast: KernelAst, names: HostNames, kernels: _Kernels) -> None:
-        directives = DirectivePrinter({}, names.helpers)
-        super().__init__(ast, names.parameters, names.taken, directives, names.helpers, sizes={})
+        directives = DirectivePrinter({}, names.in_use)
+        super().__init__(ast, names.parameters, names.taken, directives, names.in_use, sizes={})
         self._launches = ast.launches
         self._kernels = kernels
 
@@ -194,6 +196,7 @@ class HostPrinter(LoopPrinter):
             return super()._mark(node, indent, before)
         launch = self._launches[annotation]
         name, text = self._kernels.launch(node.mark_get_node(), launch, dict(self._names))
+        self._in_use.variables.update(text.outer)
         grid = _three([self._expression().text(each) for each in launch.grid])
         block = _three([str(each) for each in self._kernels.block(launch)])
         arguments = [f"{indent}{_INDENT * 3}{each.initialiser}," for each in text.arguments]

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.expressions import UNARY, ExpressionPrinter
+from polybuild.codegen.c.expressions import UNARY
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter
@@ -27,10 +28,14 @@ _INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel: ``body`` is all but the head of the function, ``arguments`` its parameters in order."""
+    """A kernel: ``body`` is all but the head of the function, ``arguments`` its parameters in order.
+
+    ``outer`` are the variables of the host that are among them: parameters, and counters around the kernel.
+    """
 
     arguments: tuple[Argument, ...]
     body: tuple[str, ...]
+    outer: tuple[str, ...]
 
     def function(self, name: str, language: KernelLanguage) -> str:
         """The text of the kernel as a function called ``name``."""
@@ -49,13 +54,12 @@ class KernelPrinter(LoopPrinter):
     def __init__(
         self, source: KernelSource, language: KernelLanguage, names: Mapping[str, str], *, counter_type: str
     ) -> None:
-        helpers: set[str] = set()
-        super().__init__(source.ast, names, frozenset(), DirectivePrinter({}, helpers), helpers, sizes={})
+        in_use = NamesInUse()
+        super().__init__(source.ast, names, frozenset(), DirectivePrinter({}, in_use), in_use, sizes={})
         self.counter_type = counter_type
         self._source = source
         self._language = language
         self._outer = dict(names)
-        self._mentioned: set[str] = set()  # variables that the text refers to, other than arrays
         self._tile_names: dict[str, str] = {}
         self._statements = KernelStatementPrinter(source, language, self._expression(), self._tile_names)
         self._known: GuardSimplifier | None = None
@@ -76,10 +80,11 @@ class KernelPrinter(LoopPrinter):
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         lines = self._node(node, _INDENT, None)
         used = [each for each in self._source.scop.arrays if each.name in self._statements.used]
-        outer = [name for name in self._outer.values() if name in self._mentioned]
+        outer = [name for name in self._outer.values() if name in self._in_use.variables]
         arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
         declared = [*self._indices(kernel), *map(self._tile, tiles), *self._variables(used)]
-        return KernelText(tuple(arguments), (*(f"{_INDENT}{line}" for line in declared), *lines))
+        body = (*(f"{_INDENT}{line}" for line in declared), *lines)
+        return KernelText(tuple(arguments), body, tuple(outer))
 
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
@@ -87,7 +92,7 @@ class KernelPrinter(LoopPrinter):
         for axes, spelled in ((kernel.blocks, self._language.block), (kernel.threads, self._language.thread)):
             for axis, index in zip(axes, reversed(spelled[: len(axes)]), strict=True):
                 name = self._names[axis.parameter]
-                if name in self._mentioned:
+                if name in self._in_use.variables:
                     lines.append(f"const int {name} = (int){index};")
         return lines
 
@@ -118,15 +123,6 @@ class KernelPrinter(LoopPrinter):
         """The type of the elements of ``array``."""
         return element_type(array, self._language)
 
-    def _expression(self) -> ExpressionPrinter:
-        return ExpressionPrinter(self._mention, self._helpers)
-
-    def _mention(self, name: str) -> str:
-        """What stands for what isl calls ``name``."""
-        text = self._names.get(name, name)
-        self._mentioned.add(text)
-        return text
-
     # What differs from the loops of the host
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
@@ -152,7 +148,8 @@ class KernelPrinter(LoopPrinter):
         self._is_full = False
         self._known.leave(back)
         if lines == otherwise:
-            return [line.removeprefix(_INDENT) for line in lines]
+            self._names.leave(declared)
+            return [line for each in nodes for line in self._node(each, indent, before)]
         head = f"{indent}if ({self._expression().text(full)}) {{ /* a full tile */"
         return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,7 @@ import islpy as isl
 
 from polybuild.c.types import Type
 from polybuild.codegen.c.ast import Instance
-from polybuild.codegen.c.expressions import MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.codegen.c.expressions import ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
@@ -67,7 +66,7 @@ class KernelStatementPrinter:
         if tile is None:
             return self._language.barrier
         place = self._place(tile, added.subscripts)
-        element = self._element(tile.array, [self._expressions.text(each) for each in added.element])
+        element = self._element(tile.array, [self._expressions.operand(each) for each in added.element])
         target, source = (element, place) if added.added.purpose is Purpose.STORE else (place, element)
         return f"{target} = {source};"
 
@@ -110,20 +109,20 @@ class KernelStatementPrinter:
         self.used.add(array.name)
         return self._source.arrays.names[array.name]
 
-    def _element(self, array: Array, subscripts: Sequence[str]) -> str:
+    def _element(self, array: Array, subscripts: Sequence[Operand]) -> str:
         """An element of ``array``: a variable of the thread, a value, or a place in the buffer."""
         name, arrays = self._own(array), self._source.arrays
         if array.name in arrays.private | arrays.values:
-            return name + "".join(f"[{each}]" for each in subscripts)
+            return name + "".join(f"[{each.text}]" for each in subscripts)
         if any(array.suffixes):
             first = len(array.extents) - len(subscripts)
-            terms = [f"{_operand(each)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
+            terms = [f"{each.bound(ATOM)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
             return f"{name}[{' + '.join(terms)} - {name}_first]"
-        flat = _operand(subscripts[0]) if subscripts else "0"
+        flat = subscripts[0].bound(ATOM) if subscripts else "0"
         sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
         for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
             row = f"(long){flat}" if position == 0 else f"({flat})"
-            flat = f"{row} * {size} + {_operand(subscript)}"
+            flat = f"{row} * {size} + {subscript.bound(ATOM)}"
         return f"{name}[{flat} - {name}_first]"
 
     def _sizes_of(self, array: Array) -> list[str]:
@@ -135,7 +134,3 @@ class KernelStatementPrinter:
             for each in array.extents[1:]
             if each is not None
         ]
-
-
-def _operand(text: str) -> str:
-    return text if re.fullmatch(r"\w+", text) else f"({text})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import islpy as isl
@@ -10,19 +9,21 @@ import islpy as isl
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.scop.model import FinalValue, Scop
 
 
 class BoundaryPrinter:
     """Prints the declarations of parameters, called ``names``, and the final values of variables.
 
-    ``helpers`` collects what the text needs from the prologue.
+    ``in_use`` records what the text mentions.
     """
 
-    def __init__(self, scop: Scop, names: Mapping[str, str], helpers: set[str]) -> None:
+    def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse) -> None:
         self._scop = scop
         self._names = names
-        self._printer = ExpressionPrinter(lambda name: names.get(name, name), helpers)
+        self._in_use = in_use
+        self._printer = ExpressionPrinter(lambda name: names.get(name, name), in_use)
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
     def final_value(self, value: FinalValue) -> list[str]:
@@ -45,20 +46,23 @@ class BoundaryPrinter:
             return [assignment]
         return [f"if ({printer.text(build.expr_from_set(defined.gist(context)))})", f"  {assignment}"]
 
-    def declarations(self, used: set[str], *, kind: str) -> list[str]:
-        """One wide copy of each parameter ``used``, of type ``kind``, so that no expression can overflow.
+    def declarations(self, *, kind: str) -> list[str]:
+        """One wide copy of each parameter in use, of type ``kind``, so that no expression can overflow.
 
-        What the declarations mention becomes ``used``, too.
+        What the declarations mention is in use, too.
         """
+        in_code = frozenset(self._in_use.variables)
         lines: list[str] = []
         for parameter in reversed(self._scop.parameters):
-            if self._names[parameter.name] not in used:
+            if self._names[parameter.name] not in self._in_use.variables | self._in_use.in_directives:
                 continue
             value = c_text(parameter.expression)
             if parameter.reached is not None:
                 reached = parameter.reached.align_params(self._scop.context.get_space())
                 condition = self._printer.text(self._build.expr_from_set(reached), TERNARY + 1)
-                used.update(re.findall(r"\w+", condition))
                 value = f"{condition} ? {value} : 0"
             lines.append(f"{kind} {self._names[parameter.name]} = {value};")
-        return lines[::-1]
+        used = self._in_use.variables | self._in_use.in_directives
+        # a compiler without OpenMP sees no use of what only directives mention
+        unseen = [each for each in self._names.values() if each in used - in_code]
+        return [*lines[::-1], *(f"(void)sizeof {each};" for each in unseen)]

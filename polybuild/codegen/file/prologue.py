@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 _FUNCTIONS = {
     "polybuild_min": "{ return a < b ? a : b; }",
@@ -59,8 +59,46 @@ _DIRECTIVES = {
 }
 
 
-def prologue(helpers: AbstractSet[str]) -> str:
-    """C text that defines ``helpers`` (names of functions and macros above), in a fixed order."""
+@dataclass(frozen=True, slots=True)
+class VectorType:
+    """A vector of ``lanes`` elements of type ``element``, "float" or "double"."""
+
+    element: str
+    lanes: int
+
+    @property
+    def name(self) -> str:
+        """What the type is called in C."""
+        return f"polybuild_{self.element}{self.lanes}"
+
+    @property
+    def macro(self) -> str:
+        """The macro for a vector in memory."""
+        return f"POLYBUILD_{self.element[0].upper()}{self.lanes}"
+
+    def at(self, place: str) -> str:
+        """The vector that begins at the element ``place``, as C."""
+        return f"{self.macro}({place})"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeVector:
+    """The function that keeps clang from taking vectors of a ``type`` apart."""
+
+    type: VectorType
+
+    @property
+    def name(self) -> str:
+        """What the function is called in C."""
+        return f"polybuild_whole_{self.type.element}{self.type.lanes}"
+
+
+Helper = str | VectorType | WholeVector
+"""What generated code may need: a function or macro above by its name, or what vectors need."""
+
+
+def prologue(helpers: AbstractSet[Helper]) -> str:
+    """C text that defines ``helpers``, in a fixed order."""
     parts = [
         # Unity builds put several transformed files into one.
         f"#ifndef {name.upper()}\n#define {name.upper()}\n"
@@ -68,12 +106,12 @@ def prologue(helpers: AbstractSet[str]) -> str:
         for name, body in _FUNCTIONS.items()
         if name in helpers
     ]
-    vectors = re.compile(r"polybuild_(float|double)(\d+)")
-    for name, match in ((each, vectors.fullmatch(each)) for each in sorted(helpers)):
-        if match is not None:
-            parts.append(_vector_type(name, match[1], int(match[2])))
-            if f"polybuild_whole_{match[1]}{match[2]}" in helpers:
-                parts.append(_WHOLE.replace("TYPE", name).replace("NAME", f"{match[1]}{match[2]}"))
+    vectors = (each for each in helpers if isinstance(each, VectorType))
+    for vector in sorted(vectors, key=lambda each: each.name):
+        parts.append(_vector_type(vector))
+        if WholeVector(vector) in helpers:
+            short = f"{vector.element}{vector.lanes}"
+            parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", short))
     parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
@@ -81,7 +119,7 @@ def prologue(helpers: AbstractSet[str]) -> str:
     return "".join(parts)
 
 
-def _directives(helpers: AbstractSet[str]) -> str:
+def _directives(helpers: AbstractSet[Helper]) -> str:
     """The macros among ``helpers`` that loops have directives from."""
     used = [macro for macro in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if macro in helpers]
     if not used:
@@ -102,20 +140,11 @@ def _combination(name: str, text: str) -> str:
     )
 
 
-def vector_at(element: str, lanes: int, place: str) -> str:
-    """The vector of ``lanes`` values of type ``element`` that begins at ``place``, as C."""
-    return f"{_vector_macro(element, lanes)}({place})"
-
-
-def _vector_macro(element: str, lanes: int) -> str:
-    return f"POLYBUILD_{element[0].upper()}{lanes}"
-
-
-def _vector_type(name: str, element: str, lanes: int) -> str:
+def _vector_type(vector: VectorType) -> str:
     """A vector that may lie anywhere its elements may, and the macro for that which starts at an element."""
-    size, macro = _SIZES[element], _vector_macro(element, lanes)
-    attributes = f"vector_size({lanes * size}), aligned({size}), may_alias"
+    size = _SIZES[vector.element]
+    attributes = f"vector_size({vector.lanes * size}), aligned({size}), may_alias"
     return (
-        f"#ifndef {macro}\n#define {vector_at(element, lanes, 'x')} (*({name} *)&(x))\n"
-        f"typedef {element} {name} __attribute__(({attributes}));\n#endif\n"
+        f"#ifndef {vector.macro}\n#define {vector.at('x')} (*({vector.name} *)&(x))\n"
+        f"typedef {vector.element} {vector.name} __attribute__(({attributes}));\n#endif\n"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -24,8 +23,10 @@ from polybuild.codegen.c.inspectors import (
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declarations
 from polybuild.codegen.c.loops import Line, LoopPrinter, register
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.file.boundary import BoundaryPrinter
+from polybuild.codegen.file.prologue import Helper
 from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
@@ -92,7 +93,7 @@ class RegionText:
     declarations: tuple[str, ...]
     conditions: tuple[Condition, ...]
     loops: tuple[str, ...]
-    helpers: frozenset[str]
+    helpers: frozenset[Helper]
     outline: tuple[Line, ...] = ()
     device: DeviceText | None = None
     verification: Verification | None = None
@@ -113,47 +114,47 @@ def write_region(
     Raises IllegalSchedule where isl's AST is not what the schedule says, and Unsupported for
     what a device's language cannot express.
     """
-    helpers: set[str] = set()
+    in_use = NamesInUse()
     inspectors = inspectors_of(checks.overlaps)
     names = name_region(scop, region, plan.buffers, plan.accumulators, inspectors)
-    conditions = ConditionPrinter(scop, names.parameters, helpers, names.extrema)
+    conditions = ConditionPrinter(scop, names.parameters, in_use, names.extrema)
     ast = build_ast(scop, plan.schedule, names.buffers, plan.registers, plan.accumulators)
     names = names.for_accesses(each.accesses for each in ast.instances.values())
     scopes = Scopes({each.buffer.mark: each for each in names.buffers})
     _check(ast, scop, scopes)
 
-    printer = _loop_printer(ast, plan, names, scopes, conditions, helpers=helpers)
-    boundary = BoundaryPrinter(scop, names.parameters, helpers)
+    printer = _loop_printer(ast, plan, names, scopes, conditions, in_use=in_use)
+    boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines(region.begin.file, region.begin.line)
     finals = [line for value in scop.final_values for line in boundary.final_value(value)]
     sizes = "; ".join(" x ".join(map(str, each)) for each in dict.fromkeys(plan.tile_sizes))
     told = [f"/* tiles of {sizes} iterations */"] if sizes else []
     lines = (*told, *local_declarations(scop, names.buffered, printer.declared_inside), *loops, *finals)
     inspecting = InspectorText(
-        scop, names.parameters, names.taken, helpers, conditions.sizes, names.extrema, region.begin.file
+        scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema, region.begin.file
     )
     threads = any(each.parallel for each in plan.directives.values())
     first, stages = _stages(checks, conditions, inspecting, parallel=threads)
     kernels = None
     if device is not None:
-        host = HostNames(names.parameters, names.taken, helpers)
+        host = HostNames(names.parameters, names.taken, in_use)
         kernels = write_device(scop, region, device, host, conditions).followed_by(finals)
     checked = None
     if checks.verified is not None and names.used.isdisjoint({CHECK, RUNS}):
         on_device = {each.array.name for each in device.plan.buffers} if device else set()
-        checked, needed = verification(
+        checked = verification(
             scop,
             checks.verified,
             names.parameters,
             conditions.sizes,
-            names.buffered | on_device,
+            in_use=in_use,
+            dead=names.buffered | on_device,
             accumulators=plan.accumulators,
         )
-        helpers |= needed
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
-    declared = _declarations(text, boundary, names, kind=kind)
-    return replace(text, declarations=tuple(declared), helpers=frozenset(helpers))
+    declared = boundary.declarations(kind=kind)
+    return replace(text, declarations=tuple(declared), helpers=frozenset(in_use.helpers))
 
 
 def _loop_printer(
@@ -163,7 +164,7 @@ def _loop_printer(
     scopes: Scopes,
     conditions: ConditionPrinter,
     *,
-    helpers: set[str],
+    in_use: NamesInUse,
 ) -> LoopPrinter:
     """What prints the loops of ``ast``, for all but devices."""
     directives = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
@@ -171,8 +172,8 @@ def _loop_printer(
         ast,
         names.parameters,
         names.taken,
-        DirectivePrinter(directives, helpers, conditions.enough_work, names.accumulators),
-        helpers,
+        DirectivePrinter(directives, in_use, conditions.enough_work, names.accumulators),
+        in_use,
         scopes=scopes,
         sizes=conditions.sizes,
         variables=names.accumulators,
@@ -200,23 +201,6 @@ def _stages(
         for inspectors, overlaps in steps
     ]
     return first, tuple(stages)
-
-
-def _declarations(text: RegionText, boundary: BoundaryPrinter, names: RegionNames, *, kind: str) -> list[str]:
-    """The declarations, of type ``kind``, of the parameters that ``text`` mentions."""
-    everything = [
-        *(each.text for each in text.all_conditions),
-        *(line for stage in text.stages for line in (*stage.declarations, *stage.lines)),
-        *text.loops,
-        *(text.device.text if text.device else ()),
-        *((*text.verification.walk, text.verification.line) if text.verification else ()),
-    ]
-    code = set(re.findall(r"\w+", " ".join(line for line in everything if "POLYBUILD_OMP(" not in line)))
-    used = set(re.findall(r"\w+", " ".join(everything)))
-    declared = boundary.declarations(used, kind=kind)
-    # a compiler without OpenMP sees no use of what only directives mention
-    unseen = [each for each in names.parameters.values() if each in used - code]
-    return [*declared, *(f"(void)sizeof {each};" for each in unseen)]
 
 
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:

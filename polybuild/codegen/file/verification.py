@@ -18,10 +18,11 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import build_ast
-from polybuild.codegen.c.bodies import c_text
+from polybuild.codegen.c.bodies import Sizes, c_text
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.names import PREFIX, quoted
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
@@ -70,12 +71,13 @@ def verification(
     scop: Scop,
     dependences: Dependences,
     names: Mapping[str, str],
-    sizes: Mapping[str, tuple[str, ...]],
-    dead: Collection[str] = (),
+    sizes: Mapping[str, Sizes],
     *,
+    in_use: NamesInUse,
+    dead: Collection[str] = (),
     accumulators: Sequence[Accumulator] = (),
-) -> tuple[Verification | None, frozenset[str]]:
-    """The check of a region, and the helpers of the prologue it needs.
+) -> Verification | None:
+    """The check of a region; ``in_use`` records what it mentions.
 
     None if which elements are written depends on data, so that they cannot be found again.
     ``names`` gives the C text of each parameter, ``sizes`` the inner extents of views, ``dead`` the
@@ -86,25 +88,24 @@ def verification(
     elements = {each.name: _written(scop, each) for each in written}
     written = [each for each in written if not elements[each.name].is_empty()]
     if not all(_is_bounded(elements[each.name]) for each in written):
-        return None, frozenset()
-    helpers: set[str] = set()
+        return None
     written.sort(key=lambda each: not each.is_scalar)  # variables first: see the header
     targets = [_WrittenArray(number, array, elements[array.name]) for number, array in enumerate(written)]
     finals = [
         _final(len(targets) + number, c_text(value.expression), value.type)
         for number, value in enumerate(scop.final_values)
     ]
-    walk = _walk(scop, targets, names, sizes, helpers)
+    walk = _walk(scop, targets, names, sizes, in_use)
     # parameters, and the subscripts of the element that the check is about
     dimensions = range(max((len(each.extents) for each in written), default=0))
     texts = {f"{PREFIX}e{dim}": f"polybuild_verify_index({CHECK}, {dim})" for dim in dimensions} | dict(names)
-    printer = ExpressionPrinter(lambda name: texts.get(name, name), helpers)
     line = str(scop.location.line)
     for target in reversed(targets):
         line = (
-            f"polybuild_verify_object({CHECK}) == {target.number} ? {_line(scop, target, printer)} : {line}"
+            f"polybuild_verify_object({CHECK}) == {target.number} ?"
+            f" {_line(scop, target, texts, in_use)} : {line}"
         )
-    return Verification((*finals, *walk), line, _tolerance(accumulators)), frozenset(helpers)
+    return Verification((*finals, *walk), line, _tolerance(accumulators))
 
 
 def _tolerance(accumulators: Sequence[Accumulator]) -> str:
@@ -154,8 +155,8 @@ def _walk(
     scop: Scop,
     targets: list[_WrittenArray],
     names: Mapping[str, str],
-    sizes: Mapping[str, tuple[str, ...]],
-    helpers: set[str],
+    sizes: Mapping[str, Sizes],
+    in_use: NamesInUse,
 ) -> list[str]:
     """Loops over the written elements, one nest after the other."""
     statements = tuple(_statement(scop, target) for target in targets)
@@ -169,9 +170,9 @@ def _walk(
             partial = isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(isl.Map.from_multi_aff(order)))
             schedule = schedule.insert_partial_schedule(partial)
         taken = frozenset({CHECK, *names.values()})
-        directives = DirectivePrinter({}, helpers)
+        directives = DirectivePrinter({}, in_use)
         ast = build_ast(model, schedule)
-        printed = LoopPrinter(ast, names, taken, directives, helpers, sizes=sizes).lines("")
+        printed = LoopPrinter(ast, names, taken, directives, in_use, sizes=sizes).lines("")
         lines += printed
     return lines
 
@@ -227,8 +228,11 @@ def _kind(kind: Type) -> str:
 # Which line wrote an element last
 
 
-def _line(scop: Scop, target: _WrittenArray, printer: ExpressionPrinter) -> str:
-    """A C expression of the line of the last write of the element that the check is about."""
+def _line(scop: Scop, target: _WrittenArray, texts: Mapping[str, str], in_use: NamesInUse) -> str:
+    """A C expression of the line of the last write of the element that the check is about.
+
+    ``texts`` has what stands for the parameters and the subscripts of the element.
+    """
     found = _last_writers(scop, target)
     lines = [each.location.line for each, _ in found]
     text = str(lines[-1]) if lines else str(scop.location.line)
@@ -240,8 +244,11 @@ def _line(scop: Scop, target: _WrittenArray, printer: ExpressionPrinter) -> str:
         for dim in range(count):
             moved = moved.set_dim_name(isl.dim_type.param, before + dim, f"{PREFIX}e{dim}")
         wider = build if not count else isl.AstBuild.from_context(isl.Set.universe(moved.get_space()))
+        mentioned = NamesInUse()
+        printer = ExpressionPrinter(lambda name: texts.get(name, name), mentioned)
         condition = printer.text(wider.expr_from_set(moved.coalesce()), TERNARY + 1)
         if len(condition) < _LONGEST_CONDITION:
+            in_use.include(mentioned)
             text = f"{condition} ? {statement.location.line} : {text}"
     return f"({text})"
 

@@ -14,14 +14,8 @@ EXCEPTIONS = {
     "codegen.file.splice.splice": "keeps the user's line ends and byte-order mark",
     "codegen.file.splice._indented": "lines of the preprocessor are not indented",
     "codegen.device.host.write_device": "lines of the preprocessor are not indented",
-    "codegen.device.kernels.KernelPrinter._parted": "moves lines out by one step",
     "codegen.device.kernels.KernelPrinter.kernel": "names a variable for people after a parameter's name",
     "codegen.device.bodies.KernelBodyPrinter.visit_FuncCall": "asks the user's code which functions it calls",
-    "codegen.device.statements._operand": "parentheses around an operand, and nothing else",
-    "codegen.c.bodies._flat_subscript": "parentheses around an operand, and nothing else",
-    "codegen.file.prologue.prologue": "names of helpers, of which it defines those that are asked for",
-    "codegen.file.region._declarations": "declares the parameters that the text mentions, and no others",
-    "codegen.file.boundary.BoundaryPrinter.declarations": "as codegen.file.region._declarations",
 }
 """Modules and functions that ask texts something, each with the reason."""
 

@@ -7,6 +7,7 @@ from pycparser import c_ast, c_parser
 
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, c_text, element
+from polybuild.codegen.c.expressions import ADDITIVE, ATOM, TERNARY, ZERO, Operand
 
 
 def parsed(statement):
@@ -86,23 +87,53 @@ def array(model):
     return find
 
 
+OUTER, INNER, LAST = (Operand(name, ATOM) for name in "ijk")
+NEXT = Operand("i + 1", ADDITIVE)
+CHOICE = Operand("n > 0 ? i : j", TERNARY)
+
+
 def test_elements(array):
     plain = array("for (int i = 0; i < n; i++) A[i][0] = 1;", "int n, double A[restrict n][n]")
-    assert element(plain, ["i", "0"]) == "A[i][0]"
+    assert element(plain, [OUTER, ZERO]) == "A[i][0]"
     member = array("for (int i = 0; i < n; i++) p[i].x = 1;", "int n, struct p *p", "struct p { double x; };")
-    assert element(member, ["i + 1"]) == "p[i + 1].x"
+    assert element(member, [NEXT]) == "p[i + 1].x"
 
 
 def test_elements_of_a_view(array):
     view = array(
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] = 1;", "int n, int m, double *a"
     )
+    sizes = [lambda: "m"]
     assert view.flat == 2
-    assert element(view, ["i", "j"], ["m"]) == "a[i * m + j]"
-    assert element(view, ["i + 1", "j"], ["m"]) == "a[(i + 1) * m + j]"
-    assert element(view, ["0", "j"], ["m"]) == "a[j]"
-    assert element(view, ["i", "0"], ["m"]) == "a[i * m]"
-    assert element(view, ["0", "0"], ["m"]) == "a[0]"
+    assert element(view, [OUTER, INNER], sizes) == "a[i * m + j]"
+    assert element(view, [NEXT, NEXT], sizes) == "a[(i + 1) * m + i + 1]"
+    assert element(view, [OUTER, CHOICE], sizes) == "a[i * m + (n > 0 ? i : j)]"
+    assert element(view, [OUTER, ZERO], sizes) == "a[i * m]"
+
+
+def test_a_size_is_printed_only_where_it_is_written(array):
+    view = array(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] = 1;", "int n, int m, double *a"
+    )
+    printed_sizes = []
+    sizes = [lambda: printed_sizes.append("m") or "m"]
+    assert element(view, [ZERO, INNER], sizes) == "a[j]"
+    assert element(view, [ZERO, ZERO], sizes) == "a[0]"
+    assert not printed_sizes
+    assert element(view, [OUTER, INNER], sizes) == "a[i * m + j]"
+    assert printed_sizes == ["m"]
+
+
+def test_elements_of_a_view_of_three_dimensions(array):
+    view = array(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
+        " a[(i * m + j) * p + k] = 1;",
+        "int n, int m, int p, double *a",
+    )
+    sizes = [lambda: "m", lambda: "p"]
+    assert element(view, [OUTER, INNER, LAST], sizes) == "a[(i * m + j) * p + k]"
+    assert element(view, [OUTER, ZERO, LAST], sizes) == "a[i * m * p + k]"
+    assert element(view, [ZERO, NEXT, ZERO], sizes) == "a[(i + 1) * p]"
 
 
 def test_a_tree_as_it_stands():

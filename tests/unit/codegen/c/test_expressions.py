@@ -6,11 +6,12 @@ import islpy as isl
 import pytest
 
 from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, UNARY, ExpressionPrinter
+from polybuild.codegen.c.names_in_use import NamesInUse
 
 
 def printed(expression, binding=0):
-    helpers: set[str] = set()
-    return ExpressionPrinter(lambda name: name, helpers).text(expression, binding), helpers
+    in_use = NamesInUse()
+    return ExpressionPrinter(lambda name: name, in_use).text(expression, binding), in_use.helpers
 
 
 def value(text):
@@ -94,7 +95,7 @@ def test_helpers_are_called_and_remembered():
 
 
 def test_names_are_replaced():
-    printer = ExpressionPrinter({"n": "pb_n", "m": "(s->m)", "k": "k"}.__getitem__, set())
+    printer = ExpressionPrinter({"n": "pb_n", "m": "(s->m)", "k": "k"}.__getitem__, NamesInUse())
     assert printer.text(N.mul(M)) == "pb_n * (s->m)"
 
 
