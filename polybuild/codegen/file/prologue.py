@@ -110,8 +110,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     for vector in sorted(vectors, key=lambda each: each.name):
         parts.append(_vector_type(vector))
         if WholeVector(vector) in helpers:
-            short = f"{vector.element}{vector.lanes}"
-            parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", short))
+            suffix = f"{vector.element}{vector.lanes}"
+            parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", suffix))
     parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compiling import STRICT, messages, output, write
 
-from polybuild.codegen.file.prologue import prologue
+from polybuild.codegen.file.prologue import VectorType, WholeVector, prologue
 
 ALL = frozenset({"polybuild_min", "polybuild_max", "polybuild_floordiv", "POLYBUILD_OMP", "POLYBUILD_SIMD"})
 
@@ -14,6 +14,13 @@ def test_only_what_is_needed():
     assert prologue(frozenset()) == ""
     assert "polybuild_max" not in prologue(frozenset({"polybuild_min"}))
     assert prologue(ALL) == prologue(frozenset(sorted(ALL, reverse=True)))
+
+
+def test_vectors_come_with_what_keeps_them_whole():
+    vector = VectorType("double", 8)
+    assert "typedef double polybuild_double8 " in prologue({vector})
+    assert "polybuild_whole_double8" not in prologue({vector})
+    assert WholeVector(vector).name in prologue({vector, WholeVector(vector)})
 
 
 def test_values(tmp_path):
