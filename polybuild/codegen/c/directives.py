@@ -26,7 +26,7 @@ class DirectivePrinter:
         variables: Mapping[Mark, str] | None = None,
     ) -> None:
         self._directives = directives
-        self._in_use = in_use
+        self.in_use = in_use
         self._condition = condition
         self._variables = variables or {}
 
@@ -37,12 +37,12 @@ class DirectivePrinter:
     def line(self, directive: LoopDirective, active: Collection[Mark]) -> str:
         """``directive`` as C; of its accumulators, those of the marks ``active`` get a clause."""
         if directive.independent and not directive.parallel:
-            self._in_use.helpers.add("POLYBUILD_SIMD")
+            self.in_use.helpers.add("POLYBUILD_SIMD")
             return "POLYBUILD_SIMD"
         # a thread's loop may select by OpenMP alone, a vector's only where the compiler can
         selects = not directive.parallel and any(each.selects for each in directive.accumulators)
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
-        self._in_use.helpers.update({macro, "POLYBUILD_OMP"})
+        self.in_use.helpers.update({macro, "POLYBUILD_OMP"})
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
         return f"{macro}({' '.join([*words, *self._clauses(directive, active)])})"
 
@@ -66,5 +66,5 @@ class DirectivePrinter:
         own = combination(accumulator)
         if own is None:
             return accumulator.operator
-        self._in_use.helpers.add(own)
+        self.in_use.helpers.add(own)
         return own

@@ -21,6 +21,7 @@ from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.poly.marks import Mark, MarkKind, insert_mark
@@ -93,10 +94,8 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
     ast = build_ast(own, schedule)
     printer = LoopPrinter(
         ast,
-        text.names,
-        taken,
+        NamesInScope(text.names, taken),
         DirectivePrinter(directives, text.in_use),
-        text.in_use,
         sizes=text.sizes,
     )
     return printer.lines(text.file, text.scop.location.line)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import groupby
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polybuild.c.syntax_tree import always_evaluates
-from polybuild.c.types import FloatingType, IntegerType
-from polybuild.codegen.c.accumulators import AccumulatorScope, AccumulatorScopes, ActiveAccumulators
+from polybuild.c.types import IntegerType
+from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
+from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
-from polybuild.codegen.c.expressions import AND, ATOM, TERNARY, ExpressionPrinter, is_atom
+from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
-from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, loop, opening
-from polybuild.codegen.c.lazy_texts import LazyTexts
+from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, opening
 from polybuild.codegen.c.locals import LocalVariables
+from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, IF, is_loop, kind_of, parts, statements_in_a_row, users_below
+from polybuild.codegen.c.nodes import FOR, IF, kind_of, parts, statements_in_a_row, users_below
+from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.vectors import Lanes, Move, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import OrderedAccess, replaced_elements
@@ -35,63 +35,22 @@ from polybuild.targets.model import LoopDirective
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance, PrintedAst
     from polybuild.codegen.c.vectors import Packing
-    from polybuild.scop.model import Array
     from polybuild.targets.model import RegisterTile
 
 _INDENT = "  "
-_NO_ACCUMULATORS = AccumulatorScopes(())
 _NO_SCOPES = Scopes({})
-_Op = isl.ast_expr_op_type
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A loop or a statement of the generated code, with ``depth`` loops around it.
-
-    A loop runs through schedule dimension ``dimension`` with ``counter``; ``mark`` is the
-    one whose directive stands before it, if there is one. ``statement`` is empty for a loop.
-    """
-
-    depth: int
-    counter: str = ""
-    dimension: int = -1
-    mark: Mark | None = None
-    statement: str = ""
-
-
-class Outline:
-    """The loops and statements written so far, and how deep the code at hand is."""
-
-    def __init__(self) -> None:
-        self.lines: list[Line] = []
-        self._depth = 0
-
-    def enter(self, counter: str, identifier: str, mark: Mark | None) -> None:
-        """Begin the loop of ``counter``, which isl calls ``identifier``: "c" and a schedule dimension."""
-        self.lines.append(Line(self._depth, counter, int(identifier[1:]), mark))
-        self._depth += 1
-
-    def leave(self) -> None:
-        """End the innermost loop."""
-        self._depth -= 1
-
-    def statement(self, name: str, *, once: bool = False) -> None:
-        """A statement; with ``once`` it counts once where it stands several times in a row."""
-        line = Line(self._depth, statement=name)
-        if not once or self.lines[-1:] != [line]:
-            self.lines.append(line)
 
 
 class LoopPrinter:
     """Prints the AST of one region.
 
-    ``names`` gives the C text of each parameter, ``taken`` the identifiers that
+    ``names`` gives the C text of each parameter, and the identifiers that
     generated counters must not hide, ``directives`` what is told of the
     loops under the marks of the schedule tree, ``scopes`` the buffers that loops' bodies
     declare, ``accumulators`` the variables that loops accumulate in, ``sizes``
-    the inner extents of each array that is a view. ``in_use`` records what
-    the text mentions. For a compiler that is ``unoptimised`` counters ask for registers,
-    and bounds are computed before a loop.
+    the inner extents of each array that is a view. The ``in_use`` of the directives records what the
+    text mentions. For a compiler that is ``unoptimised`` counters ask for registers, and bounds are
+    computed before a loop.
     """
 
     counter_type = COUNTER_TYPE
@@ -99,26 +58,26 @@ class LoopPrinter:
     def __init__(
         self,
         ast: PrintedAst,
-        names: Mapping[str, str],
-        taken: frozenset[str],
+        names: NamesInScope,
         directives: DirectivePrinter,
-        in_use: NamesInUse,
         *,
         sizes: Mapping[str, Sizes],
         scopes: Scopes = _NO_SCOPES,
-        variables: Mapping[Mark, str] = MappingProxyType({}),
-        places: AccumulatorScopes = _NO_ACCUMULATORS,
+        accumulators: ActiveAccumulators | None = None,
         unoptimised: bool = False,
     ) -> None:
         self._unoptimised = unoptimised
         self._ast = ast
-        self._names = NamesInScope(names, taken)
+        self._names = names
         self._directives = directives
-        self._in_use = in_use
-        self._accumulators = ActiveAccumulators(variables, places)
+        self._accumulators = accumulators or ActiveAccumulators({}, AccumulatorScopes(()))
         self._buffers = BuffersInScope(scopes)
-        self._instances = InstancePrinter(self._names, in_use, sizes, self._buffers, self._accumulators)
-        self._vectors = VectorPrinter(self._expression(), self._names, sizes, in_use, COUNTER_TYPE)
+        in_use = directives.in_use
+        self._instances = InstancePrinter(names, in_use, sizes, self._buffers, self._accumulators)
+        self._blocks = AccumulatorBlockPrinter(
+            ast, names, in_use, self._instances, self._accumulators.variables
+        )
+        self._vectors = VectorPrinter(self._expression(), names, sizes, in_use, COUNTER_TYPE)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._loaded: set[str] = set()  # the nodes of loads that are initialisers
@@ -277,30 +236,15 @@ class LoopPrinter:
         if scope is None:
             return self._node(below, indent, before)
         accumulator, inner = scope.accumulator, indent + _INDENT
-        variable = self._accumulators.variables[accumulator.mark]
-        text = self._instances.element(accumulator.array, self._expression().subscripts(scope.element))
-        value, back = (
-            f"({accumulator.type.name}){text}",
-            f"{text} = ({_type_of(accumulator.array)}){variable};",
-        )
-        if accumulator.type == accumulator.array.element:
-            value, back = text, f"{text} = {variable};"
-        loop = self._loop_of(below, {each.statement.name for each in accumulator.reductions})
-        entered = None
-        if scope.time_stamps is not None and loop is not None:
-            entered = self._is_entered(loop, scope)
-        elif scope.time_stamps is not None:
-            runs = self._expression().text(scope.runs(self._names), TERNARY + 1)
-            value, back = f"{runs} ? {value} : 0", f"if ({runs}) {back}"
+        block, first, last = self._blocks.around(below, scope)
         around, declared = self._accumulators.enter(accumulator), self._names.enter()
         self._buffers.conditional += 1
         lines = self._node(below, inner, before)
         self._buffers.conditional -= 1
         self._names.leave(declared)
         self._accumulators.leave(around)
-        block = opening(f"{indent}{{") if entered is None else condition(f"{indent}if ({entered})")
-        head = f"{inner}{accumulator.type.name} {variable} = {value};"
-        return [block, head, *lines, f"{inner}{back}", closing(indent)]
+        head = opening(f"{indent}{{") if block is None else condition(f"{indent}if ({block})")
+        return [head, f"{inner}{first}", *lines, f"{inner}{last}", closing(indent)]
 
     def _directive(self, directive: LoopDirective | None, indent: str) -> list[str]:
         """The line of ``directive``, with those of its accumulators that something below accumulates in."""
@@ -309,38 +253,6 @@ class LoopPrinter:
             if directive is None
             else [f"{indent}{self._directives.line(directive, self._accumulators.marks)}"]
         )
-
-    def _loop_of(self, node: isl.AstNode, names: set[str]) -> isl.AstNode | None:
-        """The loop that ``node`` is, if each of its iterations runs a statement of ``names``."""
-        while kind_of(node) == isl.ast_node_type.mark:
-            node = node.mark_get_node()
-        return node if is_loop(node) and self._always_runs(node.for_get_body(), names) else None
-
-    def _always_runs(self, node: isl.AstNode, names: set[str]) -> bool:
-        """Whether an instance of the statements called ``names`` runs whenever ``node`` does."""
-        kind = kind_of(node)
-        if kind == isl.ast_node_type.user:
-            return self._ast.everything[node.get_annotation().get_name()].statement.name in names
-        conditional = kind == IF or is_loop(node)
-        return not conditional and any(self._always_runs(each, names) for each in parts(node))
-
-    def _is_entered(self, loop: isl.AstNode, scope: AccumulatorScope) -> str | None:
-        """Whether ``loop``, which accumulates in ``scope``, has an iteration; None if it certainly has."""
-        hint = loop.get_annotation()
-        restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
-        if restored is not None:
-            counted, instance = restored.loop, self._ast.instances[first_instance(loop)]
-            start = partial(self._instances.printer(instance, {}).visit, counted.start)
-            iterator = instance.statement.iterators[counted.position].name
-            first_counter = LazyTexts({iterator: lambda: f"({start()})"})
-            entered = self._instances.printer(instance, first_counter).visit(counted.header.cond)
-            return f"{self._expression().text(scope.runs(self._names), AND)} && ({entered})"
-        first, condition = loop.for_get_init(), loop.for_get_cond()
-        if _holds(first, condition):
-            return None
-        identifier = loop.for_get_iterator().id_get_id().get_name()
-        names = {**self._names, identifier: self._expression().text(first, ATOM)}
-        return ExpressionPrinter(lambda name: names.get(name, name), self._in_use).text(condition)
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
@@ -356,7 +268,7 @@ class LoopPrinter:
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         outer = self._names.get(identifier)
-        head = self._head(node, counter, indent, directive)
+        head = self._heads.head(node, counter, indent, plain=directive is not None)
         self._names[identifier] = counter
         self._outline.enter(counter, identifier, before)
         self._buffers.conditional += 1
@@ -392,46 +304,6 @@ class LoopPrinter:
         ]
         return [*head, *body, closing(indent)]
 
-    def _head(
-        self, node: isl.AstNode, counter: str, indent: str, directive: LoopDirective | None
-    ) -> list[str]:
-        """The head of a loop, after constants for bounds that would make it too long.
-
-        Under a directive the counter is the only variable that may be declared in the head.
-        """
-        expressions, kind = self._expression(), self.counter_type
-        identifier = node.for_get_iterator().id_get_id().get_name()
-        condition = node.for_get_cond()
-        end = condition.op_get_arg(1)
-        start, last = expressions.text(node.for_get_init()), expressions.text(end)
-        outer = self._names.get(identifier)
-        self._names[identifier] = counter
-        test = expressions.text(condition)
-        self._names.restore(identifier, outer)
-        step = expressions.text(node.for_get_inc())
-        advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
-        head = f"{indent}for ({register(kind, wanted=self._unoptimised)} {counter} = "
-        bounded = _Op(condition.op_get_type()) in {_Op.le, _Op.lt} and not is_atom(end)
-        operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
-        if bounded and self._unoptimised and directive is None:
-            name = self._names.declare(f"{counter}_end")
-            return [loop(f"{head}{start}, {name} = {last}; {counter} {operator} {name}; {advance})")]
-        whole = loop(f"{head}{start}; {test}; {advance})")
-        if len(whole) <= WIDTH:
-            return [whole]
-        constant = f"{indent}{register(f'const {kind}', wanted=self._unoptimised)} "
-        constants = []
-        if bounded:
-            name = self._names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
-            constants.append(f"{constant}{name} = {last};")
-            test = f"{counter} {operator} {name}"
-            whole = loop(f"{head}{start}; {test}; {advance})")
-        if len(whole) > WIDTH and not is_atom(node.for_get_init()):
-            name = self._names.declare(f"first_{counter}")
-            constants.insert(0, f"{constant}{name} = {start};")
-            whole = loop(f"{head}{name}; {test}; {advance})")
-        return [*constants, whole]
-
     def _restored(
         self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
     ) -> list[str]:
@@ -458,12 +330,7 @@ class LoopPrinter:
             directive, before = None, None
         head = self._directive(directive, indent)
         kind = counter_type(instance.statement, counted.position) if unsigned else COUNTER_TYPE
-        advance = _advance(variable, counted.step)
-        if counted.stride is not None:
-            advance = f"{variable} {'+' if counted.step > 0 else '-'}= {printer.visit(counted.stride)}"
-        start, test = printer.visit(counted.start), printer.visit(counted.header.cond)
-        text = f"{indent}for ({kind} {variable} = {start}; {test}; {advance})"
-        head.append(loop(text, verbatim=True))
+        head.append(restored_head(counted, f"{indent}for ({kind} {variable}", variable, printer))
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""
@@ -540,6 +407,16 @@ class LoopPrinter:
         names = (each.get_annotation().get_name() for each in users_below(node))
         return [self._ast.vectors[each] for each in names if each in self._ast.vectors]
 
+    @property
+    def _in_use(self) -> NamesInUse:
+        return self._directives.in_use
+
+    @property
+    def _heads(self) -> LoopHeadPrinter:
+        return LoopHeadPrinter(
+            self._expression(), self._names, self.counter_type, unoptimised=self._unoptimised
+        )
+
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use)
 
@@ -551,28 +428,3 @@ def _flat(node: isl.AstNode) -> Iterator[isl.AstNode]:
             yield from _flat(each)
         else:
             yield each
-
-
-def _holds(start: isl.AstExpr, condition: isl.AstExpr) -> bool:
-    """Whether ``condition``, an upper bound of a counter, is certain for its first value ``start``."""
-    end = condition.op_get_arg(1)
-    numbers = all(isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int for each in (start, end))
-    upper = _Op(condition.op_get_type()) == _Op.le
-    return numbers and upper and start.int_get_val().le(end.int_get_val())
-
-
-def _advance(counter: str, step: int) -> str:
-    if abs(step) == 1:
-        return f"{counter}++" if step > 0 else f"{counter}--"
-    return f"{counter} += {step}" if step > 0 else f"{counter} -= {-step}"
-
-
-def _type_of(array: Array) -> str:
-    """The type of the elements of an array that something accumulates in."""
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - reductions are of numbers
-    return array.element.name
-
-
-def register(kind: str, *, wanted: bool) -> str:
-    """The type of a variable, which asks for a register where that is ``wanted``."""
-    return f"register {kind}" if wanted else kind

@@ -18,6 +18,7 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
@@ -186,7 +187,7 @@ class HostPrinter(LoopPrinter):
 
     def __init__(self, ast: KernelAst, names: HostNames, kernels: _Kernels) -> None:
         directives = DirectivePrinter({}, names.in_use)
-        super().__init__(ast, names.parameters, names.taken, directives, names.in_use, sizes={})
+        super().__init__(ast, NamesInScope(names.parameters, names.taken), directives, sizes={})
         self._launches = ast.launches
         self._kernels = kernels
 

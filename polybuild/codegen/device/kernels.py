@@ -12,6 +12,7 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import UNARY
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
@@ -54,8 +55,8 @@ class KernelPrinter(LoopPrinter):
     def __init__(
         self, source: KernelSource, language: KernelLanguage, names: Mapping[str, str], *, counter_type: str
     ) -> None:
-        in_use = NamesInUse()
-        super().__init__(source.ast, names, frozenset(), DirectivePrinter({}, in_use), in_use, sizes={})
+        directives = DirectivePrinter({}, NamesInUse())
+        super().__init__(source.ast, NamesInScope(names, frozenset()), directives, sizes={})
         self.counter_type = counter_type
         self._source = source
         self._language = language

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
+from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
 from polybuild.codegen.c.buffers import Scopes
@@ -22,8 +23,11 @@ from polybuild.codegen.c.inspectors import (
 )
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.locals import local_declarations
-from polybuild.codegen.c.loops import Line, LoopPrinter, register
+from polybuild.codegen.c.loop_heads import register
+from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.c.outline import Line
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.file.boundary import BoundaryPrinter
 from polybuild.codegen.file.prologue import Helper
@@ -170,14 +174,11 @@ def _loop_printer(
     directives = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
     return LoopPrinter(
         ast,
-        names.parameters,
-        names.taken,
+        NamesInScope(names.parameters, names.taken),
         DirectivePrinter(directives, in_use, conditions.enough_work, names.accumulators),
-        in_use,
         scopes=scopes,
         sizes=conditions.sizes,
-        variables=names.accumulators,
-        places=ast.accumulators,
+        accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
         unoptimised=plan.unoptimised,
     )
 

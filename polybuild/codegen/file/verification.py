@@ -22,6 +22,7 @@ from polybuild.codegen.c.bodies import Sizes, c_text
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.loops import LoopPrinter
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.names import PREFIX, quoted
 from polybuild.poly.relations import maps_of
@@ -172,7 +173,7 @@ def _walk(
         taken = frozenset({CHECK, *names.values()})
         directives = DirectivePrinter({}, in_use)
         ast = build_ast(model, schedule)
-        printed = LoopPrinter(ast, names, taken, directives, in_use, sizes=sizes).lines("")
+        printed = LoopPrinter(ast, NamesInScope(names, taken), directives, sizes=sizes).lines("")
         lines += printed
     return lines
 

@@ -8,7 +8,6 @@ from size_limits import too_large
 EXCEPTIONS = {
     "options.Options": "one field for each thing that a user may set: it is the list",
     "report.record.model.RegionReport": "one field for each key of a region in the JSON report",
-    "codegen.c.loops.LoopPrinter.__init__": "the parts of a region, four of them for some regions only",
 }
 """What may be larger, each with the reason."""
 
