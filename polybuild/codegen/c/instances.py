@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
@@ -18,7 +19,7 @@ from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.scop.model import AccessKind
-from polybuild.storage.scalar_replacement import is_same_element
+from polybuild.storage.scalar_replacement import OrderedAccess, is_same_element
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -104,6 +105,17 @@ class InstancePrinter:
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""
         return element(array, subscripts, self._sizes.get(array.name, ()))
+
+    def ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
+        """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
+        body, dynamic = instance.statement.body, instance.statement.dynamic
+        accumulating = self._accumulators.all_nodes()
+        made = {id(access.node): (access.array.name, made) for access, made in instance.accesses}
+        for access in instance.statement.accesses:
+            name, expression = made.get(id(access.node), ("", None))
+            in_place = name == access.array.name and id(access.node) not in accumulating
+            certain = not dynamic and always_evaluates(body, access.node)
+            yield OrderedAccess(access, expression if in_place else None, certain)
 
     def _accessed(
         self, instance: Instance, access: Access, at: isl.AstExpr, always: c_ast.Node | None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
 from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators
@@ -25,17 +24,16 @@ from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, IF, kind_of, parts, statements_in_a_row, users_below
+from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row
 from polybuild.codegen.c.outline import Line, Outline
-from polybuild.codegen.c.vectors import Lanes, Move, VectorPrinter
+from polybuild.codegen.c.register_tiles import RegisterTilePrinter
+from polybuild.codegen.c.vectors import Lanes, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.storage.scalar_replacement import OrderedAccess, replaced_elements
+from polybuild.storage.scalar_replacement import replaced_elements
 from polybuild.targets.model import LoopDirective
 
 if TYPE_CHECKING:
-    from polybuild.codegen.c.ast import Instance, PrintedAst
-    from polybuild.codegen.c.vectors import Packing
-    from polybuild.targets.model import RegisterTile
+    from polybuild.codegen.c.ast import PrintedAst
 
 _INDENT = "  "
 _NO_SCOPES = Scopes({})
@@ -77,10 +75,10 @@ class LoopPrinter:
         self._blocks = AccumulatorBlockPrinter(
             ast, names, in_use, self._instances, self._accumulators.variables
         )
-        self._vectors = VectorPrinter(self._expression(), names, sizes, in_use, COUNTER_TYPE)
+        vectors = VectorPrinter(self._expression(), names, sizes, in_use, COUNTER_TYPE)
+        self._tiles = RegisterTilePrinter(ast, vectors, names)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
-        self._loaded: set[str] = set()  # the nodes of loads that are initialisers
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -127,27 +125,13 @@ class LoopPrinter:
     def _several(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Lines of the nodes of a block; what vectors in a row have in common is named before them."""
         lines: list[str] = []
-        for kind, group in groupby(_flat(node), key=self._kind_of_vector):
+        for kind, group in groupby(flat(node), key=self._tiles.kind_of):
             nodes = list(group)
             if kind is not None:
-                vectors = [vector for each in nodes if (vector := self._vector_at(each)) is not None]
-                lines += (f"{indent}{line}" for line in self._vectors.rows(vectors))
+                lines += (f"{indent}{line}" for line in self._tiles.rows(nodes))
             for each in nodes:
                 lines += self._node(each, indent, before)
         return lines
-
-    def _kind_of_vector(self, node: isl.AstNode) -> tuple[type, Mark] | None:
-        """What a statement of a register tile does, None for everything else."""
-        vector = self._vector_at(node)
-        return (type(vector), vector.tile.mark) if isinstance(vector, Lanes | Move) else None
-
-    def _vector_at(self, node: isl.AstNode) -> Lanes | Move | Packing | None:
-        """What of a register tile ``node`` is."""
-        if kind_of(node) == isl.ast_node_type.mark and Mark.of_id(node.mark_get_id()).kind is MarkKind.LANES:
-            node = node.mark_get_node().for_get_body()
-        if kind_of(node) != isl.ast_node_type.user:
-            return None
-        return self._ast.vectors.get(node.get_annotation().get_name())
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         mark, below = Mark.of_id(node.mark_get_id()), node.mark_get_node()
@@ -168,36 +152,13 @@ class LoopPrinter:
 
     def _scope(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str]:
         """What uses the buffer, or the variables of the register tile, of ``mark``, and their declaration."""
-        below, tiles = node.mark_get_node(), self._ast.tiles
-        if not any(tiles.uses(each, mark) for each in self._vectors_below(below)):
+        below = node.mark_get_node()
+        if not self._tiles.uses(below, mark):
             return self._node(below, indent, None)  # isl kept this copy of the code for what is left
-        if mark in tiles.buffers:
-            packed = tiles.buffers[mark]
-            arrays = [access.array for access, _ in packed.elements if access.array.extents]
-            names = "_".join(dict.fromkeys(array.name for array in arrays))
-            self._names[mark.name] = self._names.declare(f"packed_{names}")
-            lines = [f"{indent}{line}" for line in self._vectors.buffer(packed)]
-        else:
-            self._names[mark.name] = self._names.declare_stem("acc")
-            loads = self._first_loads(tiles.registers[mark], below)
-            self._loaded.update(loads)
-            lines = self._vectors.variables(tiles.registers[mark], list(loads.values()), indent)
+        lines = self._tiles.declarations(below, mark, indent)
         lines += self._node(below, indent, None)
         del self._names[mark.name]
         return lines
-
-    def _first_loads(self, tile: RegisterTile, node: isl.AstNode) -> dict[str, Move]:
-        """The loads of all variables of ``tile``, by their nodes' names, if ``node`` begins with them."""
-        loads: dict[str, Move] = {}
-        for each in _flat(node):
-            vector = self._vector_at(each)
-            if not isinstance(vector, Move) or vector.store or vector.tile is not tile:
-                break
-            (user,) = users_below(each)
-            loads[user.get_annotation().get_name()] = vector
-        rows, vectors = (each.size for each in tile.block)
-        blocks = {each.block for each in loads.values()}
-        return loads if len(blocks) == len(loads) == rows * vectors else {}
 
     def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """Statements in a row, in a block with variables for elements that they access again and again."""
@@ -205,7 +166,7 @@ class LoopPrinter:
         instances = [self._ast.instances[name] for name in names if name in self._ast.instances]
         inner, before_block = indent + _INDENT, self._names.enter()
         declared, stored = [], []
-        for each in replaced_elements([each for one in instances for each in self._ordered(one)]):
+        for each in replaced_elements([each for one in instances for each in self._instances.ordered(one)]):
             text = self._instances.element(each.array, self._expression().subscripts(each.element))
             variable = self._names.declare(f"{each.array.name}_value")
             self._instances.replaced.append((each.element, variable))
@@ -218,17 +179,6 @@ class LoopPrinter:
         self._instances.replaced.clear()
         self._names.leave(before_block)
         return [opening(f"{indent}{{"), *declared, *lines, *stored, closing(indent)]
-
-    def _ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
-        """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
-        body, dynamic = instance.statement.body, instance.statement.dynamic
-        accumulating = self._accumulators.all_nodes()
-        made = {id(access.node): (access.array.name, made) for access, made in instance.accesses}
-        for access in instance.statement.accesses:
-            name, expression = made.get(id(access.node), ("", None))
-            in_place = name == access.array.name and id(access.node) not in accumulating
-            certain = not dynamic and always_evaluates(body, access.node)
-            yield OrderedAccess(access, expression if in_place else None, certain)
 
     def _accumulate(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """A block around what accumulates in a variable."""
@@ -381,10 +331,10 @@ class LoopPrinter:
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()
         vector = self._ast.vectors.get(name)
-        if name in self._loaded:
-            return []
+        if isinstance(vector, Lanes):
+            self._outline.statement(vector.tile.update.name, once=True)
         if vector is not None:
-            return [self._vector(vector, indent)]
+            return self._tiles.lines(name, indent)
         instance = self._ast.instances[name]
         self._outline.statement(instance.statement.name)
         source = instance.statement.location.line
@@ -394,18 +344,6 @@ class LoopPrinter:
         if sum(len(line.strip()) + 1 for line in lines) <= WIDTH - len(indent):
             lines = [" ".join(line.strip() for line in lines)]
         return [CodeLine(f"{indent}{line}", source) for line in lines]
-
-    def _vector(self, vector: Lanes | Move | Packing, indent: str) -> str:
-        text = f"{indent}{self._vectors.text(vector)}"
-        if not isinstance(vector, Lanes):
-            row = vector.block[0] if isinstance(vector, Move) else None
-            return CodeLine(text, row=row, role=Role.STATEMENT)
-        self._outline.statement(vector.tile.update.name, once=True)
-        return CodeLine(text, vector.tile.update.location.line, row=vector.block[0], role=Role.STATEMENT)
-
-    def _vectors_below(self, node: isl.AstNode) -> list[Lanes | Move | Packing]:
-        names = (each.get_annotation().get_name() for each in users_below(node))
-        return [self._ast.vectors[each] for each in names if each in self._ast.vectors]
 
     @property
     def _in_use(self) -> NamesInUse:
@@ -419,12 +357,3 @@ class LoopPrinter:
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use)
-
-
-def _flat(node: isl.AstNode) -> Iterator[isl.AstNode]:
-    """The nodes of a block, those of blocks in it among them."""
-    for each in parts(node):
-        if kind_of(each) == isl.ast_node_type.block:
-            yield from _flat(each)
-        else:
-            yield each

@@ -59,3 +59,12 @@ def statements_in_a_row(node: isl.AstNode) -> list[isl.AstNode]:
         return []
     found = [statements_in_a_row(each) for each in parts(node)]
     return [each for part in found for each in part] if all(found) else []
+
+
+def flat(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The nodes of a block, those of blocks in it among them."""
+    for each in parts(node):
+        if kind_of(each) == isl.ast_node_type.block:
+            yield from flat(each)
+        else:
+            yield each
