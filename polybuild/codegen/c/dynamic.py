@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.codegen.c.expressions import ADDITIVE, AND, ExpressionPrinter
+from polybuild.codegen.c.expressions import ADDITIVE, AND, ExpressionPrinter, is_number
 from polybuild.codegen.c.nodes import users_below
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import DynamicLoop, Statement
@@ -96,7 +96,7 @@ def within(node: isl.AstNode, counter: str, expressions: ExpressionPrinter) -> s
     """Whether ``counter`` has a value that the loop ``node`` of the AST gives it, as C."""
     start = expressions.text(node.for_get_init(), ADDITIVE + 1)
     terms = [f"{counter} >= {start}", expressions.text(node.for_get_cond(), AND)]
-    step = expressions.text(node.for_get_inc())
-    if step != "1":
+    if not is_number(node.for_get_inc(), 1):
+        step = expressions.text(node.for_get_inc())
         terms.append(f"({counter} - {start}) % {step} == 0")
     return " && ".join(terms)

@@ -84,7 +84,7 @@ class ExpressionPrinter:
 
     def operand(self, expression: isl.AstExpr) -> Operand:
         """``expression`` as part of another one."""
-        return Operand(*self._print(expression), is_zero=_is_zero(expression))
+        return Operand(*self._print(expression), is_zero=is_number(expression, 0))
 
     def subscripts(self, access: isl.AstExpr) -> list[Operand]:
         """The subscripts of an access expression, outermost first; none for a scalar."""
@@ -153,9 +153,10 @@ def _is_negated(expression: isl.AstExpr) -> bool:
     return isl.ast_expr_type(factor.get_type()) == isl.ast_expr_type.int and factor.int_get_val().is_neg()
 
 
-def _is_zero(expression: isl.AstExpr) -> bool:
-    number = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
-    return number and bool(expression.int_get_val().is_zero())
+def is_number(expression: isl.AstExpr, number: int) -> bool:
+    """Whether ``expression`` is the literal ``number``."""
+    literal = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
+    return literal and bool(expression.int_get_val() == isl.Val(number))
 
 
 def is_atom(expression: isl.AstExpr) -> bool:

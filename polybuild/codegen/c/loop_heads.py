@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.codegen.c.bodies import BodyPrinter
-from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
+from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom, is_number
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.scop.model import DynamicLoop
@@ -42,7 +42,7 @@ class LoopHeadPrinter:
         test = expressions.text(condition)
         self._names.restore(identifier, outer)
         step = expressions.text(node.for_get_inc())
-        advance = f"{counter}++" if step == "1" else f"{counter} += {step}"
+        advance = f"{counter}++" if is_number(node.for_get_inc(), 1) else f"{counter} += {step}"
         head = f"{indent}for ({register(kind, wanted=self._unoptimised)} {counter} = "
         bounded = _Op(condition.op_get_type()) in {_Op.le, _Op.lt} and not is_atom(end)
         operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"

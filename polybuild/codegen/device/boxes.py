@@ -45,8 +45,8 @@ class BoxPrinter:
         return [
             f"const polybuild_box {box} = {{",
             f"{_INDENT}.low = {low}, .width = (size_t)({width}),",
-            f"{_INDENT}.rows = (size_t)({rows}), .row_pitch = (size_t)({row_pitch}),",
-            f"{_INDENT}.planes = (size_t)({planes}), .plane_pitch = (size_t)({plane_pitch}),",
+            f"{_INDENT}.rows = (size_t)({rows or 1}), .row_pitch = (size_t)({row_pitch}),",
+            f"{_INDENT}.planes = (size_t)({planes or 1}), .plane_pitch = (size_t)({plane_pitch}),",
             "};",
             f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, &{base}, &{box},",
             f"{_INDENT * 2}{unit_of(array)}, {_MODES[transfer.goes_in, transfer.comes_out]});",
@@ -61,7 +61,7 @@ class BoxPrinter:
             copies = int(each.goes_in) + int(each.comes_out)
             if copies:
                 width, rows, _, planes, _ = self._shape(each)
-                terms.append(" * ".join([f"{copies}.0", *(x for x in (width, rows, planes) if x != "1")]))
+                terms.append(" * ".join([f"{copies}.0", *filter(None, (width, rows, planes))]))
         return f"\n{_INDENT * 3}+ ".join(terms) or "0.0"
 
     def _guard(self, transfer: Transfer) -> str:
@@ -72,7 +72,10 @@ class BoxPrinter:
         return f"({self._printer.text(condition)})"
 
     def _shape(self, transfer: Transfer) -> tuple[str, str, str, str, str]:
-        """The width of a run, the rows and their pitch, the planes and theirs, all lengths in bytes."""
+        """The width of a run, the rows and their pitch, the planes and theirs, all lengths in bytes.
+
+        The number of rows, or of planes, is empty where there is one.
+        """
         array = transfer.array
         unit = unit_of(array)
         if len(transfer.lowest) > 3 and not any(array.suffixes):
@@ -80,7 +83,7 @@ class BoxPrinter:
                 self._element(array, [self._operand(each) for each in corner])
                 for corner in (transfer.highest, transfer.lowest)
             )
-            return f"((const char *)(&{last} + 1) - (const char *)&{first})", "1", "0", "1", "0"
+            return f"((const char *)(&{last} + 1) - (const char *)&{first})", "", "0", "", "0"
         counts = [
             f"({self._text(high.sub(low).add_constant_val(isl.Val(1)).coalesce())})"
             for low, high in zip(transfer.lowest, transfer.highest, strict=True)
@@ -93,7 +96,7 @@ class BoxPrinter:
             if each is not None
         ]
         width = " * ".join([*counts[-1:], unit])
-        rows, planes = ([*counts[-2::-1], "1", "1"])[:2]
+        rows, planes = ([*counts[-2::-1], "", ""])[:2]
         pitch = " * ".join([*sizes[-1:], unit]) if len(counts) > 1 else "0"
         plane_pitch = " * ".join([*sizes, unit]) if len(counts) > 2 else "0"
         return width, rows, pitch, planes, plane_pitch
@@ -105,7 +108,7 @@ class BoxPrinter:
         if not array.suffixes[-1]:
             width = f"{counts.pop()} * {width}"
             steps.pop()
-        rows, planes = ([*counts[::-1], "1", "1"])[:2]
+        rows, planes = ([*counts[::-1], "", ""])[:2]
         pitch, plane_pitch = ([*steps[::-1], "0", "0"])[:2]
         return width, rows, pitch, planes, plane_pitch
 

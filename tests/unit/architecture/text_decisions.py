@@ -40,9 +40,16 @@ def _asks(node: ast.AST) -> Iterator[None]:
             yield
         case ast.Call(func=ast.Attribute(attr=name)) if name in QUESTIONS:
             yield
+        case ast.Compare(ops=[ast.Eq() | ast.NotEq()], comparators=[literal]) if _is_literal(literal):
+            yield
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[where]):
             if _is_text(where) or (_is_phrase(left) and not isinstance(where, ast.Tuple | ast.Set)):
                 yield
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Whether ``node`` is a text with a number of C."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isdigit()
 
 
 def _is_text(node: ast.expr) -> bool:
