@@ -27,11 +27,13 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
+from polybuild.driver.private_variables import choose_without_private
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
+from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
@@ -47,6 +49,8 @@ OPERATIONS = 10_000_000
 
 # and for what is proved a second time
 _PROOF_OPERATIONS = 1_000_000
+# and for counters that others determine
+_PROJECTION_OPERATIONS = 1_000_000
 # pieces of dependences beyond which only the original order is tried
 _MAXIMUM_PIECES = 10_000
 # pairs of accesses to one array beyond which statements that follow each other are one
@@ -61,7 +65,7 @@ class RegionModel:
 
     ``operations`` is the budget of each analysis. Dependences are over-approximated unless ``exact``
     ones are asked for, and for the arrays ``approximated`` in any case; ``in_blocks`` says that
-    statements that follow each other are one.
+    statements that follow each other are one. ``blocked`` has the counters that ``scop`` is without.
     """
 
     region: Region
@@ -69,6 +73,7 @@ class RegionModel:
     exact: bool = True
     form: NormalForm = field(init=False)
     scop: Scop = field(init=False)
+    blocked: Scop = field(init=False)
     in_blocks: bool = field(init=False)
     live: frozenset[str] = field(init=False)
     dependences: Dependences = field(init=False)
@@ -111,6 +116,11 @@ class Transformation:
     checks: RunTimeChecks = field(init=False)
     text: RegionText = field(init=False)
     device_remarks: tuple[str, ...] = ()
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether there is a mapping already: one without private variables in the way that gains."""
+        return hasattr(self, "mapped")
 
     @property
     def named_temporaries(self) -> tuple[str, ...]:
@@ -160,6 +170,16 @@ def model_scop(model: RegionModel) -> None:
                     model.scop, model.in_blocks = blocks, True
 
 
+def project_counters(model: RegionModel) -> None:
+    """Project out counters that others determine: loops blocked by hand become plain ones."""
+    model.blocked = model.scop
+    with operation_budget(model.operations):
+        model.scop = (
+            found_within(_PROJECTION_OPERATIONS, lambda: project_determined_counters(model.scop))
+            or model.scop
+        )
+
+
 def _pairs(scop: Scop) -> int:
     """How many pairs of accesses to the same array may depend on each other."""
     accesses = [each for statement in scop.statements for each in statement.accesses]
@@ -184,6 +204,21 @@ def find_dependences(model: RegionModel) -> None:
         check_schedule(model.scop.schedule, model.dependences, model.scop.domain)
 
 
+def free_private_variables(work: Transformation) -> None:
+    """Keep private variables in the elements they end up in, or expand them and contract what is left."""
+    model, context = work.model, work.context
+    if context == work.requested and not TARGETS[context.options.backend].has_kernels:
+        found = choose_without_private(
+            model.region,
+            (model.blocked, model.scop),
+            live_out=model.live,
+            context=context,
+            named=work.named_temporaries,
+        )
+        if found is not None:
+            work.mapped = found
+
+
 def find_temporaries(work: Transformation) -> None:
     """Find temporary arrays, of which nothing is needed before or after the region."""
     model, named = work.model, work.named_temporaries
@@ -200,11 +235,16 @@ def find_reductions(work: Transformation) -> None:
 
 def schedule(work: Transformation) -> None:
     """Choose an order: isl's scheduler, Pluto's or the original, by the estimated time."""
+    if work.is_mapped:
+        work.schedule = work.mapped.mapping.schedule
+        return
     work.schedule = choose_schedule(work.model.scop, work.model.dependences, work.context)
 
 
 def map_to_threads(work: Transformation) -> None:
     """Tile, parallelise and vectorise for the CPU; contract arrays; run reductions in parallel."""
+    if work.is_mapped:
+        return
     scop, dependences = work.model.scop, work.model.dependences
     mapping, respected = choose_with_reductions(
         scop, dependences, work.reductions, work.context, work.temporaries, schedule=work.schedule
@@ -298,10 +338,16 @@ def _names_of(buffers: Collection[Buffer]) -> set[str]:
 ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("normalise", normalise, lambda model: pass_texts.syntax(model.form.normal)),
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
+    Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
 )
 TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
+    Pass(
+        "private-variables",
+        free_private_variables,
+        lambda work: pass_texts.scop((work.mapped if work.is_mapped else work.model).scop),
+    ),
     Pass(
         "temporaries",
         find_temporaries,

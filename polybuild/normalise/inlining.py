@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
@@ -16,6 +16,16 @@ from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import duplicate, mapped, names_in, walk
 from polybuild.c.typing import type_of
+from polybuild.normalise.computing_functions import (
+    assigned_names,
+    block,
+    computed_value,
+    hoistable_calls,
+    own_names,
+    parameter_variable,
+    renamed,
+    with_value,
+)
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region
 
@@ -23,13 +33,19 @@ _MAXIMUM_NESTING = 8
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
-def inline_calls(region: Region) -> Region:
-    """``region`` with calls of one-expression functions replaced; itself if there are none."""
+def inline_calls(region: Region, *, loops: bool = True) -> Region:
+    """``region`` with calls of one-expression functions replaced; itself if there are none.
+
+    With ``loops``, functions that compute their value in loops are replaced, too.
+    """
     bodies = {name: each for name, each in region.callees.items() if _expression(each) is not None}
-    if not bodies:
+    computing = {
+        name: each for name, each in region.callees.items() if loops and computed_value(each) is not None
+    }
+    if not bodies and not computing:
         return region
-    inliner = _Inliner(region, bodies)
-    statements = tuple(inliner.statement(each) for each in region.statements)
+    inliner = _Inliner(region, bodies, computing)
+    statements = tuple(inliner.statements(region.statements))
     return dataclasses.replace(region, statements=statements) if inliner.count else region
 
 
@@ -51,9 +67,10 @@ def _expression(callee: Callee) -> c_ast.Node | None:
 class _Inliner:
     """One pass over a region."""
 
-    def __init__(self, region: Region, bodies: Mapping[str, Callee]) -> None:
+    def __init__(self, region: Region, bodies: Mapping[str, Callee], computing: Mapping[str, Callee]) -> None:
         self._region = region
         self._bodies = bodies
+        self._computing = computing
         self._symbols: dict[str, types.Type | Symbol] = dict(region.visible.symbols)
         self._declared: set[str] = set()
         for statement in region.statements:
@@ -66,6 +83,72 @@ class _Inliner:
         self._open: list[str] = []
         self.count = 0
 
+    def statements(self, nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:
+        """Statements that stand in a block, some of which may become several."""
+        for node in nodes:
+            declared = isinstance(node, c_ast.Decl) and node.init is not None
+            value = node.init if declared else node.rvalue if isinstance(node, c_ast.Assignment) else None
+            computed = None if value is None else self._computed(node, value)
+            if computed is None:
+                yield self.statement(node)
+                continue
+            if declared:
+                uninitialised = mapped(node, lambda each: each)
+                uninitialised.init = None
+                yield uninitialised
+            yield block(computed, node.coord)
+
+    def _computed(self, node: c_ast.Node, value: c_ast.Node) -> list[c_ast.Node] | None:
+        """What ``node``, which stores ``value``, is with the statements of a function that it calls."""
+        if isinstance(node, c_ast.Decl):
+            const = "const" in node.quals or not isinstance(node.type, c_ast.TypeDecl)
+            if const or "const" in node.type.quals:
+                return None
+            node = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), value, node.coord)
+        for call in hoistable_calls(value, self._computing):
+            callee = self._computing[call.name.name]
+            if not has_side_effect(node.lvalue) and self._is_visible(callee.name):
+                found = self._body(call, callee)
+                if found is not None:
+                    *statements, result = found
+                    self.count += 1
+                    return [*statements, with_value(node, call, result)]
+        return None
+
+    def _body(self, call: c_ast.FuncCall, callee: Callee) -> list[c_ast.Node] | None:
+        """The statements of a function for the arguments of a call, and last what it returns."""
+        body, returned = callee.body, computed_value(callee)
+        arguments = list(call.args.exprs) if call.args is not None else []
+        if body is None or returned is None or len(arguments) != len(callee.parameters):
+            return None
+        kind = body.visible.scope.resolve(body.function.decl.type.type)
+        own, assigned = own_names(callee), assigned_names(callee)
+        everything = block(body.statements, None)
+        if not isinstance(kind, types.IntegerType | types.FloatingType):
+            return None
+        if not self._means_the_same(everything, body, set(own)) or any(map(has_side_effect, arguments)):
+            return None
+        number = self.count
+        names: dict[str, c_ast.Node] = {each: c_ast.ID(f"{each}_{callee.name}{number}") for each in own}
+        if any(each.name in self._symbols for each in names.values()):
+            return None
+        before: list[c_ast.Node] = []
+        for parameter, argument in zip(callee.parameters, arguments, strict=True):
+            name = str(parameter.name)
+            value = self._argument(argument, body.visible.symbols[name].type)
+            if value is not None and name not in assigned:
+                names[name] = value
+                continue
+            variable = parameter_variable(parameter, names[name].name, value or argument)
+            if variable is None:
+                return None
+            before.append(variable)
+        for each in (*before, *(part for part in walk(everything) if isinstance(part, c_ast.Decl))):
+            inner = names.get(each.name, each)
+            self._symbols[str(inner.name)] = body.visible.scope.resolve(each)
+        statements = [renamed(each, names) for each in body.statements[:-1]]
+        return [*before, *statements, self._converted(renamed(returned, names), kind)]
+
     def statement(self, node: c_ast.Node) -> c_ast.Node:
         """``visit``, but a call whose value is not used stays a call."""
         return mapped(node, self.visit) if isinstance(node, c_ast.FuncCall) else self.visit(node)
@@ -74,15 +157,32 @@ class _Inliner:
         """``node`` with its calls replaced; the very node if there are none."""
         if not any(isinstance(each, c_ast.FuncCall) for each in walk(node)):
             return node
+        if isinstance(node, c_ast.Compound):
+            return c_ast.Compound(list(self.statements(node.block_items or [])), node.coord)
         if isinstance(node, _STATEMENTS):
+            bodies = [getattr(node, name, None) for name in ("stmt", "iftrue", "iffalse")]
             condition = getattr(node, "cond", None)
-            return mapped(node, lambda each: self.visit(each) if each is condition else self.statement(each))
+            return mapped(
+                node,
+                lambda each: (
+                    self.visit(each)
+                    if each is condition
+                    else self._one(each)
+                    if any(each is body for body in bodies)
+                    else self.statement(each)
+                ),
+            )
         node = mapped(node, self.visit)
         if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
             callee = self._bodies.get(node.name.name)
             if callee is not None and self._is_visible(node.name.name):
                 return self._inlined(node, callee) or node
         return node
+
+    def _one(self, node: c_ast.Node) -> c_ast.Node:
+        """A statement that is the body of another one."""
+        found = list(self.statements([node]))
+        return found[0] if len(found) == 1 else block(found, node.coord)
 
     def _is_visible(self, function: str) -> bool:
         return function not in self._symbols and function not in self._open

@@ -41,7 +41,14 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
     in which they stay together. Raises Unsupported, naming the construct, if the region is outside the model.
     """
     with _refusals(region):
-        return _modelled(form or normal_form(region), in_blocks=in_blocks)
+        form = form or normal_form(region)
+        try:
+            return _modelled(form, in_blocks=in_blocks)
+        except Unsupported:
+            whole = inline_calls(region, loops=False)  # what a function does inside may be beyond the model
+            if whole is form.inlined or not region.callees:
+                raise
+            return _modelled(NormalForm(whole, normalise(whole)), in_blocks=in_blocks)
 
 
 @contextlib.contextmanager

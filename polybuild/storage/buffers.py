@@ -140,6 +140,47 @@ def contract_at(
     return Buffer(mark, array, lives.prefix, layout, extents, values.flow, mapping, written, scalars)
 
 
+def uncontracted_at(
+    node: isl.ScheduleNode, array: Array, values: LiveValues, context: isl.Set, mark: Mark
+) -> Buffer | None:
+    """A buffer with an element for each cell that is used in an iteration of the loops above ``node``.
+
+    None where ``contract_at`` finds none, and where the cells do not lie in a box of constant size.
+    Whatever order the instances below ``node`` have, it loses no value.
+    """
+    written, flow = values.written, values.flow
+    if written.is_empty():
+        return None
+    users = written.domain().union(flow.range())
+    prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
+    if not users.is_subset(node.get_domain()) or not flow.is_subset(prefix.apply_range(prefix.reverse())):
+        return None
+    cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(context)
+    count = len(array.extents)
+    rows = tuple(tuple(int(row == column) for column in range(count)) for row in range(count))
+    subscripts = [found for row in rows if (found := _subscript(cells, row, None)) is not None]
+    if len(subscripts) < count:
+        return None
+    layout = isl.MultiAff.zero(_element_space(cells, mark.name, count))
+    for position, (subscript, _) in enumerate(subscripts):
+        layout = layout.set_aff(position, subscript)
+    places = isl.Map.from_multi_aff(layout).intersect_domain(cells.wrap())
+    if not cells.domain_map().range_product(places).is_injective():
+        raise IllegalStorage(f"the buffer at {layout} does not keep all cells apart")
+    extents = tuple(extent for _, extent in subscripts)
+    sizes = tuple(_number(extent, context) for extent in extents)
+    return Buffer(mark, array, prefix, layout, extents, flow, StorageMapping(rows, sizes), cells.range())
+
+
+def _number(value: int, context: isl.Set) -> isl.PwAff:
+    """``value`` as an expression of the parameters."""
+    return isl.PwAff.from_aff(
+        isl.Aff.zero_on_domain(isl.LocalSpace.from_space(context.get_space())).add_constant_val(
+            isl.Val(value)
+        )
+    )
+
+
 def _subscripts(
     cells: isl.Map, mapping: StorageMapping, *, scalars: bool
 ) -> list[tuple[isl.Aff, int]] | None:

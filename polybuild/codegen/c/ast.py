@@ -127,7 +127,7 @@ class _AstBuilder(AstCallbacks):
         self.instances: dict[str, Instance] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
         self.vectors: dict[str, Lanes | Move | Packing] = {}
-        self.tiles = Tiles(registers)
+        self.tiles = Tiles(registers, self._buffers)
         self.accumulators = AccumulatorScopes(accumulators)
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:

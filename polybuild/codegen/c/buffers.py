@@ -16,6 +16,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, AccessKind, Array
 from polybuild.storage.buffers import Buffer
+from polybuild.targets.model import RegisterTile
 
 _in = isl.dim_type.in_
 
@@ -76,9 +77,20 @@ class NamedBuffer:
 
     def element(self, access: isl.Map) -> isl.PwMultiAff:
         """Where the cell of each instance of a statement is kept, given its ``access`` of the array."""
-        instance = access.get_tuple_name(_in)
-        (prefix,) = (each for each in maps_of(self.buffer.prefix) if each.get_tuple_name(_in) == instance)
-        here = isl.PwMultiAff.from_map(prefix).range_product(isl.PwMultiAff.from_map(access))
+        prefix = self._prefix(access.get_tuple_name(_in))
+        return self._kept(prefix, isl.PwMultiAff.from_map(access))
+
+    def moved(self, tile: RegisterTile) -> isl.PwMultiAff:
+        """Where the first cell that each load of a register tile takes is kept."""
+        prefix = tile.transfer.needs.reverse().apply_range(self._prefix(tile.update.name))
+        return self._kept(prefix, tile.transfer.element)
+
+    def _prefix(self, statement: str) -> isl.Map:
+        (found,) = (each for each in maps_of(self.buffer.prefix) if each.get_tuple_name(_in) == statement)
+        return found
+
+    def _kept(self, prefix: isl.Map, cell: isl.PwMultiAff) -> isl.PwMultiAff:
+        here = isl.PwMultiAff.from_map(prefix).range_product(cell)
         return isl.PwMultiAff.from_multi_aff(self.buffer.layout).pullback_pw_multi_aff(here)
 
 

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
+from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.corners import BlockCorners
 from polybuild.codegen.c.expressions import ExpressionPrinter, Operand
 from polybuild.codegen.c.layout import CodeLine
@@ -53,13 +54,14 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A vector of results on its way between registers and memory, where its first element is ``place``.
+    """A vector of results on its way between registers and ``array``, where its first element is ``place``.
 
     ``domain`` are the instances of the copy statement.
     """
 
     tile: RegisterTile
     block: tuple[int, int]
+    array: Array
     place: isl.AstExpr
     store: bool
     domain: isl.Set
@@ -86,9 +88,15 @@ class Packing:
 
 
 class Tiles:
-    """The register tiles and buffers of a schedule, by their marks and the names of copy statements."""
+    """The register tiles and buffers of a schedule, by their marks and the names of copy statements.
 
-    def __init__(self, tiles: Sequence[RegisterTile]) -> None:
+    ``arrays`` are the buffers that stand for arrays, by the names of these.
+    """
+
+    def __init__(
+        self, tiles: Sequence[RegisterTile], arrays: Mapping[str, NamedBuffer] | None = None
+    ) -> None:
+        self._arrays = arrays or {}
         self.registers = {tile.mark: tile for tile in tiles}
         self.buffers = {each.mark: each for tile in tiles for each in tile.packed}
         self._packed = {each.copy: each for each in self.buffers.values()}
@@ -137,8 +145,12 @@ class Tiles:
         transfer = tile.transfer
         loads = schedule.set_tuple_name(isl.dim_type.in_, transfer.load)
         to_instance = isl.PwMultiAff.from_map(loads.reverse())
-        place = build.access_from_pw_multi_aff(transfer.element.pullback_pw_multi_aff(to_instance))
-        return Move(tile, _block(transfer.block, to_instance, build), place, store, schedule.domain())
+        buffer = self._arrays.get(tile.array.name)
+        array, element = tile.array, transfer.element
+        if buffer is not None:
+            array, element = buffer.array, buffer.moved(tile)
+        place = build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))
+        return Move(tile, _block(transfer.block, to_instance, build), array, place, store, schedule.domain())
 
 
 def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
@@ -297,9 +309,8 @@ class VectorPrinter:
     def _moved(self, move: Move) -> str:
         """The vector of results in memory."""
         # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
-        array = move.tile.array
         subscripts = self._corners.subscripts(move.tile.mark, move.place)
-        return self._kind(move.tile).at(self._element_at(array, subscripts))
+        return self._kind(move.tile).at(self._element_at(move.array, subscripts))
 
     def _packing(self, instance: Packing) -> str:
         operands = LazyTexts(

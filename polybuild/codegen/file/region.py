@@ -207,7 +207,7 @@ def _stages(
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:
     """Raise IllegalSchedule if isl's AST is not what the schedule says, as far as that is not certain."""
     if scopes.buffers:
-        scopes.check(ast.root, {name: each.domain for name, each in ast.instances.items()})
+        scopes.check(ast.root, {name: each.domain for name, each in ast.everything.items()})
     if ast.tiles.registers:
         check_scopes(ast.root, ast.tiles, ast.vectors)
     if any(statement.domain.involves_locals() for statement in scop.statements):

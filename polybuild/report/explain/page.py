@@ -20,6 +20,7 @@ from polybuild.report.explain.pictures.footprints import footprints
 from polybuild.report.explain.pictures.iterations import iteration_space, nests
 from polybuild.report.explain.pictures.tiling import tiling
 from polybuild.report.explain.pictures.tree import schedule_tree
+from polybuild.scop.model import Statement
 
 _MAXIMUM_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
 _MAXIMUM_NESTS = 6
@@ -223,7 +224,9 @@ def _pictures(details: Details) -> Iterator[str]:
     ]
     yield from _figures("Iterations and dependences, in the order of the source", drawn)
     tiles = [
-        _drawn(partial(_captioned, partial(tiling, details.ordered, details.schedule, nest)))
+        _drawn(
+            partial(_captioned, partial(tiling, details.ordered, details.schedule, _in_order(details, nest)))
+        )
         for nest in nests(scop)[:_MAXIMUM_NESTS]
     ]
     yield from _figures("Tiles of the new order", tiles)
@@ -245,6 +248,12 @@ def _captioned(draw: Callable[[], tuple[str, str]]) -> str:
     """A picture with what is to be said of it."""
     svg, text = draw()
     return f"{svg}<figcaption>{escape(text)}</figcaption>" if svg else ""
+
+
+def _in_order(details: Details, nest: Sequence[Statement]) -> list[Statement]:
+    """The statements of a loop nest as the new order has them; some may be gone."""
+    names = {each.name for each in nest}
+    return [each for each in details.ordered.statements if each.name in names]
 
 
 def _drawn(draw: Callable[[], str]) -> str:

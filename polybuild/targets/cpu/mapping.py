@@ -157,9 +157,20 @@ class _CpuMapper:
             return self._band(node, around)
         if is_mark(node, MarkKind.UNROLLED):
             return node
+        if is_mark(node, MarkKind.EXPANDED_TILES):
+            return self._expanded_tiles(node, threads=not around.in_parallel)
         for index in range(node.n_children()):
             node = self.map(node.child(index), around).parent()
         return node
+
+    def _expanded_tiles(self, node: isl.ScheduleNode, *, threads: bool) -> isl.ScheduleNode:
+        """Map what is in the tiles below a mark, and share the tiles among threads."""
+        depth = node.get_tree_depth()
+        below = self.map(node.child(0).child(0), _Around(in_parallel=True, tiled=False))
+        band = below.ancestor(below.get_tree_depth() - depth - 1)
+        if threads:
+            band = self.marker.parallel(band)
+        return band.ancestor(band.get_tree_depth() - depth)
 
     def _band(self, node: isl.ScheduleNode, around: _Around) -> isl.ScheduleNode:
         """Map a band: as a stencil, in register tiles, or else in tiles, threads and vectors."""

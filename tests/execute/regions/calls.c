@@ -159,7 +159,7 @@ for (int i = 0; i < n; i++) a[i] = find(X[i], n, x[i], &y[i]);
 //# walking_as_data_say: call
 for (int i = 0; i < n; i++) y[i] = skip_some(X[i], n);
 
-//# function_sees_counter: call
+//# function_sees_counter: parallel
 for (position = 0; position < n; position++) a[position] = where();
 
 //# function_moves_counter: call

@@ -31,8 +31,9 @@ def dot(tmp_path):
 
 def test_the_passes_have_the_names_of_the_field_in_their_order():
     assert [
-        *("normalise", "scop", "liveness", "dependences", "temporaries", "reductions", "schedule"),
-        *("mapping", "expansion", "legality", "aliasing", "codegen", "kernels"),
+        *("normalise", "scop", "counters", "liveness", "dependences"),
+        *("private-variables", "temporaries", "reductions", "schedule", "mapping"),
+        *("expansion", "legality", "aliasing", "codegen", "kernels"),
     ] == NAMES
 
 

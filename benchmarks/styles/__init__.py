@@ -1,0 +1,1 @@
+"""Kernels written in many ways, which should all become the same code."""

@@ -1,0 +1,141 @@
+"""Calls of functions that compute a value with loops of their own, replaced by what they do.
+
+``c[i] = dot(n, a, b + i)`` becomes the function's statements, with names of their own, and ``c[i] = `` what
+it returns: then the loops inside are loops of the region. A function qualifies that changes nothing but its
+own variables, and returns once, at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pycparser import c_ast
+
+from polybuild.c.syntax_tree import always_evaluates, duplicate, mapped, walk
+from polybuild.normalise.structure import has_side_effect
+from polybuild.source.model import Callee
+
+_UNSUITED = (
+    c_ast.FuncCall,
+    c_ast.Goto,
+    c_ast.Label,
+    c_ast.Switch,
+    c_ast.Return,
+    c_ast.CompoundLiteral,
+    c_ast.StructRef,
+    c_ast.Pragma,
+)
+_CHANGES = frozenset({"++", "--", "p++", "p--"})
+
+
+def computed_value(callee: Callee) -> c_ast.Node | None:
+    """What a function returns that changes only its own variables before; None of other functions."""
+    if callee.body is None or len(callee.body.statements) < 2:
+        return None
+    *statements, last = callee.body.statements
+    if not isinstance(last, c_ast.Return) or last.expr is None or has_side_effect(last.expr):
+        return None
+    names = own_names(callee)
+    if len(set(names)) < len(names):
+        return None
+    for statement in statements:
+        for each in walk(statement):
+            if isinstance(each, _UNSUITED) or (
+                isinstance(each, c_ast.UnaryOp) and each.op in {"&", "sizeof"}
+            ):
+                return None
+            if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
+                return None
+            target = _changed(each)
+            if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
+                return None
+    return last.expr
+
+
+def own_names(callee: Callee) -> list[str]:
+    """The parameters and variables of a function, each as often as it is declared."""
+    assert callee.body is not None  # noqa: S101 - who asks has looked
+    names = [str(each.name) for each in callee.parameters]
+    return names + [
+        str(each.name)
+        for statement in callee.body.statements
+        for each in walk(statement)
+        if isinstance(each, c_ast.Decl)
+    ]
+
+
+def assigned_names(callee: Callee) -> set[str]:
+    """The variables that a function assigns after their declaration."""
+    assert callee.body is not None  # noqa: S101 - who asks has looked
+    targets = (_changed(each) for statement in callee.body.statements for each in walk(statement))
+    return {str(each.name) for each in targets if isinstance(each, c_ast.ID)}
+
+
+def _changed(node: c_ast.Node) -> c_ast.Node | None:
+    if isinstance(node, c_ast.Assignment):
+        return node.lvalue
+    return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _CHANGES else None
+
+
+def _is_plain(kind: c_ast.Node) -> bool:
+    """Whether a variable is a number or a pointer to numbers."""
+    if isinstance(kind, c_ast.PtrDecl):
+        kind = kind.type
+    return isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+
+
+def parameter_variable(parameter: c_ast.Node, name: str, value: c_ast.Node) -> c_ast.Node | None:
+    """The declaration of a variable ``name`` like ``parameter``, with a ``value``; None if it is special."""
+    kind = parameter.type
+    if isinstance(kind, c_ast.ArrayDecl):
+        kind = c_ast.PtrDecl([], kind.type)
+    if not _is_plain(kind):
+        return None
+    kind = duplicate(kind)
+    inner = kind.type if isinstance(kind, c_ast.PtrDecl) else kind
+    if isinstance(kind, c_ast.PtrDecl):
+        kind.quals = []
+    else:
+        inner.quals = []
+    inner.declname = name
+    return c_ast.Decl(name, [], [], [], [], kind, value, None, coord=value.coord)
+
+
+def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
+    """A copy of ``node`` with other variables or values for ``names``, also where they are declared."""
+    if isinstance(node, c_ast.ID) and node.name in names:
+        return duplicate(names[node.name])
+    new = mapped(node, lambda each: renamed(each, names))
+    if isinstance(node, c_ast.Decl) and node.name in names:
+        new.name = names[node.name].name
+        inner = new.type
+        while not isinstance(inner, c_ast.TypeDecl):
+            inner = inner.type
+        inner.declname = new.name
+    return new
+
+
+def hoistable_calls(value: c_ast.Node, functions: Mapping[str, Callee]) -> Iterator[c_ast.FuncCall]:
+    """The call of one of ``functions`` in ``value``, if it is always made and nothing else has effects."""
+    calls = [each for each in walk(value) if isinstance(each, c_ast.FuncCall)]
+    known = [each for each in calls if isinstance(each.name, c_ast.ID) and each.name.name in functions]
+    if len(calls) == len(known) == 1 and always_evaluates(value, calls[0]) and not _changes(value):
+        yield calls[0]
+
+
+def _changes(value: c_ast.Node) -> bool:
+    return any(_changed(each) is not None for each in walk(value))
+
+
+def with_value(node: c_ast.Node, call: c_ast.Node, value: c_ast.Node) -> c_ast.Node:
+    """``node`` with ``value`` in place of ``call``, a part of it."""
+    if node is call:
+        return value
+    if not any(each is call for each in walk(node)):
+        return node
+    return mapped(node, lambda each: with_value(each, call, value))
+
+
+def block(statements: Sequence[c_ast.Node], coord: object) -> c_ast.Compound:
+    """``statements`` in a block."""
+    return c_ast.Compound(list(statements), coord)

@@ -1,0 +1,285 @@
+"""Private values that live in the elements they end up in: ``s`` becomes ``c[i][j]``.
+
+What people write with a variable is what benchmarks write without one::
+
+    for i: for j:                              for i: for j:
+      s = 0;                                     c[i][j] = 0;
+      for k: s += a[i][k] * b[k][j];      ->     for k: c[i][j] += a[i][k] * b[k][j];
+      c[i][j] = s;
+
+The variable has one cell for each iteration of the loops that it is private to; where the value of a cell
+goes to one element of an array the cell may lie in that element, if nobody needs what else is there
+(Lefebvre and Feautrier 1998: two cells can share memory if their live ranges do not overlap). That is not
+argued but checked: after the change every read must see the value of the same instance as before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.dependences import accesses_of, flow_dependences, may_be_private
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.c.syntax_tree import always_evaluates, walk
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.budget import found_within
+from polybuild.poly.relations import largest
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.storage.webs import Web, webs_of
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+# isl's operations for finding an element for the values of one web
+_OPERATIONS = 800_000
+
+# iterations that unroll well
+_FEW = 16
+
+# writes and reads of their values, and instances that read a value of before the region
+Sources = tuple[isl.UnionMap, isl.UnionSet]
+
+
+def coalesce_private(scop: Scop, live_out: frozenset[str]) -> Scop:
+    """``scop`` with private values in the elements they end up in, where that is certainly the same.
+
+    Those are values that outlast an iteration of an innermost loop; others are no obstacle where
+    they are. ``live_out`` names variables that are read after the region.
+    """
+    changed = scop
+    for array in scop.arrays:
+        if may_be_private(array, live_out) and isinstance(array.element, IntegerType | FloatingType):
+            for web in webs_of(scop, array):
+                if outlasts_loops(scop, web):
+                    changed = found_within(_OPERATIONS, partial(_coalesced, changed, web)) or changed
+    return changed if changed is scop else without_unused(_without_copies(changed), scop)
+
+
+def outlasts_loops(scop: Scop, web: Web) -> bool:
+    """Whether a value is used in many iterations of the loops in the body of those it belongs to.
+
+    In few of them a compiler keeps it in a register, and what is around them is a loop for the vector unit.
+    """
+    return any(
+        math.prod(map(_count, counts[web.depth :])) > _FEW
+        for each, counts in zip(scop.statements, trip_counts(scop), strict=True)
+        if each.name in web.readers
+    )
+
+
+def _count(trips: isl.PwAff) -> float:
+    bound = largest(trips)
+    return float(bound.to_python()) if bound.is_int() else math.inf
+
+
+def _coalesced(scop: Scop, web: Web) -> Scop:
+    """``scop`` with the values of ``web`` in elements of an array; itself if there is none that suits."""
+    for array, elements in _targets(scop, web):
+        changed = _in_elements(scop, web, array, elements)
+        if _same_values(scop, changed, web.array, array):
+            return changed
+    return scop
+
+
+def _targets(scop: Scop, web: Web) -> Iterator[tuple[Array, isl.Map]]:
+    """Arrays that values of ``web`` end up in, and which element each cell could be: ``{ cell -> a[x] }``."""
+    written = _written_cells(scop, web)
+    for statement in scop.statements:
+        if statement.name not in web.readers or statement.dynamic:
+            continue
+        uses = [
+            each for each in statement.accesses if each.kind is AccessKind.READ and web.has(statement, each)
+        ]
+        results = [each for each in statement.accesses if each.kind is not AccessKind.READ]
+        if len(results) != 1 or results[0].array.name == web.array.name:
+            continue
+        (result,) = results
+        if not _may_hold(statement, result, web):
+            continue
+        for use in uses:
+            elements = web.cells(use).reverse().apply_range(result.relation).coalesce()
+            elements = elements.intersect_params(scop.context)
+            if elements.is_single_valued() and written.is_subset(elements.domain()):
+                yield result.array, elements
+
+
+def _may_hold(statement: Statement, result: Access, web: Web) -> bool:
+    """Whether what ``statement`` writes for certain has the type of the values of ``web``."""
+    return (
+        result.exact
+        and result.kind is AccessKind.WRITE
+        and result.array.element == web.array.element
+        and bool(result.array.extents)
+        and always_evaluates(statement.body, result.node)
+    )
+
+
+def _written_cells(scop: Scop, web: Web) -> isl.Set:
+    cells = [
+        web.cells(access).range()
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ and web.has(statement, access)
+    ]
+    union = cells[0]
+    for each in cells[1:]:
+        union = union.union(each)
+    return union.intersect_params(scop.context)
+
+
+def _in_elements(scop: Scop, web: Web, array: Array, elements: isl.Map) -> Scop:
+    """``scop`` with what ``elements`` say of ``array`` in place of the cells of ``web``."""
+
+    def moved(statement: Statement, access: Access) -> Access:
+        if not web.has(statement, access):
+            return access
+        relation = web.cells(access).apply_range(elements).coalesce()
+        return replace(access, array=array, relation=relation)
+
+    def changed(statement: Statement) -> Statement:
+        moving = [each for each in statement.accesses if web.has(statement, each)]
+        gone = {id(part) for each in moving for part in walk(each.node)}
+        return replace(
+            statement,
+            accesses=tuple(moved(statement, each) for each in statement.accesses),
+            locals=tuple((node, named) for node, named in statement.locals if id(node) not in gone),
+        )
+
+    return replace(scop, statements=tuple(map(changed, scop.statements)))
+
+
+def _same_values(scop: Scop, changed: Scop, *arrays: Array) -> bool:
+    """Whether each read of ``arrays`` sees what the same instances wrote, and all else is left the same.
+
+    The two have the same statements with the same accesses, of other arrays; ``changed`` is taken without its
+    statements that write to an element what it holds. What the last of ``arrays`` holds after the region is
+    read by a statement behind all others.
+    """
+    copies = [
+        one for one, other in zip(scop.statements, changed.statements, strict=True) if _is_own_copy(other)
+    ]
+    before = Reaching(scop, arrays, copies)
+    after = Reaching(_without_copies(changed), arrays)
+    if not _read_the_same(before, after):
+        return False
+    written = before.written(arrays[-1])
+    return after.written(arrays[-1]).is_subset(written) and _equal(
+        before.last_writes(arrays[-1], written), after.last_writes(arrays[-1], written)
+    )
+
+
+def same_reads(scop: Scop, changed: Scop, *arrays: Array) -> bool:
+    """Whether each read of ``arrays`` sees what the same instances wrote in both."""
+    return _read_the_same(Reaching(scop, arrays), Reaching(changed, arrays))
+
+
+def _read_the_same(before: Reaching, after: Reaching) -> bool:
+    return all(
+        _equal(before.sources(one), after.sources(other))
+        for one, other in zip(before.reads(), after.reads(), strict=True)
+    )
+
+
+def _equal(one: Sources, other: Sources) -> bool:
+    return bool(one[0].is_equal(other[0])) and bool(one[1].is_equal(other[1]))
+
+
+class Reaching:
+    """Which instances write what the reads of some arrays see.
+
+    Of ``copies``, statements that copy one value, nothing is said: what reads theirs reads what they read.
+    """
+
+    def __init__(self, scop: Scop, arrays: Sequence[Array], copies: Sequence[Statement] = ()) -> None:
+        self._scop = scop
+        self._names = {each.name for each in arrays}
+        self._writes = {each.name: accesses_of(scop, each)[1:] for each in arrays}
+        self._copies = copies
+
+    def reads(self) -> list[Access]:
+        """All reads of the arrays, in order, but those of copies."""
+        return [
+            access
+            for statement in self._scop.statements
+            if statement not in self._copies
+            for access in statement.accesses
+            if access.kind is AccessKind.READ and access.array.name in self._names
+        ]
+
+    def sources(self, read: Access) -> Sources:
+        """The writes whose values ``read`` may see, and the instances that see a value from before."""
+        relation = isl.UnionMap.from_map(read.relation).intersect_params(self._scop.context)
+        return self._through_copies(self._sources(self._scop, relation, read.array))
+
+    def written(self, array: Array) -> isl.Set:
+        """The elements of ``array`` that may be written."""
+        must, may = self._writes[array.name]
+        return isl.Set.from_union_set(must.union(may).range())
+
+    def last_writes(self, array: Array, elements: isl.Set) -> Sources:
+        """The instances that may write what ``elements`` of ``array`` hold in the end, and the others."""
+        end = elements.set_tuple_name("End")
+        relation = isl.UnionMap.from_map(end.identity().set_tuple_name(_out, array.name))
+        last = isl.Schedule.from_domain(isl.UnionSet.from_set(end))
+        behind = replace(self._scop, schedule=self._scop.schedule.sequence(last))
+        return self._through_copies(self._sources(behind, relation, array))
+
+    def _sources(self, scop: Scop, reads: isl.UnionMap, array: Array) -> Sources:
+        flow, old = flow_dependences(
+            scop, reads, *self._writes[array.name], isl.UnionMap.empty(reads.get_space())
+        )
+        return flow, old.domain()
+
+    def _through_copies(self, found: Sources) -> Sources:
+        """``found`` with what copies read in place of the copies."""
+        flow, old = found
+        for _ in self._copies:
+            for each in self._copies:
+                here = flow.intersect_domain(isl.UnionSet.from_set(each.domain))
+                if not here.is_empty():
+                    (read,) = (access for access in each.accesses if access.kind is AccessKind.READ)
+                    relation = isl.UnionMap.from_map(read.relation).intersect_params(self._scop.context)
+                    sources, entry = self._sources(self._scop, relation, read.array)
+                    flow = flow.subtract(here).union(sources.apply_range(here))
+                    old = old.union(entry.apply(here))
+        return flow, old
+
+
+def _without_copies(scop: Scop) -> Scop:
+    """``scop`` without statements that write to an element what it holds."""
+    kept = tuple(each for each in scop.statements if not _is_own_copy(each))
+    if len(kept) == len(scop.statements):
+        return scop
+    left = replace(scop, statements=kept)
+    return replace(left, schedule=scop.schedule.intersect_domain(left.domain))
+
+
+def _is_own_copy(statement: Statement) -> bool:
+    body = statement.body
+    if not isinstance(body, c_ast.Assignment) or body.op != "=" or len(statement.accesses) != 2:
+        return False
+    read, write = statement.accesses
+    return (
+        body.lvalue is write.node
+        and body.rvalue is read.node
+        and read.exact
+        and write.exact
+        and read.array.name == write.array.name
+        and bool(read.relation.is_equal(write.relation))
+    )
+
+
+def without_unused(scop: Scop, before: Scop) -> Scop:
+    """``scop`` without the variables that only ``before`` accessed."""
+    gone = _used(before) - _used(scop)
+    return replace(scop, arrays=tuple(each for each in scop.arrays if each.name not in gone))
+
+
+def _used(scop: Scop) -> set[str]:
+    """The names of the arrays that statements access, or only mention."""
+    accessed = {access.array.name for statement in scop.statements for access in statement.accesses}
+    return accessed | {array.name for statement in scop.statements for _, array in statement.locals}
