@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, is_mark
-from polybuild.poly.trees import children, member, node_kind
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import children, is_mark, member, node_kind
 
 
 def tiles_per_front(schedule: isl.Schedule, sizes: Mapping[str, int]) -> list[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pycparser import c_ast
+if TYPE_CHECKING:  # devices are looked up before anything is parsed
+    from pycparser import c_ast
 
 
 @dataclass(frozen=True, slots=True)

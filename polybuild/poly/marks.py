@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-import islpy as isl
-
-from polybuild.poly.trees import node_kind
+if TYPE_CHECKING:  # what explains a result of the cache needs no isl
+    import islpy as isl
 
 
 class MarkKind(Enum):
@@ -60,21 +60,3 @@ class Mark:
         kind = name.rstrip("0123456789")
         digits = name[len(kind) :]
         return cls(MarkKind(kind), int(digits) if digits else None)
-
-
-def mark_of(node: isl.ScheduleNode) -> Mark | None:
-    """The mark that ``node`` is, None if it is a node of another kind."""
-    if node_kind(node) != isl.schedule_node_type.mark:
-        return None
-    return Mark.of_id(node.mark_get_id())
-
-
-def is_mark(node: isl.ScheduleNode, kind: MarkKind) -> bool:
-    """Whether ``node`` is a mark of ``kind``."""
-    mark = mark_of(node)
-    return mark is not None and mark.kind is kind
-
-
-def insert_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:
-    """Put ``mark`` above ``node``; returns the mark."""
-    return node.insert_mark(isl.Id(mark.name))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 
 import islpy as isl
 
+from polybuild.poly.marks import Mark, MarkKind
+
 
 def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
     """The type of a schedule node, as the enumeration it is."""
@@ -52,3 +54,21 @@ def map_bottom_up(
     for index in range(node.n_children()):
         node = map_bottom_up(node.child(index), change).parent()
     return change(node)
+
+
+def mark_of(node: isl.ScheduleNode) -> Mark | None:
+    """The mark that ``node`` is, None if it is a node of another kind."""
+    if node_kind(node) != isl.schedule_node_type.mark:
+        return None
+    return Mark.of_id(node.mark_get_id())
+
+
+def is_mark(node: isl.ScheduleNode, kind: MarkKind) -> bool:
+    """Whether ``node`` is a mark of ``kind``."""
+    mark = mark_of(node)
+    return mark is not None and mark.kind is kind
+
+
+def insert_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:
+    """Put ``mark`` above ``node``; returns the mark."""
+    return node.insert_mark(isl.Id(mark.name))

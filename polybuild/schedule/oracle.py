@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.marks import Mark, mark_of
+from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import Point, points
-from polybuild.poly.trees import children, node_kind
+from polybuild.poly.trees import children, mark_of, node_kind
 from polybuild.scop.model import AccessKind, Scop
 
 _set, _param = isl.dim_type.set, isl.dim_type.param

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.poly.marks import Mark, MarkKind, is_mark
-from polybuild.poly.trees import descendants, member
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, is_mark, member
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts

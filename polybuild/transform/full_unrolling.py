@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import largest
-from polybuild.poly.trees import children, descendants, is_band, member
+from polybuild.poly.trees import children, descendants, insert_mark, is_band, is_mark, member
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 

@@ -24,7 +24,8 @@ from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.names import PREFIX, fresh
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.model import LoopDirective
 

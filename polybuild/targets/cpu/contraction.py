@@ -8,8 +8,8 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
-from polybuild.poly.trees import descendants
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, insert_mark, is_mark
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer

@@ -17,9 +17,9 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.context import CompileContext
-from polybuild.poly.marks import MarkKind, is_mark
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import largest, maps_of, natural_key, sets_of
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.trees import descendants, is_band, is_mark
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.strides import Reference, references, references_at
 from polybuild.targets.cpu.tilesizes import element_size, is_worth_tiling, tile_sizes

@@ -19,9 +19,9 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer, uncontracted_at
 from polybuild.storage.liveness import LiveValues

@@ -8,7 +8,8 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, mark_of
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark, mark_of
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel

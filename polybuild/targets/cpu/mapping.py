@@ -14,8 +14,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, is_mark, mark_of
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer

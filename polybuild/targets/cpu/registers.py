@@ -20,8 +20,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
-from polybuild.poly.trees import is_band
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark, is_band
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.blocked_nest import BlockDepths, BlockedNest, K, M, N, chunk, dimensions, offsets

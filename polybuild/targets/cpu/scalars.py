@@ -15,8 +15,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
-from polybuild.poly.trees import descendants, is_band, map_bottom_up
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, insert_mark, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop

@@ -13,9 +13,9 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, is_mark
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import sets_of
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.trees import descendants, is_band, is_mark
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references

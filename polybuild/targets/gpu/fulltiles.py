@@ -16,9 +16,9 @@ import functools
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, insert_mark
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
-from polybuild.poly.trees import is_band
+from polybuild.poly.trees import insert_mark, is_band
 from polybuild.targets.device import FullTiles, Kernel
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 

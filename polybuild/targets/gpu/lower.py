@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from polybuild.poly import spaces
-from polybuild.poly.marks import Mark, MarkKind, is_mark
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of
-from polybuild.poly.trees import is_band, member
+from polybuild.poly.trees import is_band, is_mark, member
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import (

@@ -14,8 +14,8 @@ import math
 import islpy as isl
 
 from polybuild.options import Options
-from polybuild.poly.marks import MarkKind, insert_mark
-from polybuild.poly.trees import descendants, is_band, node_kind
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import descendants, insert_mark, is_band, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Axis, Kernel

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild.poly.marks import Mark, mark_of
+from polybuild.poly.marks import Mark
+from polybuild.poly.trees import mark_of
 
 
 def find_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:

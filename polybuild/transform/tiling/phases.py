@@ -24,7 +24,8 @@ from fractions import Fraction
 
 import islpy as isl
 
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,3 +321,13 @@ def test_the_compiler_starts_without_delay():
         *("polybuild.driver", "polybuild.driver.output", "polybuild.integrations"),
         *(f"polybuild.integrations.{name}" for name in ours),
     ]
+
+
+def test_what_writes_results_of_the_cache_imports_neither_isl_nor_the_parser():
+    script = (
+        "import sys; from polybuild.driver import translate; from polybuild.integrations import wrapper\n"
+        "print(*{'islpy', 'pycparser'} & set(sys.modules))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
+    assert done.stdout.decode().split() == []

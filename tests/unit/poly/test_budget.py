@@ -14,8 +14,8 @@ from polybuild.driver import file as pipeline
 from polybuild.driver import passes
 from polybuild.options import Options
 from polybuild.poly.budget import operation_budget, was_spent
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, mark_of
-from polybuild.poly.trees import descendants, map_bottom_up
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, insert_mark, map_bottom_up, mark_of
 
 INNER, OUTER = Mark(MarkKind.BUFFER, 1), Mark(MarkKind.SERIAL)
 PACKAGE = Path(polybuild.__file__).parent

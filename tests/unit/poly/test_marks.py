@@ -5,7 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.marks import Mark, MarkKind, insert_mark, is_mark, mark_of
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark, is_mark, mark_of
 
 
 @pytest.mark.parametrize("kind", MarkKind)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.paranoid import check_by_running
 

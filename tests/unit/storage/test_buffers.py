@@ -6,8 +6,8 @@ import islpy as isl
 import pytest
 
 from polybuild.analysis.dependences import written_and_flow
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, insert_mark, is_band
 from polybuild.storage.buffers import contract_at, mapping_at
 from polybuild.storage.liveness import LiveValues
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from contexts import context_of
 
-from polybuild.poly.marks import MarkKind, is_mark
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import descendants, is_band, is_mark
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu.choice import choose_mapping

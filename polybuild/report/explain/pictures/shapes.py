@@ -12,7 +12,8 @@ from pathlib import Path
 
 import islpy as isl
 
-from polybuild.poly.marks import Mark, MarkKind, insert_mark
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import insert_mark
 from polybuild.report.explain.pictures.tiles import Point, Tile, plane, tile_numbers, tile_picture
 from polybuild.transform.bands import tile
 from polybuild.transform.tiling.diamond import diamond, diamond_planes

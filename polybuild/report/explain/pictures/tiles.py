@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, is_mark
-from polybuild.poly.trees import children, node_kind
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import children, is_mark, node_kind
 from polybuild.report.explain.pictures.svg import Drawing
 
 Point = tuple[int, int]

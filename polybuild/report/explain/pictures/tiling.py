@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, is_mark
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
 from polybuild.poly.sampling import small_parameters
-from polybuild.poly.trees import children, node_kind
+from polybuild.poly.trees import children, is_mark, node_kind
 from polybuild.report.explain.pictures.tiles import Point, Tile, tile_picture
 from polybuild.scop.model import Scop, Statement
 

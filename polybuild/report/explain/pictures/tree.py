@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind, mark_of
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import natural_key, sets_of
-from polybuild.poly.trees import children, node_kind
+from polybuild.poly.trees import children, mark_of, node_kind
 from polybuild.report.explain.pictures.expressions import text_of
 from polybuild.report.explain.pictures.svg import Drawing, code_width
 from polybuild.scop.model import Scop, Statement

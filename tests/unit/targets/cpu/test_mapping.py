@@ -10,8 +10,8 @@ from contexts import context_of
 
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
-from polybuild.poly.marks import MarkKind, mark_of
-from polybuild.poly.trees import descendants
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import descendants, mark_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping

@@ -9,8 +9,8 @@ import islpy as isl
 import pytest
 from small_stencils import grid, line, tiles
 
-from polybuild.poly.marks import MarkKind, is_mark
-from polybuild.poly.trees import children
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import children, is_mark
 from polybuild.transform.tiling.split import minimum_split_width, split, split_phases
 
 THREE = ((1, -1), (1, 1))
