@@ -66,11 +66,13 @@ class RegionModel:
     ``operations`` is the budget of each analysis. Dependences are over-approximated unless ``exact``
     ones are asked for, and for the arrays ``approximated`` in any case; ``in_blocks`` says that
     statements that follow each other are one. ``blocked`` has the counters that ``scop`` is without.
+    A model ``for_device`` keeps calls of functions with loops: kernels call them.
     """
 
     region: Region
     operations: int
     exact: bool = True
+    for_device: bool = False
     form: NormalForm = field(init=False)
     scop: Scop = field(init=False)
     blocked: Scop = field(init=False)
@@ -153,7 +155,7 @@ class Pass(Generic[_T]):
 def normalise(model: RegionModel) -> None:
     """Inline calls; rewrite counters, walking pointers and while loops as for loops over subscripts."""
     with operation_budget(model.operations):
-        model.form = normal_form(model.region)
+        model.form = normal_form(model.region, loops=not model.for_device)
 
 
 def model_scop(model: RegionModel) -> None:

@@ -26,6 +26,7 @@ from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.target import OPENMP
+from polybuild.targets.lookup import TARGETS
 
 MAXIMUM_CRASHES = 2
 """Processes that may crash at work on a region before it is left alone."""
@@ -68,11 +69,12 @@ def compile_region(
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
     # large regions take more, and are worth it: it is their number that must not matter
     operations = passes.OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
+    exact, kernels = crashes < MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
     model: passes.RegionModel | None = None
     for strategy in strategies:
         try:
             if model is None:
-                model = _analyse(region, operations, printer, exact=crashes < MAXIMUM_CRASHES)
+                model = _analyse(region, operations, printer, exact=exact, for_device=kernels)
             if model.is_huge and strategy is not strategies[-1]:
                 continue  # no scheduler comes to an end with so much
             whole = strategy in {strategies[0], strategies[-1]}
@@ -125,9 +127,11 @@ def fallback_strategies(context: CompileContext) -> list[CompileContext]:
     return [context.with_options(each) for each in dict.fromkeys(strategies)]
 
 
-def _analyse(region: Region, operations: int, printer: PassPrinter, *, exact: bool) -> passes.RegionModel:
+def _analyse(
+    region: Region, operations: int, printer: PassPrinter, *, exact: bool, for_device: bool
+) -> passes.RegionModel:
     """The model of a region after all analyses, for a few times so many of isl's ``operations``."""
-    model = passes.RegionModel(region, operations, exact)
+    model = passes.RegionModel(region, operations, exact, for_device)
     for each in passes.ANALYSES:
         each.run(model)
         printer.after(each.name, region, partial(each.show, model))

@@ -27,10 +27,13 @@ class NormalForm:
     normal: Region
 
 
-def normal_form(region: Region) -> NormalForm:
-    """The form of ``region`` that its model is made from. Raises Unsupported."""
+def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
+    """The form of ``region`` that its model is made from. Raises Unsupported.
+
+    Functions with ``loops`` are inlined, too, if that is wanted.
+    """
     with _refusals(region):
-        inlined = inline_calls(region)
+        inlined = inline_calls(region, loops=loops)
         return NormalForm(inlined, normalise(inlined))
 
 

@@ -73,21 +73,32 @@ class Mapped:
 def nests(lines):
     """The loops around each assignment, which is called by the name of what it assigns."""
     found, open_blocks, directive = {}, [], ""
+
+    def close_bare():
+        while open_blocks and not open_blocks[-1][1]:
+            open_blocks.pop()
+
     for line in lines:
         text = line.strip()
+        braced = text.endswith("{")
         if text.startswith("POLYBUILD_"):
             directive = text
         elif text.startswith("} else"):
             continue
-        elif text.endswith("{"):
+        elif braced or text.startswith(
+            ("for (", "if (")
+        ):  # the body may be one loop or statement, without braces
             counter = re.match(r"for \(long long (\w+) =", text)
             assert counter or not directive, "a directive stands before a loop"
-            open_blocks.append(Loop(counter.group(1), directive) if counter else None)
+            open_blocks.append((Loop(counter.group(1), directive) if counter else None, braced))
             directive = ""
         elif text == "}":
             open_blocks.pop()
+            close_bare()
         elif "=" in text and not text.startswith(("#", "const ")):
-            found[re.match(r"\w+", text).group()] = tuple(each for each in open_blocks if each)
+            for each in filter(None, text.split(";")):  # those of one line may stand side by side
+                found[re.match(r"\w+", each.strip()).group()] = tuple(loop for loop, _ in open_blocks if loop)
+            close_bare()
     assert not open_blocks
     return found
 
