@@ -34,40 +34,35 @@ static void mark(struct grid *g, int limit)
   if (pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
       && 1.0 * pb_g_n * pb_g_n
           + 1.0 * (pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
-          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0
-          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
-    POLYBUILD_SIMD
-    for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
+          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n - 2
+          : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
+    POLYBUILD_SIMD for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17 "branches.c"
       g->cell[0][j] += g->cell[j][0];
 #line 11 "branches.c"
     POLYBUILD_OMP(parallel for)
-    for (long long c0 = 1; c0 < pb_g_n - 1; c0++) {
-      if ((c0 + 1) % 2 == 0) {
-        POLYBUILD_SIMD
-        for (long long j = c0 + 1; j < pb_g_n; j++)
+    for (long long i = 1; i < pb_g_n - 1; i++) {
+      if ((i + 1) % 2 == 0) {
+        POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
 #line 17 "branches.c"
-          g->cell[c0][j] += g->cell[j][c0];
+          g->cell[i][j] += g->cell[j][i];
 #line 11 "branches.c"
       } else {
-        POLYBUILD_SIMD
-        for (long long j = c0 + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
+        POLYBUILD_SIMD for (long long j = i + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17 "branches.c"
-          g->cell[c0][j] += g->cell[j][c0];
+          g->cell[i][j] += g->cell[j][i];
       }
     }
 #line 11 "branches.c"
     POLYBUILD_OMP(parallel for)
-    for (long long c0 = 0; c0 < pb_g_n; c0++) {
+    for (long long i = 0; i < pb_g_n; i++) {
 #line 15 "branches.c"
-      g->cell[c0][c0] = 1;
+      g->cell[i][i] = 1;
 #line 11 "branches.c"
-      if (c0 % 2 == 0) {
-        POLYBUILD_SIMD
-        for (long long j = polybuild_max(pb_limit + 1, c0 + 1); j < pb_g_n; j++)
+      if (i % 2 == 0)
+        POLYBUILD_SIMD for (long long j = polybuild_max(pb_limit + 1, i + 1); j < pb_g_n; j++)
 #line 15 "branches.c"
-          g->cell[c0][j] = 1;
-      }
+          g->cell[i][j] = 1;
     }
   } else { /* the original loops */
 #line 12 "branches.c"

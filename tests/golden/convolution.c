@@ -23,15 +23,13 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
 #line 12 "convolution.c"
         sum_1 = 0;
 #line 15 "convolution.c"
-        sum_1 += in[i][j] * weight[0][0]; sum_1 += in[i][j + 1] * weight[0][1];
+        sum_1 += in[i][j] * weight[0][0]; sum_1 += in[i][j + 1] * weight[0][1]; sum_1 += in[i][j + 2] * weight[0][2];
 #line 15 "convolution.c"
-        sum_1 += in[i][j + 2] * weight[0][2]; sum_1 += in[i + 1][j] * weight[1][0];
+        sum_1 += in[i + 1][j] * weight[1][0]; sum_1 += in[i + 1][j + 1] * weight[1][1];
 #line 15 "convolution.c"
-        sum_1 += in[i + 1][j + 1] * weight[1][1]; sum_1 += in[i + 1][j + 2] * weight[1][2];
+        sum_1 += in[i + 1][j + 2] * weight[1][2]; sum_1 += in[i + 2][j] * weight[2][0];
 #line 15 "convolution.c"
-        sum_1 += in[i + 2][j] * weight[2][0]; sum_1 += in[i + 2][j + 1] * weight[2][1];
-#line 15 "convolution.c"
-        sum_1 += in[i + 2][j + 2] * weight[2][2];
+        sum_1 += in[i + 2][j + 1] * weight[2][1]; sum_1 += in[i + 2][j + 2] * weight[2][2];
 #line 16 "convolution.c"
         out[i][j] = sum_1;
       }

@@ -37,40 +37,30 @@ static void relax(void)
     for (long long c0 = -1; c0 <= 4; c0++) {
       POLYBUILD_OMP(parallel for)
       for (long long c1 = polybuild_floordiv(c0, 2) - 6; c1 <= polybuild_floordiv(c0, 2); c1++) {
-        const long long first_t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c0 - 24 * c1 - 149);
         const long long last_t = polybuild_min(polybuild_min(49, 12 * c0 + 23), 24 * c1 + 172);
-        for (long long t = first_t; t <= last_t; t++) {
-          if (t >= 24 * c1 + 1 && 24 * c1 + t >= 24 * c0 && 24 * c1 + 24 >= t) {
-            POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++)
+        for (long long t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c0 - 24 * c1 - 149); t <= last_t; t++) {
+          if (t >= 24 * c1 + 1 && 24 * c1 + t >= 24 * c0 && 24 * c1 + 24 >= t)
+            POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
               b[1][j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
-          }
 #line 10 "jacobi-2d.c"
-          const long long first_i = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 47),
-              48 * c0 - 48 * c1 - 2 * t);
+          const long long first_i = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 47), 48 * c0 - 48 * c1 - 2 * t);
           const long long end_i = 2 * t - 48 * c1 - 45;
-          for (long long i = first_i; i < end_i; i++) {
-            POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++)
+          for (long long i = first_i; i < end_i; i++)
+            POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
               b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-          }
 #line 10 "jacobi-2d.c"
-          const long long first_i1 = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 45),
-              48 * c0 - 48 * c1 - 2 * t);
+          const long long first_i1 = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 45), 48 * c0 - 48 * c1 - 2 * t);
           const long long last_i = polybuild_min(polybuild_min(299, 2 * t - 48 * c1 + 2),
               48 * c0 - 48 * c1 - 2 * t + 47);
           for (long long i = first_i1; i <= last_i; i++) {
-            if (2 * t >= 48 * c1 + i && i <= 298) {
-              POLYBUILD_SIMD
-              for (long long j = 1; j <= 298; j++)
+            if (2 * t >= 48 * c1 + i && i <= 298)
+              POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
 #line 14 "jacobi-2d.c"
                 b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-            }
 #line 10 "jacobi-2d.c"
-            POLYBUILD_SIMD
-            for (long long j = 1; j <= 298; j++)
+            POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
 #line 17 "jacobi-2d.c"
               a[i - 1][j] = b[i - 1][j];
           }

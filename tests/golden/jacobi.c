@@ -40,12 +40,9 @@ int main(void)
       POLYBUILD_OMP(parallel for)
       for (long long c1 = polybuild_floordiv(c0, 2) - 5; c1 <= polybuild_floordiv(c0, 2); c1++)
         for (long long t = polybuild_max(0, 4 * c0); t <= polybuild_min(59, 4 * c0 + 7); t++) {
-          const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15),
-              16 * c0 - 16 * c1 - 2 * t);
-          const long long last_i = polybuild_min(polybuild_min(88, 2 * t - 16 * c1),
-              16 * c0 - 16 * c1 - 2 * t + 15);
-          POLYBUILD_SIMD
-          for (long long i = first_i; i <= last_i; i++)
+          const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15), 16 * c0 - 16 * c1 - 2 * t);
+          const long long last_i = polybuild_min(polybuild_min(88, 2 * t - 16 * c1), 16 * c0 - 16 * c1 - 2 * t + 15);
+          POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
 #line 15 "jacobi.c"
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
 #line 12 "jacobi.c"
@@ -53,8 +50,7 @@ int main(void)
               16 * c0 - 16 * c1 - 2 * t - 1);
           const long long last_i1 = polybuild_min(polybuild_min(88, 2 * t - 16 * c1 + 1),
               16 * c0 - 16 * c1 - 2 * t + 14);
-          POLYBUILD_SIMD
-          for (long long i = first_i1; i <= last_i1; i++)
+          POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
 #line 17 "jacobi.c"
             a[i] = b[i];
         }

@@ -28,17 +28,15 @@ static void blur(float image[N][N], float blurred[N][N])
   float rows[N][N];
 { /* polybuild: lines 9 to 16, the new order */
   if (((const char *)(&image[199][199] + 1) <=
-          (const char *)&blurred[1][1]
-          || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */) {
+          (const char *)&blurred[1][1] || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */) {
     /* tiles of 64 x 16 iterations */
     POLYBUILD_OMP(parallel for)
     for (long long tile_j = 0; tile_j <= 3; tile_j++) {
       float rows_buffer[3][64];
       for (long long tile_i = 0; tile_i <= 12; tile_i++)
         for (long long i = 16 * tile_i; i <= polybuild_min(199, 16 * tile_i + 15); i++) {
-          const long long last_j = polybuild_min(198, 64 * tile_j + 63);
           POLYBUILD_SIMD
-          for (long long j = polybuild_max(1, 64 * tile_j); j <= last_j; j++) {
+          for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(198, 64 * tile_j + 63); j++) {
 #line 12 "pipeline.c"
             rows_buffer[-((-i + 200) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
 #line 9 "pipeline.c"

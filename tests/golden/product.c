@@ -29,12 +29,10 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
       && 1.0 * pb_n * pb_n + 1.0 * pb_n * pb_n * pb_n >= 1000 /* line 6: less work is not worth it */) {
     /* tiles of 78 x 408 x 4 iterations */
     POLYBUILD_OMP(parallel for)
-    for (long long i = 0; i < pb_n; i++) {
-      POLYBUILD_SIMD
-      for (long long j = 0; j < pb_n; j++)
+    for (long long i = 0; i < pb_n; i++)
+      POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
 #line 9 "product.c"
         C[i][j] = 0;
-    }
 #line 6 "product.c"
     POLYBUILD_OMP(parallel for schedule(dynamic))
     for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
@@ -84,23 +82,12 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
               POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
               POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
               POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;
-            } else if (4 * tile_j + 3 >= pb_n) {
-              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
-                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
-                  POLYBUILD_SIMD
-                  for (long long j = 4 * tile_j; j < pb_n; j++)
-#line 11 "product.c"
-                    C[i][j] += A[i][k] * B[k][j];
-                }
-#line 6 "product.c"
             } else {
-              for (long long i = 6 * tile_i1; i < pb_n; i++)
-                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
-                  POLYBUILD_SIMD
-                  for (long long j = 4 * tile_j; j <= 4 * tile_j + 3; j++)
+              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
+                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++)
+                  POLYBUILD_SIMD for (long long j = 4 * tile_j; j <= polybuild_min(pb_n - 1, 4 * tile_j + 3); j++)
 #line 11 "product.c"
                     C[i][j] += A[i][k] * B[k][j];
-                }
             }
           }
         }

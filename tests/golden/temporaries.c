@@ -35,8 +35,7 @@ static int normalise(int n, int m, double *rows, const double *weights)
 #line 13 "temporaries.c"
       scale = (sum_1 > 0) ? (1 / sum_1) : (0);
 #line 8 "temporaries.c"
-      POLYBUILD_SIMD
-      for (long long j = 0; j < pb_m; j++)
+      POLYBUILD_SIMD for (long long j = 0; j < pb_m; j++)
 #line 15 "temporaries.c"
         rows[i * pb_m + j] *= scale;
     }

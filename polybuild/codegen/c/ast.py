@@ -217,12 +217,20 @@ def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
         if statement is None:  # a copy statement
             continue
         outer = each.project_out(isl.dim_type.out, 0, depth - 1)
-        used = [position for position in range(each.dim(isl.dim_type.in_)) if depends_on(outer, position)]
+        formula = _formula(outer)
+        used = [position for position in range(each.dim(isl.dim_type.in_)) if depends_on(formula, position)]
         if len(used) != 1:
             return "c"
         exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
         names.add(("" if exact else "tile_") + statement.iterators[used[0]].name)
     return names.pop() if len(names) == 1 else "c"
+
+
+def _formula(schedule: isl.Map) -> isl.Map:
+    """``schedule`` wherever it could be, if one expression says it: what is left is not about its domain."""
+    value = isl.MultiPwAff.from_pw_multi_aff(isl.PwMultiAff.from_map(schedule)).get_at(0)
+    first, *others = (piece for _, piece in value.get_pieces())
+    return schedule if any(not each.plain_is_equal(first) for each in others) else isl.Map.from_aff(first)
 
 
 def _is_exact(schedule: isl.Map, position: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from polybuild.codegen.c.accumulators import combination
+from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
@@ -34,8 +35,20 @@ class DirectivePrinter:
         """The directive for the loop under ``mark``, None if there is none."""
         return None if mark is None else self._directives.get(mark)
 
-    def line(self, directive: LoopDirective, active: Collection[Mark]) -> str:
-        """``directive`` as C; of its accumulators, those of the marks ``active`` get a clause."""
+    def above(self, head: CodeLine, directive: LoopDirective | None, active: Collection[Mark]) -> list[str]:
+        """The ``head`` of a loop with its ``directive``; what is only a word stands on the same line.
+
+        Of the accumulators, those of the marks ``active`` get a clause.
+        """
+        if directive is None:
+            return [head]
+        words, indent = self._text(directive, active), head[: len(head) - len(head.lstrip())]
+        together = f"{indent}{words} {head.head.lstrip()}"
+        if directive.independent and not directive.parallel and len(together) <= WIDTH:
+            return [loop(together, verbatim=head.verbatim)]
+        return [f"{indent}{words}", head]
+
+    def _text(self, directive: LoopDirective, active: Collection[Mark]) -> str:
         if directive.independent and not directive.parallel:
             self.in_use.helpers.add("POLYBUILD_SIMD")
             return "POLYBUILD_SIMD"

@@ -9,7 +9,7 @@ from typing import Self
 
 from polybuild.codegen.file.names import quoted
 
-WIDTH = 104
+WIDTH = 114
 """Columns of generated lines, before a region's own indent, where nothing needs more."""
 
 _CONTINUED = " " * 4

@@ -27,8 +27,10 @@ class LoopHeadPrinter:
         self._counter_type = counter_type
         self._unoptimised = unoptimised
 
-    def head(self, node: isl.AstNode, counter: str, indent: str, *, plain: bool) -> list[str]:
-        """The head of the loop ``node``, after constants for bounds that would make it too long.
+    def head(
+        self, node: isl.AstNode, counter: str, indent: str, *, plain: bool
+    ) -> tuple[list[str], CodeLine]:
+        """Constants for bounds that would make a head too long, and the head of the loop ``node``.
 
         In a ``plain`` one, under a directive, no variable is declared but the counter.
         """
@@ -48,10 +50,10 @@ class LoopHeadPrinter:
         operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
         if bounded and self._unoptimised and not plain:
             name = self._names.declare(f"{counter}_end")
-            return [loop(f"{head}{start}, {name} = {last}; {counter} {operator} {name}; {advance})")]
+            return [], loop(f"{head}{start}, {name} = {last}; {counter} {operator} {name}; {advance})")
         whole = loop(f"{head}{start}; {test}; {advance})")
         if len(whole) <= WIDTH:
-            return [whole]
+            return [], whole
         constant = f"{indent}{register(f'const {kind}', wanted=self._unoptimised)} "
         constants = []
         if bounded:
@@ -63,7 +65,7 @@ class LoopHeadPrinter:
             name = self._names.declare(f"first_{counter}")
             constants.insert(0, f"{constant}{name} = {start};")
             whole = loop(f"{head}{name}; {test}; {advance})")
-        return [*constants, whole]
+        return constants, whole
 
 
 def restored_head(counted: DynamicLoop, start: str, counter: str, printer: BodyPrinter) -> CodeLine:

@@ -30,7 +30,6 @@ from polybuild.codegen.c.register_tiles import RegisterTilePrinter
 from polybuild.codegen.c.vectors import Lanes, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
-from polybuild.targets.model import LoopDirective
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
@@ -196,14 +195,6 @@ class LoopPrinter:
         head = opening(f"{indent}{{") if block is None else condition(f"{indent}if ({block})")
         return [head, f"{inner}{first}", *lines, f"{inner}{last}", closing(indent)]
 
-    def _directive(self, directive: LoopDirective | None, indent: str) -> list[str]:
-        """The line of ``directive``, with those of its accumulators that something below accumulates in."""
-        return (
-            []
-            if directive is None
-            else [f"{indent}{self._directives.line(directive, self._accumulators.marks)}"]
-        )
-
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
         hint = node.get_annotation()
@@ -218,7 +209,7 @@ class LoopPrinter:
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         outer = self._names.get(identifier)
-        head = self._heads.head(node, counter, indent, plain=directive is not None)
+        constants, head = self._heads.head(node, counter, indent, plain=directive is not None)
         self._names[identifier] = counter
         self._outline.enter(counter, identifier, before)
         self._buffers.conditional += 1
@@ -226,12 +217,17 @@ class LoopPrinter:
         self._buffers.conditional -= 1
         self._outline.leave()
         self._names.restore(identifier, outer)
-        *bounds, last = head
         here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
         declared = [f"{indent}{_INDENT}{line}" for line in here]
-        return [*bounds, *self._directive(directive, indent), last, *declared, *body, closing(indent)]
+        return [
+            *constants,
+            *self._directives.above(head, directive, self._accumulators.marks),
+            *declared,
+            *body,
+            closing(indent),
+        ]
 
     def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
@@ -278,9 +274,9 @@ class LoopPrinter:
         directive = self._directives.at(before)
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
-        head = self._directive(directive, indent)
         kind = counter_type(instance.statement, counted.position) if unsigned else COUNTER_TYPE
-        head.append(restored_head(counted, f"{indent}for ({kind} {variable}", variable, printer))
+        first = restored_head(counted, f"{indent}for ({kind} {variable}", variable, printer)
+        head = self._directives.above(first, directive, self._accumulators.marks)
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""

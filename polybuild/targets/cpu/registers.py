@@ -127,6 +127,9 @@ class RegisterTiler:
             sequence = distribute(nest.band, groups)
             if is_legal_below(sequence, self._dependences):
                 rest_band = sequence.child(1 - place).child(0)
+                blocks = nest.band.get_prefix_schedule_union_map()
+                if rest.apply(blocks).is_disjoint(full.apply(blocks)):
+                    rest_band = _in_one_piece(rest_band)
                 return self._map_rest(rest_band).ancestor(2).child(place)
         return None
 
@@ -178,6 +181,13 @@ def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> is
         for name in (tile.transfer.load, tile.transfer.store)
     )
     return node.graft_before(load).graft_after(store)
+
+
+def _in_one_piece(band: isl.ScheduleNode) -> isl.ScheduleNode:
+    """``band`` with the same loops for its instances at all borders."""
+    for member in range(band.band_n_member()):
+        band = band.band_member_set_ast_loop_type(member, isl.ast_loop_type.atomic)
+    return band
 
 
 def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand]) -> RegisterTile:
