@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polybuild.poly.relations import lexicographically_after
+from polybuild.poly.relations import equal_outer, lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 _in = isl.dim_type.in_
@@ -76,7 +76,5 @@ def _pairs(writer: Statement, write: Access, reader: Statement, read: Access) ->
     """``{ W[i] -> [R[j] -> a[x]] }`` for the same element, in one iteration of the loops that both need."""
     source = write.relation.intersect_domain(writer.domain)
     sink = read.relation.intersect_domain(reader.domain)
-    both = source.apply_range(sink.reverse())
-    for position in range(write.within or 0):
-        both = both.equate(_in, position, _out, position)
+    both = equal_outer(source.apply_range(sink.reverse()), write.within or 0)
     return both.range_product(source).intersect_range(sink.wrap())

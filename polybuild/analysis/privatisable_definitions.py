@@ -15,7 +15,7 @@ from polybuild.c.syntax_tree import mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.normalise.structure import has_side_effect
-from polybuild.poly.relations import lexicographically_after
+from polybuild.poly.relations import equal_outer, lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -126,7 +126,4 @@ class PrivatisableDefinitions:
 
 def _same_iteration(reader: Statement, writer: Statement) -> isl.Map:
     """``{ reader[i, j] -> writer[i] }`` for the instances of both."""
-    both = isl.Map.from_domain_and_range(reader.domain, writer.domain)
-    for dim in range(len(writer.iterators)):
-        both = both.equate(_in, dim, _out, dim)
-    return both
+    return equal_outer(isl.Map.from_domain_and_range(reader.domain, writer.domain), len(writer.iterators))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pycparser import c_ast
 
 from polybuild.c.synthetic import EntryValue
 from polybuild.diagnostics import Location
 
+_STEPS = frozenset({"++", "--", "p++", "p--"})
 _CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
@@ -43,6 +44,13 @@ def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:
     if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
         return always_evaluates(body.left, wanted)
     return any(always_evaluates(child, wanted) for child in body)
+
+
+def changed_operand(node: c_ast.Node) -> c_ast.Node | None:
+    """What an assignment, ``++`` or ``--`` changes; None for every other node."""
+    if isinstance(node, c_ast.Assignment):
+        return node.lvalue
+    return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS else None
 
 
 def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_ast.Node:
@@ -83,6 +91,18 @@ def key(node: c_ast.Node) -> object:
 def replaced(node: c_ast.Node, wanted: object, new: c_ast.Node) -> c_ast.Node:
     """``node`` with ``new`` in place of each part whose ``key`` is ``wanted``."""
     return new if key(node) == wanted else mapped(node, lambda each: replaced(each, wanted, new))
+
+
+def with_parts(node: c_ast.Node, new: Mapping[int, c_ast.Node]) -> c_ast.Node:
+    """``node`` with ``new`` parts in place of others, by identity.
+
+    Parts in which nothing changes are the very same nodes.
+    """
+    if id(node) in new:
+        return new[id(node)]
+    if not any(id(each) in new for each in walk(node)):
+        return node
+    return mapped(node, lambda each: with_parts(each, new))
 
 
 def node_count(node: c_ast.Node) -> int:

@@ -103,7 +103,8 @@ class Transformation:
     """A new order of a region, and what comes of it; each transformation sets what is called after it.
 
     It follows a strategy, which is the context with simpler options than those ``requested``. Kernels have an
-    order of their own, made as requested.
+    order of their own, made as requested. Where freeing private variables gains, what was found
+    ``without_private`` is the mapping.
     """
 
     model: RegionModel
@@ -118,11 +119,7 @@ class Transformation:
     checks: RunTimeChecks = field(init=False)
     text: RegionText = field(init=False)
     device_remarks: tuple[str, ...] = ()
-
-    @property
-    def is_mapped(self) -> bool:
-        """Whether there is a mapping already: one without private variables in the way that gains."""
-        return hasattr(self, "mapped")
+    without_private: Mapped | None = None
 
     @property
     def named_temporaries(self) -> tuple[str, ...]:
@@ -210,15 +207,13 @@ def free_private_variables(work: Transformation) -> None:
     """Keep private variables in the elements they end up in, or expand them and contract what is left."""
     model, context = work.model, work.context
     if context == work.requested and not TARGETS[context.options.backend].has_kernels:
-        found = choose_without_private(
+        work.without_private = choose_without_private(
             model.region,
             (model.blocked, model.scop),
             live_out=model.live,
             context=context,
             named=work.named_temporaries,
         )
-        if found is not None:
-            work.mapped = found
 
 
 def find_temporaries(work: Transformation) -> None:
@@ -237,15 +232,16 @@ def find_reductions(work: Transformation) -> None:
 
 def schedule(work: Transformation) -> None:
     """Choose an order: isl's scheduler, Pluto's or the original, by the estimated time."""
-    if work.is_mapped:
-        work.schedule = work.mapped.mapping.schedule
+    if work.without_private is not None:
+        work.schedule = work.without_private.mapping.schedule
         return
     work.schedule = choose_schedule(work.model.scop, work.model.dependences, work.context)
 
 
 def map_to_threads(work: Transformation) -> None:
     """Tile, parallelise and vectorise for the CPU; contract arrays; run reductions in parallel."""
-    if work.is_mapped:
+    if work.without_private is not None:
+        work.mapped = work.without_private
         return
     scop, dependences = work.model.scop, work.model.dependences
     mapping, respected = choose_with_reductions(
@@ -348,7 +344,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass(
         "private-variables",
         free_private_variables,
-        lambda work: pass_texts.scop((work.mapped if work.is_mapped else work.model).scop),
+        lambda work: pass_texts.scop((work.without_private or work.model).scop),
     ),
     Pass(
         "temporaries",

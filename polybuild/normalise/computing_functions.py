@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import always_evaluates, duplicate, mapped, walk
+from polybuild.c.syntax_tree import always_evaluates, changed_operand, duplicate, mapped, walk
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee
 
@@ -25,7 +25,6 @@ _UNSUITED = (
     c_ast.StructRef,
     c_ast.Pragma,
 )
-_CHANGES = frozenset({"++", "--", "p++", "p--"})
 
 
 def computed_value(callee: Callee) -> c_ast.Node | None:
@@ -46,7 +45,7 @@ def computed_value(callee: Callee) -> c_ast.Node | None:
                 return None
             if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
                 return None
-            target = _changed(each)
+            target = changed_operand(each)
             if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
                 return None
     return last.expr
@@ -67,14 +66,8 @@ def own_names(callee: Callee) -> list[str]:
 def assigned_names(callee: Callee) -> set[str]:
     """The variables that a function assigns after their declaration."""
     assert callee.body is not None  # noqa: S101 - who asks has looked
-    targets = (_changed(each) for statement in callee.body.statements for each in walk(statement))
+    targets = (changed_operand(each) for statement in callee.body.statements for each in walk(statement))
     return {str(each.name) for each in targets if isinstance(each, c_ast.ID)}
-
-
-def _changed(node: c_ast.Node) -> c_ast.Node | None:
-    if isinstance(node, c_ast.Assignment):
-        return node.lvalue
-    return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _CHANGES else None
 
 
 def _is_plain(kind: c_ast.Node) -> bool:
@@ -119,21 +112,9 @@ def hoistable_calls(value: c_ast.Node, functions: Mapping[str, Callee]) -> Itera
     """The call of one of ``functions`` in ``value``, if it is always made and nothing else has effects."""
     calls = [each for each in walk(value) if isinstance(each, c_ast.FuncCall)]
     known = [each for each in calls if isinstance(each.name, c_ast.ID) and each.name.name in functions]
-    if len(calls) == len(known) == 1 and always_evaluates(value, calls[0]) and not _changes(value):
+    changes = any(changed_operand(each) is not None for each in walk(value))
+    if len(calls) == len(known) == 1 and always_evaluates(value, calls[0]) and not changes:
         yield calls[0]
-
-
-def _changes(value: c_ast.Node) -> bool:
-    return any(_changed(each) is not None for each in walk(value))
-
-
-def with_value(node: c_ast.Node, call: c_ast.Node, value: c_ast.Node) -> c_ast.Node:
-    """``node`` with ``value`` in place of ``call``, a part of it."""
-    if node is call:
-        return value
-    if not any(each is call for each in walk(node)):
-        return node
-    return mapped(node, lambda each: with_value(each, call, value))
 
 
 def block(statements: Sequence[c_ast.Node], coord: object) -> c_ast.Compound:

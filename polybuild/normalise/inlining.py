@@ -14,7 +14,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import duplicate, mapped, names_in, walk
+from polybuild.c.syntax_tree import duplicate, mapped, names_in, walk, with_parts
 from polybuild.c.typing import type_of
 from polybuild.normalise.computing_functions import (
     assigned_names,
@@ -24,7 +24,6 @@ from polybuild.normalise.computing_functions import (
     own_names,
     parameter_variable,
     renamed,
-    with_value,
 )
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region
@@ -112,7 +111,7 @@ class _Inliner:
                 if found is not None:
                     *statements, result = found
                     self.count += 1
-                    return [*statements, with_value(node, call, result)]
+                    return [*statements, with_parts(node, {id(call): result})]
         return None
 
     def _body(self, call: c_ast.FuncCall, callee: Callee) -> list[c_ast.Node] | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import key, location, walk
+from polybuild.c.syntax_tree import changed_operand, key, location, walk
 from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference
 from polybuild.c.types import IntegerType, Type
 from polybuild.diagnostics import Location, Unsupported
@@ -102,12 +102,7 @@ def resolve(region: Region) -> Names:
 
 def stepped_name(loop: c_ast.For) -> str | None:
     """The name that the increment of ``loop`` changes, None if it is not a plain name."""
-    step = loop.next
-    target = None
-    if isinstance(step, c_ast.UnaryOp) and step.op in {"++", "p++", "--", "p--"}:
-        target = step.expr
-    elif isinstance(step, c_ast.Assignment):
-        target = step.lvalue
+    target = changed_operand(loop.next)
     return str(target.name) if isinstance(target, c_ast.ID) else None
 
 

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import key, names_in, replaced
+from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced
 from polybuild.c.synthetic import EntryValue, PointerDifference
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
@@ -79,13 +79,7 @@ class NormalisationContext:
         pending = [node for node in nodes if node is not None]
         while pending:
             each = pending.pop()
-            target: c_ast.Node | None = None
-            if isinstance(each, c_ast.Assignment):
-                target = each.lvalue
-            elif isinstance(each, c_ast.UnaryOp) and each.op in {"++", "p++", "--", "p--"}:
-                target = each.expr
-            elif isinstance(each, c_ast.Decl):
-                target = each
+            target = each if isinstance(each, c_ast.Decl) else changed_operand(each)
             variable = self.variable(target) if target is not None else None
             if variable is not None:
                 found.add(variable)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import changed_operand, walk
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
@@ -34,9 +34,7 @@ def loop_depth(node: c_ast.Node) -> int:
 def has_side_effect(expression: c_ast.Node) -> bool:
     """Whether evaluating ``expression`` may change something."""
     return any(
-        isinstance(each, c_ast.Assignment | c_ast.FuncCall)
-        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--"})
-        for each in walk(expression)
+        isinstance(each, c_ast.FuncCall) or changed_operand(each) is not None for each in walk(expression)
     )
 
 

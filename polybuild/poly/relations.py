@@ -60,6 +60,13 @@ def parameter_set(text: str, context: isl.Context | None = None) -> isl.Set:
     return isl.Set.read_from_str(context or isl.DEFAULT_CONTEXT, text)
 
 
+def equal_outer(pairs: isl.Map, depth: int) -> isl.Map:
+    """Those of ``pairs`` whose two ends are equal in the first ``depth`` dimensions."""
+    for position in range(depth):
+        pairs = pairs.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return pairs
+
+
 def depends_on(schedule: isl.Map, position: int) -> bool:
     """Whether the values of ``schedule`` depend on dimension ``position`` of its domain."""
     return bool(schedule.gist_domain(schedule.domain()).involves_dims(isl.dim_type.in_, position, 1))

@@ -25,7 +25,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import accesses_of, flow_dependences, may_be_private
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.c.syntax_tree import always_evaluates, walk
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import largest
@@ -133,23 +133,8 @@ def _written_cells(scop: Scop, web: Web) -> isl.Set:
 
 def _in_elements(scop: Scop, web: Web, array: Array, elements: isl.Map) -> Scop:
     """``scop`` with what ``elements`` say of ``array`` in place of the cells of ``web``."""
-
-    def moved(statement: Statement, access: Access) -> Access:
-        if not web.has(statement, access):
-            return access
-        relation = web.cells(access).apply_range(elements).coalesce()
-        return replace(access, array=array, relation=relation)
-
-    def changed(statement: Statement) -> Statement:
-        moving = [each for each in statement.accesses if web.has(statement, each)]
-        gone = {id(part) for each in moving for part in walk(each.node)}
-        return replace(
-            statement,
-            accesses=tuple(moved(statement, each) for each in statement.accesses),
-            locals=tuple((node, named) for node, named in statement.locals if id(node) not in gone),
-        )
-
-    return replace(scop, statements=tuple(map(changed, scop.statements)))
+    statements = web.kept_in(scop, array, lambda cells: cells.apply_range(elements).coalesce())
+    return replace(scop, statements=statements)
 
 
 def _same_values(scop: Scop, changed: Scop, *arrays: Array) -> bool:

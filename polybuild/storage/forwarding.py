@@ -17,13 +17,12 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
-from polybuild.c.syntax_tree import mapped, walk
+from polybuild.c.syntax_tree import mapped, with_parts
 from polybuild.c.types import FloatingType, Type
+from polybuild.poly.relations import equal_outer
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, without_unused
 
-_in, _out = isl.dim_type.in_, isl.dim_type.out
-_SUFFIXES = {"float": "fF", "double": ""}
 # an update with more parts than that is no longer one that registers suit
 _MAXIMUM_PARTS = 24
 
@@ -135,10 +134,7 @@ def _has_type(node: c_ast.Node, known: Mapping[int, Type], kind: FloatingType) -
         )
     if isinstance(node, c_ast.UnaryOp):
         return node.op == "-" and _has_type(node.expr, known, kind)
-    if isinstance(node, c_ast.Constant) and kind.name in _SUFFIXES and node.type in _SUFFIXES:
-        text = str(node.value)
-        return (text[-1] if text[-1] in "fFlL" else "") in (_SUFFIXES[kind.name] or ("",))
-    return False
+    return isinstance(node, c_ast.Constant) and bool(node.type == kind.name)
 
 
 def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map | None:
@@ -147,20 +143,13 @@ def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map |
     They have to come from the same iteration of the loops around the writer.
     """
     reaching = Reaching(scop, (uses[0].array,))
-    depth = len(writer.iterators)
     found: isl.Map | None = None
     for use in uses:
         sources, old = reaching.sources(use)
         space = use.relation.get_space()
         pairs = sources.extract_map(writer.domain.get_space().map_from_domain_and_range(space.domain()))
-        same = isl.Map.universe(pairs.get_space())
-        for position in range(depth):
-            same = same.equate(_in, position, _out, position)
-        if (
-            not old.is_empty()
-            or not pairs.is_subset(same)
-            or (found is not None and not pairs.is_equal(found))
-        ):
+        same = equal_outer(isl.Map.universe(pairs.get_space()), len(writer.iterators))
+        if not old.is_empty() or not pairs.is_subset(same) or not (found is None or pairs.is_equal(found)):
             return None
         found = pairs
     return None if found is None else found.reverse()
@@ -181,7 +170,7 @@ def _merged(reader: Statement, writer: Statement, uses: list[Access], made_by: i
         ]
         names += [(twins[id(node)], array) for node, array in writer.locals if id(node) in twins]
     names = [(node, array) for node, array in names if id(node) not in new]
-    return replace(reader, body=_with(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
+    return replace(reader, body=with_parts(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
 
 
 def _twin(node: c_ast.Node, twins: dict[int, c_ast.Node]) -> c_ast.Node:
@@ -189,15 +178,6 @@ def _twin(node: c_ast.Node, twins: dict[int, c_ast.Node]) -> c_ast.Node:
     new = mapped(node, lambda each: _twin(each, twins))
     twins[id(node)] = new
     return new
-
-
-def _with(node: c_ast.Node, new: Mapping[int, c_ast.Node]) -> c_ast.Node:
-    """``node`` with ``new`` parts in place of others; parts without them are the very same nodes."""
-    if id(node) in new:
-        return new[id(node)]
-    if not any(id(each) in new for each in walk(node)):
-        return node
-    return mapped(node, lambda each: _with(each, new))
 
 
 def _reads_the_same(

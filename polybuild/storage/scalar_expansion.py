@@ -15,9 +15,8 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.scop.model import Access, Array, Provenance, Scop, Statement
+from polybuild.scop.model import Array, Provenance, Scop
 from polybuild.storage.coalescing import outlasts_loops, same_reads, without_unused
 from polybuild.storage.webs import Web, webs_of
 
@@ -79,19 +78,5 @@ def _array_for(web: Web, taken: set[str]) -> Array:
 
 def _on_array(scop: Scop, web: Web, own: Array) -> Scop:
     """``scop`` with the elements of ``own`` in place of the cells of ``web``."""
-
-    def moved(statement: Statement, access: Access) -> Access:
-        if not web.has(statement, access):
-            return access
-        return replace(access, array=own, relation=web.cells(access).set_tuple_name(_out, own.name))
-
-    def changed(statement: Statement) -> Statement:
-        moving = [each for each in statement.accesses if web.has(statement, each)]
-        gone = {id(part) for each in moving for part in walk(each.node)}
-        return replace(
-            statement,
-            accesses=tuple(moved(statement, each) for each in statement.accesses),
-            locals=tuple((node, named) for node, named in statement.locals if id(node) not in gone),
-        )
-
-    return replace(scop, statements=tuple(map(changed, scop.statements)), arrays=(*scop.arrays, own))
+    statements = web.kept_in(scop, own, lambda cells: cells.set_tuple_name(_out, own.name))
+    return replace(scop, statements=statements, arrays=(*scop.arrays, own))

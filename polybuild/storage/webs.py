@@ -8,12 +8,15 @@ expansion, Feautrier 1988): its *cells* are those of that array.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import accesses_of, flow_dependences
-from polybuild.poly.relations import maps_of
+from polybuild.c.syntax_tree import walk
+from polybuild.poly.relations import equal_outer, maps_of
+from polybuild.poly.spaces import outer_loops
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -41,10 +44,32 @@ class Web:
     def cells(self, access: Access) -> isl.Map:
         """``{ S[i] -> [i[0], ..., i[depth - 1], x] }``: the cell that ``access`` touches in each instance."""
         relation = access.relation.reset_tuple_id(_out)
-        instances = relation.get_space().domain().map_from_set()
-        outer = isl.Map.identity(instances).reset_tuple_id(_out)
-        outer = outer.project_out(_out, self.depth, outer.dim(_out) - self.depth)
-        return outer.flat_range_product(relation)
+        loops = outer_loops(relation.get_space().domain(), self.depth)
+        return isl.Map.from_multi_aff(loops).flat_range_product(relation)
+
+    def kept_in(
+        self, scop: Scop, array: Array, places: Callable[[isl.Map], isl.Map]
+    ) -> tuple[Statement, ...]:
+        """The statements of ``scop`` with elements of ``array`` in place of the cells of the web.
+
+        ``places`` gives the elements that an access touches, for the cells that it touches now.
+        """
+
+        def moved(statement: Statement, access: Access) -> Access:
+            if not self.has(statement, access):
+                return access
+            return replace(access, array=array, relation=places(self.cells(access)))
+
+        def changed(statement: Statement) -> Statement:
+            moving = [each for each in statement.accesses if self.has(statement, each)]
+            gone = {id(part) for each in moving for part in walk(each.node)}
+            return replace(
+                statement,
+                accesses=tuple(moved(statement, each) for each in statement.accesses),
+                locals=tuple((node, named) for node, named in statement.locals if id(node) not in gone),
+            )
+
+        return tuple(map(changed, scop.statements))
 
 
 def webs_of(scop: Scop, array: Array) -> list[Web]:
@@ -114,6 +139,6 @@ def _web(scop: Scop, array: Array, nodes: set[_Node], pairs: list[isl.Map]) -> W
 def _equal_outer(pairs: isl.Map, maximum: int) -> int:
     """How many outer dimensions, at most ``maximum``, are equal in all of ``pairs``."""
     for position in range(maximum):
-        if not pairs.is_subset(isl.Map.universe(pairs.get_space()).equate(_in, position, _out, position)):
+        if not pairs.is_subset(equal_outer(pairs, position + 1)):
             return position
     return maximum
