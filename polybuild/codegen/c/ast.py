@@ -12,6 +12,7 @@ import islpy as isl
 from polybuild.codegen.c.accumulators import AccumulatorScopes
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
+from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly.marks import Mark
@@ -28,6 +29,8 @@ class Instance:
     new form of each access whose subscripts are affine, both over the counters
     of the generated loops. ``domain`` are the instances that run there, ``never`` the accesses
     of arrays in buffers that none of them makes: one side of a choice may be impossible there.
+    ``fitting`` are the positions of the counters whose types may count loops over their values, where
+    it matters.
     """
 
     statement: Statement
@@ -35,6 +38,7 @@ class Instance:
     accesses: tuple[tuple[Access, isl.AstExpr], ...]
     domain: isl.Set
     never: tuple[Access, ...] = ()
+    fitting: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,10 @@ class _AstBuilder(AstCallbacks):
     ) -> None:
         self._statements = {statement.name: statement for statement in scop.statements}
         self._buffers = {each.buffer.array.name: each for each in buffers}
+        computing = any(map(computes_with, scop.statements))
+        self._fitting = {
+            each.name: fitting_counters(each, scop.parameters) for each in scop.statements if computing
+        }
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self.instances: dict[str, Instance] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
@@ -136,7 +144,8 @@ class _AstBuilder(AstCallbacks):
         vector = self.tiles.at(called, self._within, build)
         if vector is None:
             name = f"instance{len(self.instances)}"
-            self.instances[name] = instance_at(self._statements[called], build, self._buffers)
+            instance = instance_at(self._statements[called], build, self._buffers)
+            self.instances[name] = replace(instance, fitting=self._fitting.get(called, frozenset()))
         else:
             name = f"vector{len(self.vectors)}"
             self.vectors[name] = vector

@@ -14,6 +14,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import BuffersInScope
+from polybuild.codegen.c.counters import is_identifier
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
@@ -36,7 +37,8 @@ class InstancePrinter:
 
     ``sizes`` are the inner extents of each array that is a view. ``replaced`` are the variables that
     stand for elements of arrays, and ``open_loops`` the loops with dynamic
-    bounds around the code at hand, whose predicates hold there.
+    bounds around the code at hand, whose predicates hold there. ``own_types`` has the type of each
+    generated counter, as isl calls it, that has one of the user's.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class InstancePrinter:
         self._accumulators = accumulators
         self.replaced: list[tuple[isl.AstExpr, str]] = []
         self.open_loops: set[DynamicLoop] = set()
+        self.own_types: dict[str, str] = {}
 
     def text(self, instance: Instance) -> str:
         """The code of ``instance``, on one or more lines."""
@@ -100,7 +103,9 @@ class InstancePrinter:
         return BodyPrinter(LazyTexts(accesses, known), LazyTexts(values, counters).get)
 
     def _counter(self, kind: str, value: isl.AstExpr) -> str:
-        return f"({kind}){self._expressions.text(value, UNARY + 1)}"
+        text = self._expressions.text(value, UNARY + 1)
+        alone = any(is_identifier(value, name) for name, own in self.own_types.items() if own == kind)
+        return text if alone else f"({kind}){text}"
 
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""

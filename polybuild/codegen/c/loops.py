@@ -15,6 +15,7 @@ from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulato
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
+from polybuild.codegen.c.counters import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import ExpressionPrinter
@@ -24,7 +25,7 @@ from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row
+from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter
 from polybuild.codegen.c.vectors import Lanes, VectorPrinter
@@ -209,14 +210,18 @@ class LoopPrinter:
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         outer = self._names.get(identifier)
-        constants, head = self._heads.head(node, counter, indent, plain=directive is not None)
+        own = self._own_type(node)
+        constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
         self._names[identifier] = counter
+        if own is not None:
+            self._instances.own_types[identifier] = own.name
         self._outline.enter(counter, identifier, before)
         self._buffers.conditional += 1
         body = self._block(node.for_get_body(), indent + _INDENT)
         self._buffers.conditional -= 1
         self._outline.leave()
         self._names.restore(identifier, outer)
+        self._instances.own_types.pop(identifier, None)
         here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
@@ -345,11 +350,16 @@ class LoopPrinter:
     def _in_use(self) -> NamesInUse:
         return self._directives.in_use
 
-    @property
-    def _heads(self) -> LoopHeadPrinter:
-        return LoopHeadPrinter(
-            self._expression(), self._names, self.counter_type, unoptimised=self._unoptimised
-        )
+    def _own_type(self, loop: isl.AstNode) -> IntegerType | None:
+        """The type of the user's counter that ``loop`` keeps, None if it gets the one of all others."""
+        names = [each.get_annotation().get_name() for each in users_below(loop)]
+        if not all(each in self._ast.instances for each in names):
+            return None
+        return own_type(loop, [self._ast.instances[each] for each in names])
+
+    def _heads(self, own: IntegerType | None) -> LoopHeadPrinter:
+        kind = self.counter_type if own is None else own.name
+        return LoopHeadPrinter(self._expression(), self._names, kind, unoptimised=self._unoptimised)
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use)
