@@ -39,14 +39,44 @@ def _boolean(text: str) -> bool:
         raise ValueError("must be on or off") from None
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    try:
-        sizes = tuple(int(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
-    except ValueError:
-        sizes = (0,)
-    if any(size < 1 for size in sizes):
-        raise ValueError("must be positive whole numbers separated by commas")
-    return sizes
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Reads a whole number from ``least`` to ``most``."""
+
+    least: int
+    most: int
+
+    def __call__(self, text: str) -> int:
+        """The number; ValueError if it is none or not in the range."""
+        try:
+            value = int(text)
+        except ValueError:
+            value = self.least - 1
+        if not self.least <= value <= self.most:
+            raise ValueError(f"must be a whole number from {self.least} to {self.most}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Reads at most ``length`` whole numbers, each from ``least`` to ``most``; none is allowed, too."""
+
+    least: int
+    most: int
+    length: int
+
+    def __call__(self, text: str) -> tuple[int, ...]:
+        """The numbers, in order; ValueError if there are others or too many."""
+        one = Number(self.least, self.most)
+        try:
+            numbers = tuple(one(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
+        except ValueError:
+            raise ValueError(
+                f"must be whole numbers from {self.least} to {self.most}, separated by commas"
+            ) from None
+        if len(numbers) > self.length:
+            raise ValueError(f"must be at most {self.length} numbers")
+        return numbers
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -56,18 +86,22 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _positive(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise ValueError("must be a positive whole number")
-    return value
+_VECTOR_SIZES = Choice(("0", "8", "16", "32", "64"))
 
 
-def _non_negative(text: str) -> int:
-    return 0 if text.strip() == "0" else _positive(text)
+def _vector_size(text: str) -> int:
+    return int(_VECTOR_SIZES(text))
+
+
+# Tiles beyond a million iterations are none, and must not overflow the counters of generated loops.
+_TILE_SIZES = Numbers(1, 1 << 20, 16)
+# Devices take no larger blocks, and count blocks with 31 bits.
+_BLOCK_SIZES = Numbers(1, 1024, 3)
+_GRID_SIZES = Numbers(1, (1 << 31) - 1, 3)
+_CAPABILITIES = Numbers(50, 999, 16)
+_CACHE_SIZE = Number(0, 1 << 40)
+_COUNT = Number(0, (1 << 31) - 1)
+_WORK = Number(0, (1 << 62) - 1)
 
 
 def _knob(
@@ -81,6 +115,8 @@ def _knob(
         metavar = "|".join(parse.words)
     elif parse is _boolean:
         metavar = "on|off"
+    elif parse is _vector_size:
+        metavar = "|".join(_VECTOR_SIZES.words)
     about = {"parse": parse, "help": help_text, "metavar": metavar, "finds_more": finds_more}
     return field(default=default, metadata=about)
 
@@ -101,7 +137,7 @@ class Options:
     nvcc: str = _knob("", str, "the CUDA compiler; empty: the one that is found", metavar="PATH")
     cuda_arch: tuple[int, ...] = _knob(
         (80, 90),
-        _sizes,
+        _CAPABILITIES,
         "compute capabilities to build kernels for, 90 for 9.0; newer devices get the oldest one's PTX",
         metavar="N,N,...",
     )
@@ -122,7 +158,7 @@ class Options:
     )
     tile: bool = _knob(True, _boolean, "tile permutable bands")
     tile_sizes: tuple[int, ...] = _knob(
-        (), _sizes, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
+        (), _TILE_SIZES, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
     )
     tile_shape: str = _knob(
         "auto",
@@ -133,9 +169,7 @@ class Options:
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")
     simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit")
     registers: bool = _knob(True, _boolean, "keep blocks of results in vector registers, pack what they need")
-    vector_size: int = _knob(
-        0, _non_negative, "vector registers in bytes; 0: what the compiler's flags allow", metavar="BYTES"
-    )
+    vector_size: int = _knob(0, _vector_size, "vector registers in bytes; 0: what the compiler's flags allow")
     allow_reassociation: bool | None = _knob(
         None,
         _boolean,
@@ -150,7 +184,7 @@ class Options:
     )
     scalars: int = _knob(
         14,
-        _non_negative,
+        _COUNT,
         "maximum number of variables that stand for elements of arrays; 0: none",
         metavar="N",
     )
@@ -159,27 +193,30 @@ class Options:
     )
     min_work: int = _knob(
         20000,
-        _non_negative,
+        _WORK,
         "statement instances below which a region runs its original loops; 0: never",
         metavar="N",
     )
     l1_size: int = _knob(
         0,
-        _non_negative,
+        _CACHE_SIZE,
         "first-level data cache in bytes; 0: this machine's where the code is for it, else 32768",
         metavar="BYTES",
     )
     l2_size: int = _knob(
         0,
-        _non_negative,
+        _CACHE_SIZE,
         "second-level cache in bytes; 0: this machine's where the code is for it, else 1048576",
         metavar="BYTES",
     )
     block_sizes: tuple[int, ...] = _knob(
-        (), _sizes, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
+        (), _BLOCK_SIZES, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
     )
     grid_sizes: tuple[int, ...] = _knob(
-        (), _sizes, "maximum number of GPU blocks along each loop, x last; empty: chosen", metavar="N,N,N"
+        (),
+        _GRID_SIZES,
+        "maximum number of GPU blocks along each loop, x last; empty: chosen",
+        metavar="N,N,N",
     )
     autodetect: bool = _knob(
         False, _boolean, "find loops worth transforming that are not marked", finds_more=True
@@ -207,22 +244,26 @@ class Options:
         return tuple(each.name for each in dataclasses.fields(cls) if each.metadata["finds_more"])
 
     @classmethod
-    def plain_values(cls) -> dict[str, tuple[str, ...]]:
-        """The names of options on the command line, and the values of each that are right beyond doubt.
+    def words(cls) -> dict[str, tuple[str, ...]]:
+        """The words that options take, by the names of those that take no others."""
+        found = {each.name: each.metadata["parse"] for each in dataclasses.fields(cls)}
+        special = {_boolean: ("on", "off"), _vector_size: _VECTOR_SIZES.words}
+        return {
+            name: parse.words if isinstance(parse, Choice) else special[parse]
+            for name, parse in found.items()
+            if isinstance(parse, Choice) or parse in special
+        }
 
-        Those that take whole numbers have ``"N"`` among them, those that take lists of them ``"N,..."``.
-        """
-        found: dict[str, tuple[str, ...]] = {}
+    @classmethod
+    def numbers(cls) -> dict[str, tuple[int, int, int]]:
+        """The least and the greatest whole number that options take and how many of them, by name."""
+        found: dict[str, tuple[int, int, int]] = {}
         for each in dataclasses.fields(cls):
             parse = each.metadata["parse"]
-            if isinstance(parse, Choice):
-                values = parse.words
-            elif parse is _boolean:
-                values = ("off",) if each.metadata["finds_more"] else ("on", "off")
-            else:
-                values = {_sizes: ("N", "N,..."), _positive: ("N",), _non_negative: ("N",)}.get(parse, ())
-            if values:
-                found["--" + each.name.replace("_", "-")] = values
+            if isinstance(parse, Number):
+                found[each.name] = (parse.least, parse.most, 1)
+            elif isinstance(parse, Numbers):
+                found[each.name] = (parse.least, parse.most, parse.length)
         return found
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:

@@ -10,7 +10,7 @@ same function, ``output.write_all``.
 import os
 import sys
 
-from polybuild.cli.plain_values import PLAIN_VALUES
+from polybuild.cli.plain_values import NUMBERS, WORDS
 from polybuild.driver import output
 
 TYPE_CHECKING = False
@@ -121,8 +121,11 @@ def _plain_options(words: "list[str]") -> bool:
 
 def plain_setting(name: str, value: str) -> bool:
     """Whether the option ``name`` is one to set what is done with regions, and ``value`` is right for it."""
-    values = PLAIN_VALUES.get(name, ())
-    if "N" in values:
-        numbers = value.split(",") if "N,..." in values else [value]
-        return all(number.isascii() and number.isdigit() and number[0] != "0" for number in numbers)
-    return name == "--cc" or (name == "--color" and value in _COLOURS) or value in values
+    if name in NUMBERS:
+        least, most, length = NUMBERS[name]
+        numbers = value.split(",") if length > 1 else [value]
+        return len(numbers) <= length and all(
+            number.isascii() and number.isdigit() and len(number) < 20 and least <= int(number) <= most
+            for number in numbers
+        )
+    return name == "--cc" or (name == "--color" and value in _COLOURS) or value in WORDS.get(name, ())

@@ -1,32 +1,36 @@
 """The values of options that are right beyond doubt, for ``polybuild.cli.main``, which imports nothing else.
 
-Made from ``Options.plain_values``: a test holds it equal, and writes it with ``pytest --update-golden``.
+Made from ``Options``: a test holds it equal, and writes it with ``pytest --update-golden``. ``WORDS`` has
+the words that an option takes, ``NUMBERS`` the least and the greatest number and how many it takes.
 """
 
-PLAIN_VALUES = {
+WORDS = {
     "--backend": ("openmp", "cuda", "opencl"),
-    "--cuda-arch": ("N", "N,..."),
     "--without-nvcc": ("opencl", "openmp", "error"),
     "--schedule": ("auto", "isl", "pluto", "original"),
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": ("on", "off"),
-    "--tile-sizes": ("N", "N,..."),
     "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
     "--parallel": ("on", "off"),
     "--simd": ("on", "off"),
     "--registers": ("on", "off"),
-    "--vector-size": ("N",),
+    "--vector-size": ("0", "8", "16", "32", "64"),
     "--allow-reassociation": ("on", "off"),
     "--contract-arrays": ("auto", "on", "scalars", "copies", "off"),
-    "--scalars": ("N",),
-    "--min-work": ("N",),
-    "--l1-size": ("N",),
-    "--l2-size": ("N",),
-    "--block-sizes": ("N", "N,..."),
-    "--grid-sizes": ("N", "N,..."),
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": ("on", "off"),
     "--paranoid": ("on", "off"),
     "--on-unsupported": ("warn", "error"),
+}
+
+NUMBERS = {
+    "--cuda-arch": (50, 999, 16),
+    "--tile-sizes": (1, 1048576, 16),
+    "--scalars": (0, 2147483647, 1),
+    "--min-work": (0, 4611686018427387903, 1),
+    "--l1-size": (0, 1099511627776, 1),
+    "--l2-size": (0, 1099511627776, 1),
+    "--block-sizes": (1, 1024, 3),
+    "--grid-sizes": (1, 2147483647, 3),
 }

@@ -8,6 +8,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.codegen.file.region import RegionText
+from polybuild.diagnostics import Diagnostic
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 
@@ -17,7 +18,7 @@ class Details:
     """The model, the dependences, the new order and the code of one region.
 
     ``ordered`` is the model that ``schedule`` is an order of: it may have statements that copy arrays.
-    ``original`` is the region's text in the file, marks included.
+    ``original`` is the region's text in the file, marks included; ``unused`` are settings without effect.
     """
 
     scop: Scop
@@ -27,3 +28,4 @@ class Details:
     text: RegionText
     region: Region
     original: str = ""
+    unused: tuple[Diagnostic, ...] = ()

@@ -87,6 +87,8 @@ def compile_source(
             continue
         if found.diagnostic is not None:
             diagnostics.append(found.diagnostic)
+        if found.details is not None and not found.report.detected:
+            diagnostics += found.details.unused
         if isinstance(region, Region) and found.text is not None:
             replacements.append(Replacement(region, found.text))
         reports.append(replace(found.report, compile_seconds=seconds))
@@ -194,7 +196,7 @@ def _not_built(source: Source, error: ImageError) -> Diagnostic:
         "kernels-rejected",
         f"{error}; all regions of the file run on the host",
         source.regions[0].begin,
-        "please report it; another --backend may do",
+        "name with --cuda-arch what 'nvcc --list-gpu-arch' prints, or take another --backend",
     )
 
 

@@ -15,6 +15,7 @@ from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver import passes
 from polybuild.driver.details import Details
 from polybuild.driver.pass_printer import SILENT, PassPrinter
+from polybuild.driver.unused_settings import changed_sizes, unused_settings
 from polybuild.options import Options
 from polybuild.poly.budget import operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
@@ -154,6 +155,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     model, options, text, mapped = work.model, work.context.options, work.text, work.mapped
     region, scop, mapping = model.region, model.scop, mapped.mapping
     remarks = [*model.remarks, *mapping.remarks, *work.refusals, *work.device_remarks]
+    remarks += changed_sizes(work)
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     marks = {line.mark for line in text.outline}
@@ -169,7 +171,8 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
     )
-    return text, report, Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
+    details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
+    return text, report, replace(details, unused=unused_settings(work))
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from cmake_project import GENERATORS, ROOT, Project, copy_of, run_or_fail, subdirectory_settings
 
-from polybuild.options import Options
-
 pytestmark = [pytest.mark.cmake, pytest.mark.cxx]  # the project of all kinds has sources in C++
 
 GENERATOR = "Ninja"
@@ -183,7 +181,12 @@ def test_installation_knows_its_cmake_files(installation: Path) -> None:
 
     assert ask("--cmakedir") == installation / "share" / "cmake" / "polybuild"
     shipped = {path.name for path in ask("--cmakedir").iterdir()}
-    assert shipped == {"polybuildConfig.cmake", "polybuildConfigVersion.cmake", "PolybuildFunctions.cmake"}
+    assert shipped == {
+        "polybuildConfig.cmake",
+        "polybuildConfigVersion.cmake",
+        "PolybuildFunctions.cmake",
+        "PolybuildOptions.cmake",
+    }
     assert (ask("--includedir") / "polybuild.h").is_file()
 
 
@@ -196,9 +199,55 @@ def test_found_without_being_told_when_the_environment_is_active(tmp_path: Path,
     assert f"polybuild_DIR:PATH={installation}/share/cmake/polybuild" in cache
 
 
-@pytest.mark.fast
-def test_every_option_has_a_keyword() -> None:
-    text = (ROOT / "cmake" / "PolybuildFunctions.cmake").read_text()
-    match = re.search(r"POLYBUILD_KNOBS\s+([A-Z0-9_\s]+)\)", text)
-    assert match
-    assert [word.lower() for word in match[1].split()] == list(Options.__dataclass_fields__)
+@pytest.mark.fast(arguments=["FUSION maximal"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("FUSION maximal", "FUSION must be one of auto, min, max, depth, not 'maximal'"),
+        ("TILE maybe", "TILE must be one of on, off, not 'maybe'"),
+        (
+            "TILE_SIZES 32 99999999999",
+            "TILE_SIZES must be whole numbers from 1 to 1048576, not '32,99999999999'",
+        ),
+        ("VECTOR_SIZE 7", "VECTOR_SIZE must be one of 0, 8, 16, 32, 64, not '7'"),
+        ("MIN_WORK -1", "MIN_WORK must be whole numbers from 0 to 4611686018427387903, not '-1'"),
+        ("BLOCK_SIZES 1 2 3 4", "BLOCK_SIZES must be at most 3 numbers"),
+        ("TEMPORARY a-b", "TEMPORARY must be names separated by commas, not 'a-b'"),
+        ("TILE_SIZE 32", "unknown option 'TILE_SIZE'; known are MODE, BACKEND, "),
+    ],
+)
+def test_wrong_options_stop_the_configuration(tmp_path: Path, arguments: str, message: str) -> None:
+    project = one_file(tmp_path, f"polybuild_add_executable(one one.c {arguments})\n")
+    said = project.configure(*subdirectory_settings(), check=False)
+    assert message in " ".join(said.split())
+
+
+def test_wrong_options_of_a_source_stop_the_configuration(tmp_path: Path) -> None:
+    project = one_file(
+        tmp_path,
+        "polybuild_add_executable(one one.c)\n"
+        "set_source_files_properties(one.c PROPERTIES POLYBUILD_FUSION maximal)\n",
+    )
+    said = project.configure(*subdirectory_settings(), check=False)
+    assert "FUSION must be one of auto, min, max, depth" in " ".join(said.split())
+
+
+def test_right_options_and_files_in_capitals_are_taken(tmp_path: Path) -> None:
+    project = one_file(
+        tmp_path,
+        "polybuild_add_executable(\n"
+        "  one WIN32 one.c README TILE_SIZES 32 16 TILE ON FUSION MAX TEMPORARY T,u MIN_WORK 0)\n",
+    )
+    (project.source / "README").write_text("read me")
+    project.configure(*subdirectory_settings())
+
+
+def one_file(directory: Path, rules: str) -> Project:
+    """A project of one C file with a region."""
+    source = directory / "source"
+    source.mkdir()
+    head = "cmake_minimum_required(VERSION 3.21)\nproject(one C)\n"
+    head += "add_subdirectory(${POLYBUILD_TREE} polybuild)\n"
+    (source / "CMakeLists.txt").write_text(head + rules)
+    (source / "one.c").write_text("int main(void) { return 0; }\n")
+    return Project(source, directory / "build", GENERATOR)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,11 @@ def test_a_setting_is_parsed_into_its_field(name, text, value):
         ("tile", "maybe"),
         ("min-work", "-1"),
         ("l1-size", "-1"),
+        ("tile-sizes", "99999999999999999999"),
+        ("block-sizes", "1,2,3,4"),
+        ("vector-size", "7"),
+        ("cuda-arch", "12"),
+        ("min-work", "9" * 30),
         ("backend", "abacus"),
         ("fusion", ""),
     ],
@@ -82,3 +88,32 @@ def test_every_option_can_describe_itself():
     for knob in dataclasses.fields(Options):
         assert knob.metadata["help"]
         assert knob.metadata["metavar"]
+
+
+def test_a_refusal_names_the_valid_values():
+    with pytest.raises(UsageError, match="must be a whole number from 0 to "):
+        Options().with_settings({"min-work": "-1"})
+    with pytest.raises(UsageError, match="must be one of 0, 8, 16, 32, 64, not '7'"):
+        Options().with_settings({"vector-size": "7"})
+    with pytest.raises(UsageError, match="must be whole numbers from 50 to 999, separated by commas"):
+        Options().with_settings({"cuda-arch": "12"})
+
+
+def test_cmake_has_the_table_of_all_options(request):
+    """``pytest --update-golden`` writes it anew from Options."""
+    path = Path(__file__).parents[2] / "cmake" / "PolybuildOptions.cmake"
+    names = [knob.name.upper() for knob in dataclasses.fields(Options)]
+    lines = [
+        "# What options there are, and their values: made from polybuild/options.py, as a test makes sure.",
+        "",
+    ]
+    lines += ["set_property(GLOBAL PROPERTY POLYBUILD_KNOBS", *(f"  {name}" for name in names), ")"]
+    for kind, table in (("WORDS", Options.words()), ("NUMBERS", Options.numbers())):
+        lines.append("")
+        for name, values in table.items():
+            words = " ".join(map(str, values))
+            lines.append(f"set_property(GLOBAL PROPERTY POLYBUILD_{kind}_{name.upper()} {words})")
+    text = "\n".join(lines) + "\n"
+    if request.config.getoption("--update-golden"):
+        path.write_text(text)
+    assert path.read_text() == text

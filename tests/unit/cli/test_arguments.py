@@ -153,19 +153,30 @@ def test_the_short_way_leaves_doubtful_words_to_the_long_way(words):
 def test_the_short_way_has_a_table_of_all_options(request):
     """``pytest --update-golden`` writes it anew from Options."""
     path = Path(plain_values.__file__)
-    lines = [
-        f"    {json.dumps(name)}: {_tuple(values)},\n" for name, values in Options.plain_values().items()
-    ]
-    head, brace, _ = path.read_text().partition("PLAIN_VALUES = {\n")
-    text = head + brace + "".join(lines) + "}\n"
+    head, begin, _ = path.read_text().partition("WORDS = {\n")
+    words = {name: _plain_words(name, values) for name, values in Options.words().items()}
+    text = head + begin + _table(words) + "\nNUMBERS = {\n" + _table(Options.numbers())
     if request.config.getoption("--update-golden"):
         path.write_text(text)
     assert path.read_text() == text
     # paths and names go the long way
-    others = {"--nvcc", "--temporary"}
-    assert set(Options.plain_values()) | others == {
-        "--" + knob.name.replace("_", "-") for knob in dataclasses.fields(Options)
+    assert {*Options.words(), *Options.numbers(), "nvcc", "temporary"} == {
+        knob.name for knob in dataclasses.fields(Options)
     }
+
+
+def _plain_words(name, values):
+    """Without what makes more of a file than what is marked in it."""
+    return tuple(word for word in values if word != "on" or name not in Options.finding_more())
+
+
+def _table(options):
+    lines = (f"    {json.dumps(_option(name))}: {_tuple(values)},\n" for name, values in options.items())
+    return "".join(lines) + "}\n"
+
+
+def _option(name):
+    return "--" + name.replace("_", "-")
 
 
 def _tuple(values):
@@ -173,12 +184,21 @@ def _tuple(values):
 
 
 def test_what_the_short_way_takes_is_right():
-    samples = {
-        name: [{"N": "20000", "N,...": "32,8"}.get(value, value) for value in values]
-        for name, values in plain_values.PLAIN_VALUES.items()
-    }
+    samples = {name: list(values) for name, values in plain_values.WORDS.items()}
+    for name, (least, most, length) in plain_values.NUMBERS.items():
+        samples[name] = [str(least), str(most), ",".join([str(least)] * length)]
     for name, values in samples.items():
         for value in values:
             words = ["in.c", "-o", "out.c", name, value]
             assert cli.plain_compile(["compile", *words]) == ("in.c", ("out.c", "", ""))
             assert arguments.parse("compile", words).request.settings == {name[2:].replace("-", "_"): value}
+
+
+@pytest.mark.parametrize("name", plain_values.NUMBERS)
+def test_the_short_way_leaves_numbers_out_of_range_to_the_long_way(name):
+    least, most, length = plain_values.NUMBERS[name]
+    for value in (str(least - 1), str(most + 1), ",".join([str(most)] * (length + 1))):
+        words = ["in.c", "-o", "out.c", f"{name}={value}"]
+        assert cli.plain_compile(["compile", *words]) is None
+        with pytest.raises(UsageError):
+            arguments.parse("compile", words)
