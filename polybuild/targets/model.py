@@ -2,15 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.reductions import Reduction
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
+
+
+class LaneKind(Enum):
+    """What an expression is where each lane of a vector computes an iteration."""
+
+    UNIFORM = "uniform"  # the same in all lanes, and written as a scalar
+    REAL = "real"  # a vector of the elements that the lanes are as wide as
+    INTEGER = "integer"  # a vector of integers of that width
+    MASK = "mask"  # all bits of a lane set where a condition holds, else none
+
+
+@dataclass(frozen=True, slots=True)
+class LaneOperand:
+    """What an access is in lanes, or a name that is the same in all of them: a value of ``type``.
+
+    If it ``varies`` between them, it is a private ``variable``, or the elements are ``adjacent`` or apart.
+    An ``element`` of an array is ``loaded`` if the statement reads it whatever the data.
+    """
+
+    type: Type
+    varies: bool = False
+    variable: bool = False
+    adjacent: bool = False
+    element: bool = False
+    loaded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """Rows of ``array`` that the lanes of a loop read, in a buffer with the lanes side by side.
+
+    The first of the ``subscripts`` of the accesses ``nodes`` (by identity) says which row, and is that of the
+    lane; the other one is the place in the row, and goes from one to the other of ``bounds``. Rows are
+    read where ``needed``, a set of parameters, holds. The buffer has ``extent`` places; unless these are
+    ``enough`` for all values of the parameters, the loop runs in lanes only where they are.
+    """
+
+    array: Array
+    nodes: frozenset[int]
+    subscripts: tuple[int, int]
+    bounds: tuple[isl.PwAff, isl.PwAff]
+    needed: isl.Set
+    extent: int
+    enough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLoop:
+    """How a loop computes several iterations at a time, in ``lanes`` lanes of ``copies`` vectors of ``type``.
+
+    ``kinds`` are those of the expressions in the bodies of its statements, ``operands`` those of
+    accesses: both by the identities of nodes. ``variables`` are the private scalars, ``packed`` is what is
+    in buffers while the vectors are computed.
+    """
+
+    type: FloatingType
+    lanes: int
+    copies: int
+    kinds: Mapping[int, LaneKind]
+    operands: Mapping[int, LaneOperand]
+    variables: tuple[Array, ...]
+    packed: tuple[PackedRows, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +88,7 @@ class LoopDirective:
     of which each iteration has a copy, ``accumulators`` what the iterations add up together, and
     ``reductions`` the same for variables of the generated code: an operator and its variables.
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
+    One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
     Where ``work`` is given (trip counts, per statement), threads start only if the sum of
     their products reaches ``minimum_work``.
     """
@@ -38,6 +103,7 @@ class LoopDirective:
     reductions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     minimum_work: int = 0
+    lanes: LaneLoop | None = None
 
 
 _SELECTIONS = {"min", "max", "fmin", "fmax"}

@@ -20,6 +20,8 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
+from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.codegen.c.lane_loops import runs_in_lanes
 from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, opening
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
@@ -28,6 +30,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter
+from polybuild.codegen.c.row_buffers import RowBufferPrinter
 from polybuild.codegen.c.vectors import Lanes, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
@@ -79,6 +82,7 @@ class LoopPrinter:
         self._tiles = RegisterTilePrinter(ast, vectors, names)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
+        self._lanes: LaneBodyPrinter | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -141,9 +145,9 @@ class LoopPrinter:
             return self._scope(node, mark, indent)
         if mark in self._accumulators.variables:
             return self._accumulate(node, indent, before)
-        if mark.kind is MarkKind.UNROLLED:
+        if mark.kind is MarkKind.UNROLLED and self._lanes is None:
             return self._unrolled(below, indent, before)
-        directive = self._directives.at(mark)
+        directive = self._directives.at(mark) if self._lanes is None else None
         if directive is None or not keeps_private(
             below, directive.depth, tuple(each.name for each in directive.private), self._ast.everything
         ):
@@ -209,6 +213,8 @@ class LoopPrinter:
         # isl names the counter of schedule dimension d "c<d>"
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
+        if directive is not None and directive.lanes is not None and runs_in_lanes(node, self._ast):
+            return self._in_lanes(node, directive, counter, indent)
         outer = self._names.get(identifier)
         own = self._own_type(node)
         constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
@@ -225,6 +231,8 @@ class LoopPrinter:
         here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
+        if directive is not None and not (directive.parallel or directive.simd):
+            directive = None  # it could not be written in lanes
         declared = [f"{indent}{_INDENT}{line}" for line in here]
         return [
             *constants,
@@ -233,6 +241,38 @@ class LoopPrinter:
             *body,
             closing(indent),
         ]
+
+    def _in_lanes(self, node: isl.AstNode, directive: LoopDirective, counter: str, indent: str) -> list[str]:
+        """A loop over vectors of iterations, and one over those that are left."""
+        assert directive.lanes is not None  # noqa: S101 - who asks has looked
+        identifier, inner = node.for_get_iterator().id_get_id().get_name(), indent + _INDENT
+        body = inner + _INDENT
+        outer, declared = self._names.get(identifier), self._names.enter()
+        self._names[identifier] = counter
+        key = (identifier, counter)
+        below = [self._ast.instances[each.get_annotation().get_name()] for each in users_below(node)]
+        buffers = RowBufferPrinter(
+            directive.lanes, key, self._names, self._instances, self._expression(), below
+        )
+        lanes = LaneBodyPrinter(directive.lanes, key, self._names, self._instances, buffers, self._in_use)
+        heads = self._heads(None)
+        steps, rest = heads.in_lanes(node, counter, lanes.step, buffers.conditions(), inner)
+        self._outline.enter(counter, identifier, None)
+        self._buffers.conditional += 1
+        self._lanes = lanes
+        vectors = [*(f"{body}{line}" for line in lanes.declarations()), *buffers.filled(body)]
+        vectors += self._block(node.for_get_body(), body)
+        self._lanes = None
+        self._outline.leave()
+        outline, self._outline = self._outline, Outline()  # what is left is the same once more
+        own = self._locals.taken_out(node, directive, self._directives)[0]
+        scalars = [*(f"{body}{line}" for line in own), *self._block(node.for_get_body(), body)]
+        self._outline = outline
+        self._buffers.conditional -= 1
+        self._names.restore(identifier, outer)
+        self._names.leave(declared)
+        lines = [*steps, *vectors, closing(inner), *rest, *scalars, closing(inner)]
+        return [opening(f"{indent}{{"), *lines, closing(indent)]
 
     def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
@@ -338,6 +378,8 @@ class LoopPrinter:
             return self._tiles.lines(name, indent)
         instance = self._ast.instances[name]
         self._outline.statement(instance.statement.name)
+        if self._lanes is not None:
+            return [f"{indent}{line}" for line in self._lanes.statement(instance)]
         source = instance.statement.location.line
         lines = [line for line in self._instances.text(instance).splitlines() if line.strip()]
         if self._instances.is_simple(instance):

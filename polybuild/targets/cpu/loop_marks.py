@@ -14,7 +14,7 @@ from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.reductions import Accumulators
-from polybuild.targets.model import LoopDirective
+from polybuild.targets.model import LaneLoop, LoopDirective
 
 
 class LoopMarker:
@@ -51,8 +51,15 @@ class LoopMarker:
         )
         return insert_mark(node, mark)
 
-    def simd(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """Mark a loop that carries no dependence."""
+    def lanes(self, node: isl.ScheduleNode, lanes: LaneLoop) -> isl.ScheduleNode:
+        """Mark a loop that carries no dependence and is written in ``lanes``, which need not be innermost."""
+        self.simd_loops += 1
+        mark = Mark(MarkKind.SIMD, self.simd_loops)
+        self.directives[mark] = LoopDirective(node.get_schedule_depth(), private=lanes.variables, lanes=lanes)
+        return insert_mark(node, mark)
+
+    def simd(self, node: isl.ScheduleNode, lanes: LaneLoop | None = None) -> isl.ScheduleNode:
+        """Mark a loop that carries no dependence; where possible it is written in ``lanes``, if given."""
         if not self._simd:
             return node
         private = privatised(node, self._dependences.private)
@@ -77,6 +84,7 @@ class LoopMarker:
             independent=not private and not accumulators,
             private=_with((), private),
             accumulators=accumulators,
+            lanes=lanes,
         )
         return insert_mark(node, mark)
 

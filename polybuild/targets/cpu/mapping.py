@@ -21,6 +21,7 @@ from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import active_dependences, is_chain
 from polybuild.targets.cpu.estimate import LaunchModel
+from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
 from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
@@ -46,6 +47,8 @@ from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 
 # Iterations of a vector loop that a thread accumulates at a time.
 _CHUNK = 4096
+# and of a loop written in lanes
+_STRIP = 64
 
 _UNROLLED = "loops of a few iterations are unrolled"
 
@@ -196,8 +199,30 @@ class _CpuMapper:
         if band.innermost:
             node = self._points(node, vector, tiled=around.tiled)
         else:
+            before = self._vector_code
             node = self.map(node.child(0), around).parent()
+            if self._vector_code == before:
+                node = self._in_lanes(node)
         return node.ancestor(node.get_tree_depth() - depth)
+
+    @property
+    def _vector_code(self) -> tuple[int, int]:
+        """How many loops for the vector unit, and register tiles, there are so far."""
+        return self.marker.simd_loops, len(self.registers.tiles)
+
+    def _in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """A band with loops inside of which none is for the vector unit: itself for it, if it can be.
+
+        Threads that share it get strips.
+        """
+        if not self._context.options.simd or node.band_n_member() > 1 or not coincident_members(node):
+            return node
+        lanes = find_lane_loop(node, self._scop, self._dependences, self._context.machine)
+        if lanes is None:
+            return node
+        if is_mark(node.parent(), MarkKind.PARALLEL):
+            node = insert_tiles(node, [(0, _STRIP)]).child(0)
+        return self.marker.lanes(node, lanes)
 
     def _stencil(self, band: _BandFacts, around: _Around) -> isl.ScheduleNode | None:
         """A stencil over time in tiles of its own shape; None if the band is not the loop of one."""
@@ -352,7 +377,10 @@ class _CpuMapper:
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
-        return self.marker.simd(loop)
+        lanes = None
+        if has_roots(loop, self._scop):
+            lanes = find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
+        return self.marker.simd(loop, lanes)
 
     def _is_recurrence(self, node: isl.ScheduleNode) -> bool:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""

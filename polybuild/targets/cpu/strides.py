@@ -65,6 +65,23 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
     return references_at(scop, prefixes, members)
 
 
+def moving_counters(scop: Scop, band: isl.ScheduleNode) -> dict[str, frozenset[str]]:
+    """The counters, by name, of each statement below ``band`` that its first member moves, if only perhaps."""
+    prefix = band.get_prefix_schedule_union_map()
+    member = range(band.get_schedule_depth(), band.get_schedule_depth() + 1)
+    statements = {each.name: each for each in scop.statements}
+    found: dict[str, frozenset[str]] = {}
+    for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map())):
+        statement = statements[each.get_tuple_name(isl.dim_type.in_)]
+        stamps = each.intersect_domain(statement.domain.intersect_params(scop.context))
+        instance = isl.PwMultiAff.from_map(stamps.reverse())
+        steps = [_row(instance.get_pw_aff(place), member)[0] for place in range(len(statement.iterators))]
+        found[statement.name] = frozenset(
+            iterator.name for iterator, step in zip(statement.iterators, steps, strict=True) if step != 0
+        )
+    return found
+
+
 def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -> list[Reference]:
     """The accesses of the statements in ``prefixes`` as functions of some dimensions of their time stamps.
 

@@ -1,0 +1,200 @@
+"""Bodies of statements that the lanes of vectors compute side by side, each as scalar code would.
+
+A lane goes through the very operations of its iteration, in their order. What a condition chooses is
+computed in all lanes, and kept in those where it holds: so nothing may stand under one that could fail
+or be seen elsewhere, as a load of an element that exists in other lanes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from polybuild.c.types import FloatingType, IntegerType, Type
+from polybuild.targets.model import LaneKind, LaneOperand
+
+_SUFFIXES = {"float": "fF", "double": ""}
+_ARITHMETIC = {"+", "-", "*", "/"}
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+_ROOTS = {"float": "sqrtf", "double": "sqrt"}
+_MAGNITUDES = {"float": "fabsf", "double": "fabs"}
+
+
+class LaneTyping:
+    """What the parts of statements are in lanes of ``element``: ``kinds`` by the identities of their nodes.
+
+    ``operands`` says what the nodes of accesses, and those of names that are the same for all lanes, are.
+    """
+
+    def __init__(self, element: FloatingType, operands: Mapping[int, LaneOperand]) -> None:
+        self._element = element
+        self._operands = operands
+        self.kinds: dict[int, LaneKind] = {}
+
+    def statement(self, node: c_ast.Node, *, chosen: bool = False) -> bool:
+        """Whether all lanes may run ``node`` at once; ``chosen`` if some of them must not see it."""
+        if isinstance(node, c_ast.Compound):
+            return all(self.statement(each, chosen=chosen) for each in node.block_items or ())
+        if isinstance(node, c_ast.If):
+            branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
+            held = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
+            return held and all(self.statement(each, chosen=True) for each in branches)
+        if isinstance(node, c_ast.Assignment):
+            return self._assignment(node, chosen=chosen)
+        return False
+
+    def _assignment(self, node: c_ast.Assignment, *, chosen: bool) -> bool:
+        target, value = self._operands.get(id(node.lvalue)), self._kind(node.rvalue, chosen=chosen)
+        if target is None or value is None or value is LaneKind.MASK or not target.varies:
+            return False
+        if chosen and not target.variable:
+            return False
+        self.kinds[id(node.lvalue)] = kind = self._varying(target.type)
+        if kind is LaneKind.UNIFORM:
+            return False
+        if kind is LaneKind.INTEGER and not (target.variable or node.op == "="):
+            return False
+        if value is LaneKind.UNIFORM:
+            return node.op == "=" or self._converts(node.rvalue, kind)
+        operators = {"=", "+=", "-="} if kind is LaneKind.INTEGER else {"=", "+=", "-=", "*=", "/="}
+        return value is kind and node.op in operators
+
+    def _converts(self, node: c_ast.Node, kind: LaneKind) -> bool:
+        """Whether a value that is the same for all lanes may be an operand beside vectors of ``kind``."""
+        own = self._type(node)
+        if kind is LaneKind.REAL:
+            return own == self._element or isinstance(own, IntegerType)
+        return isinstance(own, IntegerType) and own.signed
+
+    def _varying(self, kind: Type) -> LaneKind:
+        if kind == self._element:
+            return LaneKind.REAL
+        if isinstance(kind, IntegerType) and kind.signed and 1 < kind.width <= 8 * self._element.size:
+            return LaneKind.INTEGER
+        return LaneKind.UNIFORM
+
+    def _kind(self, node: c_ast.Node, *, chosen: bool) -> LaneKind | None:
+        """What ``node`` is in lanes, None if it cannot be there."""
+        found = self._find(node, chosen=chosen)
+        if found is not None:
+            self.kinds[id(node)] = found
+        return found
+
+    def _find(self, node: c_ast.Node, *, chosen: bool) -> LaneKind | None:
+        operand = self._operands.get(id(node))
+        if operand is not None and operand.varies:
+            if chosen and not (operand.variable or operand.loaded):
+                return None
+            found = self._varying(operand.type)
+            return None if found is LaneKind.UNIFORM else found
+        if not any(each.varies for each in self._inside(node)):
+            if not self._is_plain(node) or (chosen and any(each.element for each in self._inside(node))):
+                return None
+            return LaneKind.UNIFORM
+        if isinstance(node, c_ast.BinaryOp):
+            return self._binary(node, chosen=chosen)
+        if isinstance(node, c_ast.UnaryOp):
+            inner = self._kind(node.expr, chosen=chosen)
+            allowed = {"-": LaneKind.REAL, "+": LaneKind.REAL, "!": LaneKind.MASK}
+            return inner if allowed.get(node.op) is inner else None
+        if isinstance(node, c_ast.TernaryOp):
+            return self._choice(node)
+        if isinstance(node, c_ast.FuncCall):
+            return self._call(node, chosen=chosen)
+        return None
+
+    def _inside(self, node: c_ast.Node) -> list[LaneOperand]:
+        """The operands in ``node``."""
+        own = self._operands.get(id(node))
+        if own is not None:
+            return [own]
+        return [each for _, child in node.children() for each in self._inside(child)]
+
+    def _binary(self, node: c_ast.BinaryOp, *, chosen: bool) -> LaneKind | None:
+        sides = [self._kind(each, chosen=chosen) for each in (node.left, node.right)]
+        if None in sides:
+            return None
+        if node.op in {"&&", "||"}:
+            return LaneKind.MASK if set(sides) == {LaneKind.MASK} else None
+        kinds = set(sides) - {LaneKind.UNIFORM}
+        if len(kinds) != 1 or LaneKind.MASK in kinds:
+            return None
+        (kind,) = kinds
+        others = [
+            each
+            for each, side in zip((node.left, node.right), sides, strict=True)
+            if side is LaneKind.UNIFORM
+        ]
+        if kind is None or not all(self._converts(each, kind) for each in others):
+            return None
+        if node.op in _COMPARISONS:
+            return LaneKind.MASK
+        return kind if node.op in ({"+", "-"} if kind is LaneKind.INTEGER else _ARITHMETIC) else None
+
+    def _choice(self, node: c_ast.TernaryOp) -> LaneKind | None:
+        """A value that each lane chooses."""
+        if self._kind(node.cond, chosen=True) is not LaneKind.MASK:
+            return None
+        sides = {self._kind(each, chosen=True) for each in (node.iftrue, node.iffalse)}
+        kinds = sides - {LaneKind.UNIFORM}
+        if None in sides or len(kinds) > 1 or LaneKind.MASK in kinds:
+            return None
+        kind = kinds.pop() if kinds else LaneKind.REAL
+        exact = all(self._converts(each, kind) for each in (node.iftrue, node.iffalse) if self._uniform(each))
+        typed = kinds or all(self._type(each) == self._element for each in (node.iftrue, node.iffalse))
+        return kind if exact and typed else None
+
+    def _uniform(self, node: c_ast.Node) -> bool:
+        return self.kinds[id(node)] is LaneKind.UNIFORM
+
+    def _call(self, node: c_ast.FuncCall, *, chosen: bool) -> LaneKind | None:
+        names = {_ROOTS[self._element.name], _MAGNITUDES[self._element.name]}
+        if not isinstance(node.name, c_ast.ID) or node.name.name not in names:
+            return None
+        (argument,) = node.args.exprs
+        return LaneKind.REAL if self._kind(argument, chosen=chosen) is LaneKind.REAL else None
+
+    def _is_plain(self, node: c_ast.Node) -> bool:
+        """Whether an expression that is the same for all lanes has a value, and no other effect."""
+        if id(node) in self._operands or isinstance(node, c_ast.Constant):
+            return True
+        if isinstance(node, c_ast.Cast):
+            return self._is_plain(node.expr)
+        if isinstance(node, c_ast.UnaryOp) and node.op not in {"-", "+", "~", "!"}:
+            return False
+        known = isinstance(node, c_ast.UnaryOp | c_ast.BinaryOp | c_ast.TernaryOp)
+        return known and all(self._is_plain(child) for _, child in node.children())
+
+    def _type(self, node: c_ast.Node) -> Type | None:
+        """The type of a plain expression; None in doubt."""
+        operand = self._operands.get(id(node))
+        if operand is not None:
+            return operand.type
+        if isinstance(node, c_ast.Constant):
+            return _constant_type(node)
+        if isinstance(node, c_ast.UnaryOp) and node.op in {"-", "+"}:
+            return self._type(node.expr)
+        if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC:
+            return _common(self._type(node.left), self._type(node.right))
+        return None
+
+
+_INT = IntegerType("int", 32, signed=True)
+
+
+def _constant_type(node: c_ast.Constant) -> Type | None:
+    text = str(node.value)
+    if node.type in _SUFFIXES:
+        return FloatingType("float", 4) if text[-1] in "fF" else FloatingType("double", 8)
+    return _INT if node.type == "int" and text.isdigit() else None
+
+
+def _common(left: Type | None, right: Type | None) -> Type | None:
+    """The type of an operation; None where promotions would have to be looked up."""
+    if left is None or right is None:
+        return None
+    floating = [each for each in (left, right) if isinstance(each, FloatingType)]
+    if floating:
+        return max(floating, key=lambda each: each.size)
+    return left if left == right and left == _INT else None

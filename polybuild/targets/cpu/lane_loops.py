@@ -1,0 +1,152 @@
+"""Loops that are written with vectors: each lane computes an iteration, whatever is inside of it.
+
+Compilers take a loop for vectors if it is innermost, or nearly so, and calls nothing that they have no
+vectors for. Where iterations may run side by side, though, lanes may go through loops and choices
+together: sums inside stay in their order, one for each lane (outer-loop vectorisation, Nuzman and Zaks,
+PACT 2008). Such loops are found here, and what each part of their bodies is in lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.c.syntax_tree import always_evaluates, walk
+from polybuild.c.types import FloatingType
+from polybuild.context import Machine
+from polybuild.poly.relations import sets_of, tuple_name
+from polybuild.poly.trees import descendants, is_band
+from polybuild.schedule.legality import keeps_values, privatised
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.targets.cpu.lane_bodies import LaneTyping
+from polybuild.targets.cpu.lane_packing import find_packed_rows
+from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
+from polybuild.targets.model import LaneLoop, LaneOperand
+
+# Registers of this size come in a file of 32, others of 16 at least.
+_WIDEST = 64
+_MAXIMUM_COPIES = 4
+_ROOTS = {"sqrt", "sqrtf"}
+
+
+def find_lane_loop(
+    node: isl.ScheduleNode, scop: Scop, dependences: Dependences, machine: Machine
+) -> LaneLoop | None:
+    """How the loop of the band ``node``, which has one member, runs in lanes; None if it cannot.
+
+    That member carries no dependence but of variables that each iteration may have of its own.
+    """
+    private = {each.array.name: each.array for each in privatised(node, dependences.private)}
+    if not keeps_values(node, privatised(node, dependences.private)):
+        return None
+    names = {tuple_name(each) for each in sets_of(node.get_domain())}
+    statements = [each for each in scop.statements if each.name in names]
+    if any(each.dynamic for each in statements) or any(each.extents for each in private.values()):
+        return None
+    operands = _operands(node, scop, statements, private)
+    if operands is None:
+        return None
+    types = {each.type for each in operands.values() if each.varies and isinstance(each.type, FloatingType)}
+    if len(types) != 1:
+        return None
+    element = types.pop()
+    if not isinstance(element, FloatingType) or element.name not in {"float", "double"}:
+        return None
+    typing = LaneTyping(element, operands)
+    if not all(typing.statement(each.body) for each in statements):
+        return None
+    lanes = machine.vector.bytes // element.size
+    copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
+    packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
+    return LaneLoop(element, lanes, copies, typing.kinds, operands, tuple(private.values()), packed)
+
+
+def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
+    """Whether a statement below ``node`` computes square roots, which compilers leave to scalar code.
+
+    They might have to tell of a negative operand.
+    """
+    names = {tuple_name(each) for each in sets_of(node.get_domain())}
+    return any(
+        isinstance(part, c_ast.FuncCall) and getattr(part.name, "name", None) in _ROOTS
+        for each in scop.statements
+        if each.name in names
+        for part in walk(each.body)
+    )
+
+
+def _copies(variables: int, machine: Machine) -> int:
+    """How many vectors of iterations run together: sums wait for themselves, so as many as registers hold."""
+    registers = 32 if machine.vector.bytes >= _WIDEST else 16
+    copies = _MAXIMUM_COPIES
+    while copies > 1 and copies * variables > registers // 2:
+        copies //= 2
+    return copies
+
+
+def _operands(
+    node: isl.ScheduleNode, scop: Scop, statements: list[Statement], private: Mapping[str, Array]
+) -> dict[int, LaneOperand] | None:
+    """The operands of ``statements`` by the identities of their nodes; None if one is not for lanes."""
+    found: dict[int, LaneOperand] = {}
+    for each in references(scop, node):
+        operand = _operand(each, private)
+        before = found.get(id(each.access.node))
+        if operand is None or before not in {None, operand}:
+            return None
+        found[id(each.access.node)] = operand
+    moving = moving_counters(scop, node)
+    types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
+    for each in statements:
+        inside = {id(part) for access in each.accesses for part in walk(access.node)}
+        counters = {one.name: one.type for one in each.iterators}
+        for part in walk(each.body):
+            if not isinstance(part, c_ast.ID) or id(part) in inside:
+                continue
+            if part.name in moving.get(each.name, ()):
+                return None
+            kind = counters.get(part.name) or types.get(part.name)
+            if kind is not None:
+                found[id(part)] = LaneOperand(kind)
+    return found
+
+
+def _operand(reference: Reference, private: Mapping[str, Array]) -> LaneOperand | None:
+    access, array = reference.access, reference.access.array
+    if array.name in private:
+        return LaneOperand(array.element, varies=True, variable=True)
+    written = access.kind is not AccessKind.READ
+    if not array.extents:
+        return None if written else LaneOperand(array.element)
+    stride = reference.stride(0)
+    if not access.exact or access.kind is AccessKind.MAY_WRITE or (written and stride is Stride.NONE):
+        return None
+    alone = not (array.suffixes and array.suffixes[-1])
+    return LaneOperand(
+        array.element,
+        varies=stride is not Stride.NONE,
+        adjacent=alone and stride is Stride.UNIT and reference.matrix[-1][0] == 1,
+        element=True,
+        loaded=any(
+            always_evaluates(reference.statement.body, each.node)
+            for each in _twins(reference.statement, access)
+        ),
+    )
+
+
+def _twins(statement: Statement, access: Access) -> Iterator[Access]:
+    """The reads of ``statement`` that touch what ``access`` does."""
+    for each in statement.accesses:
+        if (
+            each.kind is AccessKind.READ
+            and each.array is access.array
+            and each.relation.is_equal(access.relation)
+        ):
+            yield each
+
+
+def _is_name(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.ID)
