@@ -16,6 +16,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
 
@@ -181,6 +182,15 @@ class Statement:
     end_line: int
     locals: tuple[tuple[c_ast.Node, Array], ...] = ()
     dynamic: tuple[DynamicLoop, ...] = ()
+
+    @property
+    def element_nodes(self) -> frozenset[int]:
+        """The nodes of the elements that are accessed, subscripts included, by identity.
+
+        What both sides of a choice write is said of the choice, which is no element.
+        """
+        nodes = (each.node for each in self.accesses if not isinstance(each.node, c_ast.If))
+        return frozenset(id(part) for node in nodes for part in walk(node))
 
 
 @dataclass(frozen=True, slots=True)

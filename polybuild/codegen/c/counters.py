@@ -15,10 +15,8 @@ import islpy as isl
 
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
-from polybuild.codegen.c.expressions import is_number
 
 if TYPE_CHECKING:
-    from polybuild.codegen.c.ast import Instance
     from polybuild.scop.model import Parameter, Statement
 
 _WIDEST = 64
@@ -26,7 +24,7 @@ _WIDEST = 64
 
 def computes_with(statement: Statement) -> frozenset[int]:
     """The positions of the counters of ``statement`` that its body computes with, not just in subscripts."""
-    elements = {id(part) for access in statement.accesses for part in walk(access.node)}
+    elements = statement.element_nodes
     named = {getattr(each, "name", None) for each in walk(statement.body) if id(each) not in elements}
     return frozenset(
         position for position, iterator in enumerate(statement.iterators) if iterator.name in named
@@ -62,37 +60,3 @@ def _within_types(domain: isl.Set, parameters: Sequence[Parameter]) -> isl.Set:
         domain = domain.lower_bound_val(isl.dim_type.param, position, isl.Val(first))
         domain = domain.upper_bound_val(isl.dim_type.param, position, isl.Val(last))
     return domain
-
-
-def own_type(loop: isl.AstNode, instances: Sequence[Instance]) -> IntegerType | None:
-    """The type of the user's counter for ``loop``, around ``instances``; None for that of all counters."""
-    identifier = loop.for_get_iterator().id_get_id().get_name()
-    if not is_number(loop.for_get_inc(), 1):
-        return None
-    counters = [(each, _counter_of(each, identifier)) for each in instances]
-    kinds = {_fitting_type(each, position) for each, position in counters}
-    if len(kinds) > 1 or None in kinds:
-        return None
-    used = any(position in computes_with(each.statement) for each, position in counters)
-    return kinds.pop() if used else None
-
-
-def _counter_of(instance: Instance, identifier: str) -> int | None:
-    """The position of the counter of ``instance`` with the values of the generated one, None if none has."""
-    found = (each for each, value in enumerate(instance.iterators) if is_identifier(value, identifier))
-    return next(found, None)
-
-
-def _fitting_type(instance: Instance, position: int | None) -> IntegerType | None:
-    if position is None or position not in instance.fitting:
-        return None
-    kind = instance.statement.iterators[position].type
-    return kind if isinstance(kind, IntegerType) else None
-
-
-def is_identifier(expression: isl.AstExpr, name: str) -> bool:
-    """Whether ``expression`` is just what isl calls ``name``."""
-    return bool(
-        isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.id
-        and expression.id_get_id().get_name() == name
-    )

@@ -162,3 +162,11 @@ def is_number(expression: isl.AstExpr, number: int) -> bool:
 def is_atom(expression: isl.AstExpr) -> bool:
     """Whether ``expression`` is a name or a number."""
     return isl.ast_expr_type(expression.get_type()) != isl.ast_expr_type.op
+
+
+def is_identifier(expression: isl.AstExpr, name: str) -> bool:
+    """Whether ``expression`` is just what isl calls ``name``."""
+    return bool(
+        isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.id
+        and expression.id_get_id().get_name() == name
+    )

@@ -14,8 +14,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import BuffersInScope
-from polybuild.codegen.c.counters import is_identifier
-from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand
+from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse

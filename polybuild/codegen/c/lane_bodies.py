@@ -13,12 +13,19 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.types import IntegerType
-from polybuild.codegen.c.expressions import ExpressionPrinter
-from polybuild.codegen.c.instances import InstancePrinter
-from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.file.prologue import LaneFunction, LaneFunctionKind, VectorType
-from polybuild.targets.model import LaneKind, LaneLoop
+from polybuild.codegen.c.expressions import (
+    ADDITIVE,
+    ATOM,
+    MULTIPLICATIVE,
+    POSTFIX,
+    RELATIONAL,
+    UNARY,
+    Operand,
+)
+from polybuild.codegen.c.lane_scope import LaneScope
+from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
+from polybuild.codegen.file.vector_types import VectorType
+from polybuild.targets.model import LaneKind
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -26,44 +33,26 @@ if TYPE_CHECKING:
     from polybuild.scop.model import Access
 
 _OPERATORS = {"&&": "&", "||": "|"}
+_PRECEDENCES = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE}
 _ROOTS = {"sqrt", "sqrtf"}
 
 
 class LaneBodyPrinter:
-    """Prints statements below a loop in ``lanes``, whose counter isl calls ``identifier``.
+    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed."""
 
-    The first lane of the first vector computes the iteration that ``counter`` says, the next one that after
-    it, and so on. ``names`` are those in scope, ``buffers`` has rows that are packed, and ``in_use`` records
-    what the text mentions.
-    """
-
-    def __init__(
-        self,
-        lanes: LaneLoop,
-        counter: tuple[str, str],
-        names: NamesInScope,
-        instances: InstancePrinter,
-        buffers: RowBufferPrinter,
-        in_use: NamesInUse,
-    ) -> None:
-        self._lanes = lanes
-        self._identifier, self._counter = counter
-        self._names = names
-        self._instances = instances
-        self._expressions = ExpressionPrinter(names.text, in_use)
-        self._in_use = in_use
-        self._real = VectorType(lanes.type.name, lanes.lanes)
+    def __init__(self, scope: LaneScope, buffers: RowBufferPrinter) -> None:
+        self._scope = scope
+        self._lanes = scope.lanes
+        self._names = scope.names
+        self._real = VectorType(scope.lanes.type.name, scope.lanes.lanes)
         self._integer = self._real.mask
-        self._variables = {each.name: names.declare_stem(f"{each.name}_lanes") for each in lanes.variables}
+        self._variables = {
+            each.name: scope.names.declare_stem(f"{each.name}_lanes") for each in scope.lanes.variables
+        }
         self._buffers = buffers
         self._places: Mapping[int, tuple[Access, isl.AstExpr]] = {}
         self._printed: Instance | None = None
         self._copy = 0
-
-    @property
-    def step(self) -> int:
-        """How many iterations run at once."""
-        return self._lanes.lanes * self._lanes.copies
 
     def declarations(self) -> list[str]:
         """The declarations of the vectors that variables are."""
@@ -80,7 +69,8 @@ class LaneBodyPrinter:
         self._printed = instance
         self._places = {id(access.node): (access, at) for access, at in instance.accesses}
         lines: list[str] = []
-        for self._copy in range(self._lanes.copies):
+        for copy in range(self._lanes.copies):
+            self._copy = copy
             lines += self._lines(instance.statement.body, None)
         return lines
 
@@ -96,7 +86,7 @@ class LaneBodyPrinter:
     def _choice(self, node: c_ast.If, mask: str | None) -> Iterator[str]:
         name, around = self._names.declare("mask"), "" if mask is None else f"{mask} & "
         kind = self._type(self._integer)
-        yield f"const {kind} {name} = {around}{self._value(node.cond)};"
+        yield f"const {kind} {name} = {around}{self._value(node.cond).text};"
         yield from self._lines(node.iftrue, name)
         if node.iffalse is not None:
             other = self._names.declare("mask")
@@ -105,86 +95,103 @@ class LaneBodyPrinter:
 
     def _assignment(self, node: c_ast.Assignment, mask: str | None) -> Iterator[str]:
         operand, kind = self._lanes.operands[id(node.lvalue)], self._lanes.kinds[id(node.lvalue)]
-        value = self._vector(node.rvalue, kind) if node.op == "=" else self._operand(node.rvalue, kind)
+        plain = node.op == "="
         if operand.variable:
             variable = self._variable(node.lvalue)
-            if mask is not None:
-                new = value if node.op == "=" else f"{variable} {node.op[:-1]} {value}"
-                yield f"{variable} = {self._select(kind, mask, new, variable)};"
+            if mask is None:
+                value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
+                yield f"{variable} {node.op} {value.text};"
             else:
-                yield f"{variable} {node.op} {value};"
+                value = self._vector(node.rvalue, kind) if plain else self._operation(node, kind)
+                yield f"{variable} = {self._select(kind, mask, value.text, variable).text};"
             return
-        if operand.adjacent and (kind is LaneKind.REAL or self._converted(operand.type) is not None):
-            stored = self._converted(operand.type) if kind is LaneKind.INTEGER else None
-            if stored is not None:
-                value = f"__builtin_convertvector({value}, {self._type(stored)})"
-            yield f"{self._in_memory(stored or self._real, self._element(node.lvalue, 0))} {node.op} {value};"
+        stored = self._real if kind is LaneKind.REAL else self._converted(operand.type)
+        if operand.adjacent and stored is not None:
+            value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
+            text = value.text
+            if stored != self._kind(kind):
+                text = f"__builtin_convertvector({text}, {self._type(stored)})"
+            self._scope.in_use.helpers.add(stored)
+            yield f"{stored.at(self._element(node.lvalue, 0))} {node.op} {text};"
             return
         name = self._names.declare("value")
-        yield f"const {self._type(self._kind(kind))} {name} = {self._vector(node.rvalue, kind)};"
-        assert isinstance(operand.type, IntegerType) or kind is LaneKind.REAL  # noqa: S101 - typing says so
+        yield f"const {self._type(self._kind(kind))} {name} = {self._vector(node.rvalue, kind).text};"
         cast = f"({operand.type.name})" if isinstance(operand.type, IntegerType) else ""
         for lane in range(self._lanes.lanes):
             yield f"{self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
 
-    def _vector(self, node: c_ast.Node, kind: LaneKind) -> str:
-        """``node`` as a vector of ``kind``, whether the lanes differ or not."""
-        text = self._operand(node, kind)
-        if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
-            return text
-        return self._call(LaneFunctionKind.ALL, self._kind(kind), text)
+    def _operation(self, node: c_ast.Assignment, kind: LaneKind) -> Operand:
+        """The value that an assignment such as ``x += y`` gives to the variable ``x``."""
+        operator, precedence = node.op[:-1], _PRECEDENCES[node.op[:-1]]
+        value = self._operand(node.rvalue, kind).bound(precedence + 1)
+        return Operand(f"{self._variable(node.lvalue)} {operator} {value}", precedence)
 
-    def _operand(self, node: c_ast.Node, kind: LaneKind) -> str:
+    def _vector(self, node: c_ast.Node, kind: LaneKind) -> Operand:
+        """``node`` as a vector of ``kind``, whether the lanes differ or not."""
+        if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
+            return self._value(node)
+        return self._call(LaneFunctionKind.ALL, self._kind(kind), self._scalar(node))
+
+    def _operand(self, node: c_ast.Node, kind: LaneKind) -> Operand:
         """``node`` as an operand beside vectors of ``kind``: a scalar if it is the same for all lanes."""
         if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
             return self._value(node)
-        assert self._printed is not None  # noqa: S101 - a statement is being printed
-        text = self._instances.printer(self._printed, {}).visit(node)
-        return f"({self._kind(kind).element})({text})"
+        known, element = self._lanes.operands.get(id(node)), self._kind(kind).element
+        if known is not None and known.type == self._lanes.type and kind is LaneKind.REAL:
+            return Operand(self._scalar(node), POSTFIX)
+        return Operand(f"({element})({self._scalar(node)})", UNARY)
 
-    def _value(self, node: c_ast.Node) -> str:
+    def _scalar(self, node: c_ast.Node) -> str:
+        assert self._printed is not None  # noqa: S101 - a statement is being printed
+        return self._scope.instances.printer(self._printed, {}).visit(node)
+
+    def _value(self, node: c_ast.Node) -> Operand:
         """``node``, which differs between the lanes, as a vector or mask."""
         if id(node) in self._lanes.operands:
             return self._read(node)
         if isinstance(node, c_ast.UnaryOp):
-            return f"({'~' if node.op == '!' else node.op}{self._value(node.expr)})"
+            operator = "~" if node.op == "!" else node.op
+            return Operand(f"{operator}{self._value(node.expr).bound(UNARY + 1)}", UNARY)
         if isinstance(node, c_ast.TernaryOp):
             kind = self._lanes.kinds[id(node)]
-            sides = [self._vector(each, kind) for each in (node.iftrue, node.iffalse)]
-            return self._select(kind, self._value(node.cond), *sides)
+            sides = [self._vector(each, kind).text for each in (node.iftrue, node.iffalse)]
+            return self._select(kind, self._value(node.cond).text, *sides)
         if isinstance(node, c_ast.FuncCall):
-            root = node.name.name in _ROOTS
-            kind_of_call = LaneFunctionKind.ROOT if root else LaneFunctionKind.MAGNITUDE
-            return self._call(kind_of_call, self._real, self._value(node.args.exprs[0]))
+            function = LaneFunctionKind.ROOT if node.name.name in _ROOTS else LaneFunctionKind.MAGNITUDE
+            return self._call(function, self._real, self._value(node.args.exprs[0]).text)
         if node.op in _OPERATORS:
-            return f"({self._value(node.left)} {_OPERATORS[node.op]} {self._value(node.right)})"
+            sides = [self._value(each).bound(POSTFIX) for each in (node.left, node.right)]
+            return Operand(f"({sides[0]} {_OPERATORS[node.op]} {sides[1]})", ATOM)
         kinds = {self._lanes.kinds[id(each)] for each in (node.left, node.right)}
         kind = LaneKind.REAL if LaneKind.REAL in kinds else LaneKind.INTEGER
-        text = f"({self._operand(node.left, kind)} {node.op} {self._operand(node.right, kind)})"
-        compares = self._lanes.kinds[id(node)] is LaneKind.MASK
-        return f"(({self._type(self._integer)}){text})" if compares else text
+        precedence = _PRECEDENCES.get(node.op, RELATIONAL)
+        left = self._operand(node.left, kind).bound(precedence)
+        text = f"{left} {node.op} {self._operand(node.right, kind).bound(precedence + 1)}"
+        if self._lanes.kinds[id(node)] is LaneKind.MASK:
+            return Operand(f"(({self._type(self._integer)})({text}))", ATOM)
+        return Operand(text, precedence)
 
-    def _read(self, node: c_ast.Node) -> str:
+    def _read(self, node: c_ast.Node) -> Operand:
         operand, kind = self._lanes.operands[id(node)], self._lanes.kinds[id(node)]
         if operand.variable:
-            return self._variable(node)
+            return Operand(self._variable(node), ATOM)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
         if place is not None and kind is LaneKind.REAL:
-            return f"*(const {self._type(self._real)} *)&{place}"
+            return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
         elements = ", ".join(self._element(node, lane) for lane in range(self._lanes.lanes))
-        return f"({self._type(self._kind(kind))}){{{elements}}}"
+        return Operand(f"({self._type(self._kind(kind))}){{{elements}}}", POSTFIX)
 
     def _packed(self, node: c_ast.Node) -> str | None:
-        """The first element of the vector at hand in the buffer that ``node`` reads, None if it reads none."""
+        """The first element of the vector at hand in the buffer that ``node`` reads, None without one."""
         return self._buffers.element(node, self._places[id(node)][1], self._copy * self._lanes.lanes)
 
-    def _select(self, kind: LaneKind, mask: str, chosen: str, other: str) -> str:
+    def _select(self, kind: LaneKind, mask: str, chosen: str, other: str) -> Operand:
         return self._call(LaneFunctionKind.SELECT, self._kind(kind), mask, chosen, other)
 
-    def _call(self, kind: LaneFunctionKind, vector: VectorType, *arguments: str) -> str:
+    def _call(self, kind: LaneFunctionKind, vector: VectorType, *arguments: str) -> Operand:
         function = LaneFunction(kind, vector)
-        self._in_use.helpers.update({function, vector, vector.mask})
-        return f"{function.name}({', '.join(arguments)})"
+        self._scope.in_use.helpers.update({function, vector, vector.mask})
+        return Operand(f"{function.name}({', '.join(arguments)})", POSTFIX)
 
     def _variable(self, node: c_ast.Node) -> str:
         assert self._printed is not None  # noqa: S101 - a statement is being printed
@@ -194,12 +201,11 @@ class LaneBodyPrinter:
     def _element(self, node: c_ast.Node, lane: int) -> str:
         """The element that ``node`` accesses in ``lane`` of the vector at hand."""
         access, at = self._places[id(node)]
-        offset = lane + self._copy * self._lanes.lanes
-        before = self._names[self._identifier]
-        self._names[self._identifier] = f"({self._counter} + {offset})" if offset else self._counter
-        text = self._instances.element(access.array, self._expressions.subscripts(at))
-        self._names[self._identifier] = before
-        return text
+        expressions, instances = self._scope.expressions, self._scope.instances
+        return self._scope.in_lane(
+            lane + self._copy * self._lanes.lanes,
+            lambda: instances.element(access.array, expressions.subscripts(at)),
+        )
 
     def _converted(self, element: object) -> VectorType | None:
         """The vector in memory that integers of type ``element`` are converted to, None if they are not."""
@@ -207,13 +213,9 @@ class LaneBodyPrinter:
             return VectorType(element.name, self._lanes.lanes)
         return None
 
-    def _in_memory(self, kind: VectorType, place: str) -> str:
-        self._type(kind)
-        return kind.at(place)
-
     def _kind(self, kind: LaneKind) -> VectorType:
         return self._real if kind is LaneKind.REAL else self._integer
 
     def _type(self, kind: VectorType) -> str:
-        self._in_use.helpers.add(kind)
+        self._scope.in_use.helpers.add(kind)
         return kind.name

@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polybuild.codegen.c.expressions import is_number
+from polybuild.codegen.c.instances import COUNTER_TYPE
+from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.codegen.c.lane_scope import LaneScope
+from polybuild.codegen.c.layout import loop
 from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, users_below
+from polybuild.codegen.c.row_buffers import RowBufferPrinter
 from polybuild.poly.marks import Mark, MarkKind
 
 if TYPE_CHECKING:
-    from polybuild.codegen.c.ast import PrintedAst
+    from polybuild.codegen.c.ast import Instance, PrintedAst
 
 _Op = isl.ast_expr_op_type
 # marks that say nothing of what lanes do below them
 _IDLE = frozenset({MarkKind.SIMD, MarkKind.SERIAL, MarkKind.UNROLLED})
 
 
-def runs_in_lanes(loop: isl.AstNode, ast: PrintedAst) -> bool:
-    """Whether the lanes of ``loop``, which counts its iterations one by one, take the same way through it.
+class LaneLoopPrinter:
+    """Prints what ``loop`` becomes, of which ``scope`` tells; ``below`` are the instances in it.
 
-    No bound or condition inside may ask for the counter, nor a statement for its value.
+    ``bodies`` are the statements in lanes.
     """
-    identifier = loop.for_get_iterator().id_get_id().get_name()
-    if not is_number(loop.for_get_inc(), 1) or loop.for_is_degenerate():
+
+    def __init__(self, loop: isl.AstNode, scope: LaneScope, below: Sequence[Instance]) -> None:
+        self._loop = loop
+        self._scope = scope
+        self._buffers = RowBufferPrinter(scope, below)
+        self.bodies = LaneBodyPrinter(scope, self._buffers)
+
+    def heads(self, indent: str) -> tuple[list[str], str]:
+        """The heads of two loops that share a counter: in steps of all lanes, and one by one.
+
+        Before the first one stands what declares the counter.
+        """
+        expressions, counter = self._scope.expressions, self._scope.counter
+        condition = self._loop.for_get_cond()
+        operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
+        end = self._scope.names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
+        start, last = (
+            expressions.text(each) for each in (self._loop.for_get_init(), condition.op_get_arg(1))
+        )
+        step = self._scope.step
+        test = " && ".join([*self._buffers.conditions(), f"{counter} {operator} {end} - {step - 1}"])
+        first = [f"const {COUNTER_TYPE} {end} = {last};", f"{COUNTER_TYPE} {counter} = {start};"]
+        lanes = loop(f"{indent}for (; {test}; {counter} += {step})")
+        rest = loop(f"{indent}for (; {counter} {operator} {end}; {counter}++)")
+        return [*(f"{indent}{line}" for line in first), lanes], rest
+
+    def declarations(self, indent: str) -> list[str]:
+        """What stands before the statements in lanes: variables, and buffers with what fills them."""
+        return [*(f"{indent}{line}" for line in self.bodies.declarations()), *self._buffers.filled(indent)]
+
+
+def runs_in_lanes(node: isl.AstNode, ast: PrintedAst) -> bool:
+    """Whether the loop ``node`` counts its iterations one by one, and all take the same way through it.
+
+    No bound or condition inside may ask for the counter.
+    """
+    identifier = node.for_get_iterator().id_get_id().get_name()
+    if not is_number(node.for_get_inc(), 1) or node.for_is_degenerate():
         return False
-    if _Op(loop.for_get_cond().op_get_type()) not in {_Op.le, _Op.lt}:
+    if _Op(node.for_get_cond().op_get_type()) not in {_Op.le, _Op.lt}:
         return False
-    for node in nodes_below(loop.for_get_body()):
-        kind = kind_of(node)
-        if kind == isl.ast_node_type.mark and Mark.of_id(node.mark_get_id()).kind not in _IDLE:
+    for below in nodes_below(node.for_get_body()):
+        kind = kind_of(below)
+        if kind == isl.ast_node_type.mark and Mark.of_id(below.mark_get_id()).kind not in _IDLE:
             return False
-        if any(mentions(each, identifier) for each in _decisions(node)):
+        if any(mentions(each, identifier) for each in _decisions(below)):
             return False
-    names = [each.get_annotation().get_name() for each in users_below(loop)]
+    names = [each.get_annotation().get_name() for each in users_below(node)]
     return all(name in ast.instances and not ast.instances[name].never for name in names)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import islpy as isl
 
 from polybuild.codegen.c.bodies import BodyPrinter
-from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_atom, is_number
+from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom, is_number
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.scop.model import DynamicLoop
@@ -68,26 +66,6 @@ class LoopHeadPrinter:
             constants.insert(0, f"{constant}{name} = {start};")
             whole = loop(f"{head}{name}; {test}; {advance})")
         return constants, whole
-
-    def in_lanes(
-        self, node: isl.AstNode, counter: str, step: int, conditions: Sequence[str], indent: str
-    ) -> tuple[list[str], list[str]]:
-        """The heads of two loops that share the counter of ``node``: in steps of ``step``, and one by one.
-
-        With each are the lines before it. The first one only runs where ``conditions`` hold.
-        """
-        expressions, kind = self._expressions, self._counter_type
-        condition = node.for_get_cond()
-        operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
-        start, last = (
-            expressions.text(node.for_get_init()),
-            expressions.text(condition.op_get_arg(1), ADDITIVE),
-        )
-        end = self._names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
-        before = [f"{indent}const {kind} {end} = {last};", f"{indent}{kind} {counter} = {start};"]
-        test = " && ".join([*conditions, f"{counter} {operator} {end} - {step - 1}"])
-        steps = loop(f"{indent}for (; {test}; {counter} += {step})")
-        return [*before, steps], [loop(f"{indent}for (; {counter} {operator} {end}; {counter}++)")]
 
 
 def restored_head(counted: DynamicLoop, start: str, counter: str, printer: BodyPrinter) -> CodeLine:

@@ -15,13 +15,14 @@ from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulato
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
-from polybuild.codegen.c.counters import own_type
+from polybuild.codegen.c.counter_types import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
-from polybuild.codegen.c.lane_loops import runs_in_lanes
+from polybuild.codegen.c.lane_loops import LaneLoopPrinter, runs_in_lanes
+from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, opening
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
@@ -30,7 +31,6 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter
-from polybuild.codegen.c.row_buffers import RowBufferPrinter
 from polybuild.codegen.c.vectors import Lanes, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
@@ -214,7 +214,7 @@ class LoopPrinter:
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         if directive is not None and directive.lanes is not None and runs_in_lanes(node, self._ast):
-            return self._in_lanes(node, directive, counter, indent)
+            return self._in_lanes(node, before, counter, indent)
         outer = self._names.get(identifier)
         own = self._own_type(node)
         constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
@@ -242,36 +242,33 @@ class LoopPrinter:
             closing(indent),
         ]
 
-    def _in_lanes(self, node: isl.AstNode, directive: LoopDirective, counter: str, indent: str) -> list[str]:
-        """A loop over vectors of iterations, and one over those that are left."""
-        assert directive.lanes is not None  # noqa: S101 - who asks has looked
+    def _in_lanes(self, node: isl.AstNode, mark: Mark | None, counter: str, indent: str) -> list[str]:
+        """A loop over vectors of iterations, and one over those that are left; ``mark`` has its directive."""
+        directive = self._directives.at(mark)
+        lanes = None if directive is None else directive.lanes
+        assert directive is not None and lanes is not None  # noqa: PT018, S101 - who asks has looked
         identifier, inner = node.for_get_iterator().id_get_id().get_name(), indent + _INDENT
-        body = inner + _INDENT
         outer, declared = self._names.get(identifier), self._names.enter()
         self._names[identifier] = counter
-        key = (identifier, counter)
+        scope = LaneScope(lanes, identifier, counter, self._names, self._instances, self._in_use)
         below = [self._ast.instances[each.get_annotation().get_name()] for each in users_below(node)]
-        buffers = RowBufferPrinter(
-            directive.lanes, key, self._names, self._instances, self._expression(), below
-        )
-        lanes = LaneBodyPrinter(directive.lanes, key, self._names, self._instances, buffers, self._in_use)
-        heads = self._heads(None)
-        steps, rest = heads.in_lanes(node, counter, lanes.step, buffers.conditions(), inner)
-        self._outline.enter(counter, identifier, None)
+        loop = LaneLoopPrinter(node, scope, below)
+        steps, rest = loop.heads(inner)
+        self._outline.enter(counter, identifier, mark)
         self._buffers.conditional += 1
-        self._lanes = lanes
-        vectors = [*(f"{body}{line}" for line in lanes.declarations()), *buffers.filled(body)]
-        vectors += self._block(node.for_get_body(), body)
+        self._lanes = loop.bodies
+        vectors = [*loop.declarations(inner + _INDENT), *self._block(node.for_get_body(), inner + _INDENT)]
         self._lanes = None
         self._outline.leave()
         outline, self._outline = self._outline, Outline()  # what is left is the same once more
         own = self._locals.taken_out(node, directive, self._directives)[0]
-        scalars = [*(f"{body}{line}" for line in own), *self._block(node.for_get_body(), body)]
+        scalars = [f"{inner}{_INDENT}{line}" for line in own]
+        scalars += self._block(node.for_get_body(), inner + _INDENT)
         self._outline = outline
         self._buffers.conditional -= 1
         self._names.restore(identifier, outer)
         self._names.leave(declared)
-        lines = [*steps, *vectors, closing(inner), *rest, *scalars, closing(inner)]
+        lines = [*steps, *vectors, closing(inner), rest, *scalars, closing(inner)]
         return [opening(f"{indent}{{"), *lines, closing(indent)]
 
     def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:

@@ -22,7 +22,8 @@ from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.file.prologue import WIDEST, VectorType, WholeVector
+from polybuild.codegen.file.prologue import WIDEST, WholeVector
+from polybuild.codegen.file.vector_types import VectorType
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from enum import Enum
+
+from polybuild.codegen.file.lane_functions import LaneFunction, lane_function
+from polybuild.codegen.file.vector_types import VectorType
 
 _FUNCTIONS = {
     "polybuild_min": "{ return a < b ? a : b; }",
@@ -13,7 +15,6 @@ _FUNCTIONS = {
     "polybuild_floordiv": "{ return a < 0 ? -((b - 1 - a) / b) : a / b; }",
 }
 
-_SIZES = {"float": 4, "double": 8, "int": 4, "long long": 8}
 
 # Minima and maxima of floating-point numbers: each part starts from the value that there is, and
 # a value that is not a number stays out exactly where the loop itself leaves it out.
@@ -61,33 +62,6 @@ _DIRECTIVES = {
 
 
 @dataclass(frozen=True, slots=True)
-class VectorType:
-    """A vector of ``lanes`` elements of type ``element``: "float", "double", "int" or "long long"."""
-
-    element: str
-    lanes: int
-
-    @property
-    def name(self) -> str:
-        """What the type is called in C."""
-        return f"polybuild_{self.element.split()[0]}{self.lanes}"
-
-    @property
-    def mask(self) -> VectorType:
-        """The vector of integers that comparisons of two such vectors give."""
-        return VectorType("int" if _SIZES[self.element] == _SIZES["int"] else "long long", self.lanes)
-
-    @property
-    def macro(self) -> str:
-        """The macro for a vector in memory."""
-        return f"POLYBUILD_{self.element[0].upper()}{self.lanes}"
-
-    def at(self, place: str) -> str:
-        """The vector that begins at the element ``place``, as C."""
-        return f"{self.macro}({place})"
-
-
-@dataclass(frozen=True, slots=True)
 class WholeVector:
     """The function that keeps clang from taking vectors of a ``type`` apart."""
 
@@ -97,28 +71,6 @@ class WholeVector:
     def name(self) -> str:
         """What the function is called in C."""
         return f"polybuild_whole_{self.type.element}{self.type.lanes}"
-
-
-class LaneFunctionKind(Enum):
-    """What a function computes in each lane."""
-
-    ALL = "all"  # the same scalar
-    SELECT = "select"  # one of two values
-    MAGNITUDE = "fabs"
-    ROOT = "sqrt"  # with what the library does for negative operands
-
-
-@dataclass(frozen=True, slots=True)
-class LaneFunction:
-    """A function of vectors of ``type``."""
-
-    kind: LaneFunctionKind
-    type: VectorType
-
-    @property
-    def name(self) -> str:
-        """What the function is called in C."""
-        return f"polybuild_{self.kind.value}_{self.type.element.split()[0]}{self.type.lanes}"
 
 
 Helper = str | VectorType | WholeVector | LaneFunction
@@ -141,103 +93,12 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
             suffix = f"{vector.element}{vector.lanes}"
             parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", suffix))
     functions = (each for each in helpers if isinstance(each, LaneFunction))
-    parts += [_lane_function(each) for each in sorted(functions, key=lambda each: each.name)]
+    parts += [lane_function(each) for each in sorted(functions, key=lambda each: each.name)]
     parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
         parts.append(_SELECT)
     return "".join(parts)
-
-
-def _lane_function(function: LaneFunction) -> str:
-    """The definition of ``function``."""
-    vector, name = function.type, function.name
-    parameters, text = {
-        LaneFunctionKind.ALL: _all_lanes,
-        LaneFunctionKind.SELECT: _selected_lanes,
-        LaneFunctionKind.MAGNITUDE: _magnitudes,
-        LaneFunctionKind.ROOT: _roots,
-    }[function.kind](vector)
-    head = f"static inline __attribute__((always_inline)) {vector.name} {name}({parameters})"
-    return f"#ifndef {name.upper()}\n#define {name.upper()}\n{head}\n{{\n{text}}}\n#endif\n"
-
-
-def _all_lanes(vector: VectorType) -> tuple[str, str]:
-    return f"{vector.element} x", f"  return ({vector.name}){{{', '.join(['x'] * vector.lanes)}}};\n"
-
-
-def _selected_lanes(vector: VectorType) -> tuple[str, str]:
-    mask, name = vector.mask.name, vector.name
-    return f"{mask} m, {name} a, {name} b", f"  return ({name})((m & ({mask})a) | (~m & ({mask})b));\n"
-
-
-def _magnitudes(vector: VectorType) -> tuple[str, str]:
-    number = "0x7fffffff" if vector.mask.element == "int" else "0x7fffffffffffffffll"
-    return f"{vector.name} x", f"  return ({vector.name})(({vector.mask.name})x & {number});\n"
-
-
-# Square roots of vectors by the bytes of these: the macro that says that the machine has them, how gcc and
-# clang call them, and what is zero unless a lane has its sign set. Other vectors take one lane after the other.
-_ROOTS = {
-    16: ("__SSE2__", "sqrtp@(v)", "sqrtp@(v)", "movmskp@(v)"),
-    32: ("__AVX__", "sqrtp@256(v)", "sqrtp@256(v)", "movmskp@256(v)"),
-    64: (
-        "__AVX512F__",
-        "sqrtp@512_mask(v, v, -1, 4)",
-        "sqrtp@512(v, 4)",
-        "cmpp@512_mask(v, (native){0}, 1, -1, 4)",
-    ),
-}
-# Vectors do not set errno; lanes that have to are left to the library.
-_ROOT = """\
-  TYPE root = x;
-  int left = 1;
-#ifdef MACRO
-  typedef ELEMENT native __attribute__((vector_size(SIZE)));
-  const native v = (native)x;
-#ifdef __NO_MATH_ERRNO__
-  const int negative = 0;
-#else
-  const int negative = (int)SIGNS;
-#endif
-#ifndef __clang__
-  root = (TYPE)GCC;
-  left = negative;
-#elif __has_builtin(CLANG_NAME)
-  root = (TYPE)CLANG;
-  left = negative;
-#elif __has_builtin(__builtin_elementwise_sqrt)
-  root = (TYPE)__builtin_elementwise_sqrt(v);
-  left = negative;
-#endif
-#endif
-  if (left)
-    for (int lane = 0; lane < LANES; lane++)
-      root[lane] = __builtin_FUNCTION(x[lane]);
-  return root;
-"""
-
-
-def _roots(vector: VectorType) -> tuple[str, str]:
-    single = vector.element == "float"
-    size = vector.lanes * _SIZES[vector.element]
-    macro, gcc, clang, signs = (each.replace("@", "s" if single else "d") for each in _ROOTS[size])
-    words = {
-        "CLANG_NAME": f"__builtin_ia32_{clang.partition('(')[0]}",
-        "CLANG": f"__builtin_ia32_{clang}",
-        "GCC": f"__builtin_ia32_{gcc}",
-        "SIGNS": f"__builtin_ia32_{signs}",
-        "MACRO": macro,
-        "TYPE": vector.name,
-        "ELEMENT": vector.element,
-        "SIZE": str(size),
-        "LANES": str(vector.lanes),
-        "FUNCTION": "sqrtf" if single else "sqrt",
-    }
-    text = _ROOT
-    for word, value in words.items():
-        text = text.replace(word, value)
-    return f"{vector.name} x", text
 
 
 def _directives(helpers: AbstractSet[Helper]) -> str:
@@ -263,8 +124,7 @@ def _combination(name: str, text: str) -> str:
 
 def _vector_type(vector: VectorType) -> str:
     """A vector that may lie anywhere its elements may, and the macro for that which starts at an element."""
-    size = _SIZES[vector.element]
-    attributes = f"vector_size({vector.lanes * size}), aligned({size}), may_alias"
+    attributes = f"vector_size({vector.bytes}), aligned({vector.bytes // vector.lanes}), may_alias"
     return (
         f"#ifndef {vector.macro}\n#define {vector.at('x')} (*({vector.name} *)&(x))\n"
         f"typedef {vector.element} {vector.name} __attribute__(({attributes}));\n#endif\n"

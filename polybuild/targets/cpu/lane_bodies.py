@@ -38,8 +38,8 @@ class LaneTyping:
             return all(self.statement(each, chosen=chosen) for each in node.block_items or ())
         if isinstance(node, c_ast.If):
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
-            held = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
-            return held and all(self.statement(each, chosen=True) for each in branches)
+            certain = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
+            return certain and all(self.statement(each, chosen=True) for each in branches)
         if isinstance(node, c_ast.Assignment):
             return self._assignment(node, chosen=chosen)
         return False
@@ -112,10 +112,11 @@ class LaneTyping:
         return [each for _, child in node.children() for each in self._inside(child)]
 
     def _binary(self, node: c_ast.BinaryOp, *, chosen: bool) -> LaneKind | None:
-        sides = [self._kind(each, chosen=chosen) for each in (node.left, node.right)]
+        shortens = node.op in {"&&", "||"}
+        sides = [self._kind(node.left, chosen=chosen), self._kind(node.right, chosen=chosen or shortens)]
         if None in sides:
             return None
-        if node.op in {"&&", "||"}:
+        if shortens:
             return LaneKind.MASK if set(sides) == {LaneKind.MASK} else None
         kinds = set(sides) - {LaneKind.UNIFORM}
         if len(kinds) != 1 or LaneKind.MASK in kinds:
@@ -140,9 +141,11 @@ class LaneTyping:
         kinds = sides - {LaneKind.UNIFORM}
         if None in sides or len(kinds) > 1 or LaneKind.MASK in kinds:
             return None
-        kind = kinds.pop() if kinds else LaneKind.REAL
+        kind = (kinds.pop() if kinds else None) or LaneKind.REAL
         exact = all(self._converts(each, kind) for each in (node.iftrue, node.iffalse) if self._uniform(each))
-        typed = kinds or all(self._type(each) == self._element for each in (node.iftrue, node.iffalse))
+        typed = sides != {LaneKind.UNIFORM} or all(
+            self._type(each) == self._element for each in (node.iftrue, node.iffalse)
+        )
         return kind if exact and typed else None
 
     def _uniform(self, node: c_ast.Node) -> bool:

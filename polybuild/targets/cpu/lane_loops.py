@@ -100,13 +100,13 @@ def _operands(
         found[id(each.access.node)] = operand
     moving = moving_counters(scop, node)
     types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
-    for each in statements:
-        inside = {id(part) for access in each.accesses for part in walk(access.node)}
-        counters = {one.name: one.type for one in each.iterators}
-        for part in walk(each.body):
+    for statement in statements:
+        inside = statement.element_nodes
+        counters = {each.name: each.type for each in statement.iterators}
+        for part in walk(statement.body):
             if not isinstance(part, c_ast.ID) or id(part) in inside:
                 continue
-            if part.name in moving.get(each.name, ()):
+            if part.name in moving.get(statement.name, ()):
                 return None
             kind = counters.get(part.name) or types.get(part.name)
             if kind is not None:

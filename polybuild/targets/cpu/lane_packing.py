@@ -1,6 +1,6 @@
-"""Rows that the lanes of a loop read again and again, each lane its own: packed so that lanes lie side by side.
+"""Rows that the lanes of a loop read again and again, each its own: packed with the lanes side by side.
 
-``for i: for k: for f: ... x[i][f] ...`` in lanes over ``i`` gathers elements that are a row apart, in each
+``for i: for k: for f: ... x[i][f] ...`` in lanes over ``i`` gathers elements that are a row distant, in each
 iteration of ``k``. A buffer with the rows transposed is filled once for all of them.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from polybuild.poly.relations import largest
-from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.model import LaneOperand, PackedRows
 
@@ -26,15 +26,15 @@ def find_packed_rows(
     node: isl.ScheduleNode, scop: Scop, operands: Mapping[int, LaneOperand], row_bytes: int
 ) -> tuple[PackedRows, ...]:
     """The rows to pack for the loop of the band ``node``, an element of each lane taking ``row_bytes``."""
-    apart: dict[str, list[Reference]] = {}
+    distant: dict[str, list[Reference]] = {}
     written = set()
     for each in references(scop, node):
         operand = operands[id(each.access.node)]
         if each.access.kind is not AccessKind.READ:
             written.add(each.access.array.name)
         elif operand.varies and not (operand.adjacent or operand.variable):
-            apart.setdefault(each.access.array.name, []).append(each)
-    found = (_packed(node, scop, each, row_bytes) for name, each in apart.items() if name not in written)
+            distant.setdefault(each.access.array.name, []).append(each)
+    found = (_packed(node, scop, each, row_bytes) for name, each in distant.items() if name not in written)
     return tuple(each for each in found if each is not None)
 
 
@@ -70,11 +70,11 @@ def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_byte
     if not _fills_rows(stamps, row, places, whole, lane_first=lane == 0):
         return None
     low, high = (each.gist(needed) for each in (places.dim_min(0), places.dim_max(0)))
-    most = _BYTES // row_bytes
+    maximum = _BYTES // row_bytes
     extent = largest(high.sub(low).add_constant_val(isl.Val(1)).intersect_params(scop.context))
-    enough = bool(extent.is_int()) and extent.to_python() <= most
+    enough = bool(extent.is_int()) and extent.to_python() <= maximum
     nodes = frozenset(id(each.access.node) for each in reads)
-    size = extent.to_python() if enough else most
+    size = extent.to_python() if enough else maximum
     return PackedRows(
         array, nodes, (lane, place), (low, high), needed.gist(scop.context), size, enough=enough
     )

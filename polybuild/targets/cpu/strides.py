@@ -66,7 +66,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
 
 
 def moving_counters(scop: Scop, band: isl.ScheduleNode) -> dict[str, frozenset[str]]:
-    """The counters, by name, of each statement below ``band`` that its first member moves, if only perhaps."""
+    """The counters, by name, of each statement below ``band`` that its first member moves, or may move."""
     prefix = band.get_prefix_schedule_union_map()
     member = range(band.get_schedule_depth(), band.get_schedule_depth() + 1)
     statements = {each.name: each for each in scop.statements}

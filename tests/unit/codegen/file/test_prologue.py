@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from compiling import STRICT, messages, output, write
 
-from polybuild.codegen.file.prologue import VectorType, WholeVector, prologue
+from polybuild.codegen.file.prologue import WholeVector, prologue
+from polybuild.codegen.file.vector_types import VectorType
 
 ALL = frozenset({"polybuild_min", "polybuild_max", "polybuild_floordiv", "POLYBUILD_OMP", "POLYBUILD_SIMD"})
 

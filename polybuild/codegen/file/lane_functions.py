@@ -1,0 +1,120 @@
+"""Functions that compute something in each lane of a vector, as loops in lanes call them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from polybuild.codegen.file.vector_types import VectorType
+
+
+class LaneFunctionKind(Enum):
+    """What a function computes in each lane."""
+
+    ALL = "all"  # the same scalar
+    SELECT = "select"  # one of two values
+    MAGNITUDE = "fabs"
+    ROOT = "sqrt"  # with what the library does for negative operands
+
+
+@dataclass(frozen=True, slots=True)
+class LaneFunction:
+    """A function of vectors of ``type``."""
+
+    kind: LaneFunctionKind
+    type: VectorType
+
+    @property
+    def name(self) -> str:
+        """What the function is called in C."""
+        return f"polybuild_{self.kind.value}_{self.type.element.split()[0]}{self.type.lanes}"
+
+
+def lane_function(function: LaneFunction) -> str:
+    """The definition of ``function``."""
+    vector, name = function.type, function.name
+    parameters, text = {
+        LaneFunctionKind.ALL: _all_lanes,
+        LaneFunctionKind.SELECT: _selected_lanes,
+        LaneFunctionKind.MAGNITUDE: _magnitudes,
+        LaneFunctionKind.ROOT: _roots,
+    }[function.kind](vector)
+    head = f"static inline __attribute__((always_inline)) {vector.name} {name}({parameters})"
+    return f"#ifndef {name.upper()}\n#define {name.upper()}\n{head}\n{{\n{text}}}\n#endif\n"
+
+
+def _all_lanes(vector: VectorType) -> tuple[str, str]:
+    return f"{vector.element} x", f"  return ({vector.name}){{{', '.join(['x'] * vector.lanes)}}};\n"
+
+
+def _selected_lanes(vector: VectorType) -> tuple[str, str]:
+    mask, name = vector.mask.name, vector.name
+    return f"{mask} m, {name} a, {name} b", f"  return ({name})((m & ({mask})a) | (~m & ({mask})b));\n"
+
+
+def _magnitudes(vector: VectorType) -> tuple[str, str]:
+    number = "0x7fffffff" if vector.mask.element == "int" else "0x7fffffffffffffffll"
+    return f"{vector.name} x", f"  return ({vector.name})(({vector.mask.name})x & {number});\n"
+
+
+# Square roots of vectors by the bytes of these: the macro that says that the machine has them, how gcc and
+# clang call them, and what is zero unless a lane has its sign set. Others take one lane after the other.
+_ROOTS = {
+    16: ("__SSE2__", "sqrtp@(v)", "sqrtp@(v)", "movmskp@(v)"),
+    32: ("__AVX__", "sqrtp@256(v)", "sqrtp@256(v)", "movmskp@256(v)"),
+    64: (
+        "__AVX512F__",
+        "sqrtp@512_mask(v, v, -1, 4)",
+        "sqrtp@512(v, 4)",
+        "cmpp@512_mask(v, (native){0}, 1, -1, 4)",
+    ),
+}
+# Vectors do not set errno; lanes that have to are left to the library.
+_ROOT = """\
+  TYPE root = x;
+  int left = 1;
+#ifdef MACRO
+  typedef ELEMENT native __attribute__((vector_size(SIZE)));
+  const native v = (native)x;
+#ifdef __NO_MATH_ERRNO__
+  const int negative = 0;
+#else
+  const int negative = (int)SIGNS;
+#endif
+#ifndef __clang__
+  root = (TYPE)GCC;
+  left = negative;
+#elif __has_builtin(CLANG_NAME)
+  root = (TYPE)CLANG;
+  left = negative;
+#elif __has_builtin(__builtin_elementwise_sqrt)
+  root = (TYPE)__builtin_elementwise_sqrt(v);
+  left = negative;
+#endif
+#endif
+  if (left)
+    for (int lane = 0; lane < LANES; lane++)
+      root[lane] = __builtin_FUNCTION(x[lane]);
+  return root;
+"""
+
+
+def _roots(vector: VectorType) -> tuple[str, str]:
+    single = vector.element == "float"
+    macro, gcc, clang, signs = (each.replace("@", "s" if single else "d") for each in _ROOTS[vector.bytes])
+    words = {
+        "CLANG_NAME": f"__builtin_ia32_{clang.partition('(')[0]}",
+        "CLANG": f"__builtin_ia32_{clang}",
+        "GCC": f"__builtin_ia32_{gcc}",
+        "SIGNS": f"__builtin_ia32_{signs}",
+        "MACRO": macro,
+        "TYPE": vector.name,
+        "ELEMENT": vector.element,
+        "SIZE": str(vector.bytes),
+        "LANES": str(vector.lanes),
+        "FUNCTION": "sqrtf" if single else "sqrt",
+    }
+    text = _ROOT
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return f"{vector.name} x", text

@@ -1,0 +1,160 @@
+"""Loops in the lanes of vectors: what they compute equals, to the bit, what the original computes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from compiling import STRICT, write
+
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+PROGRAM = """\
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+enum {{ MOST = 150 }};
+typedef {type} real;
+#define root {root}
+#define size(x) {size}(x)
+struct body {{ real x, y, m, u, v; }};
+static void run(int n, int m, real f, real A[n][m], real B[n][m], real *u, real *v, int *at, struct body *p)
+{{
+#pragma scop
+{body}
+#pragma endscop
+  (void)f, (void)A, (void)B, (void)u, (void)v, (void)at, (void)p;
+}}
+static real storage[2][MOST * 9], vectors[2][MOST];
+static int places[MOST];
+static struct body bodies[MOST];
+static unsigned long long sum(const void *data, unsigned long size)
+{{
+  unsigned long long found = 7;
+  for (unsigned long i = 0; i < size; i++)
+    found = found * 31 + ((const unsigned char *)data)[i];
+  return found;
+}}
+int main(void)
+{{
+  static const int sizes[] = {{0, 1, 2, 7, 33, 100, 150}};
+  for (int s = 0; s < 7; s++)
+    for (int m = 1; m < 10; m += 4) {{
+      int n = sizes[s];
+      unsigned seed = 1;
+      for (int a = 0; a < 4; a++)
+        for (int i = 0; i < (a < 2 ? n * m : n); i++) {{
+          seed = seed * 1664525u + 1013904223u;
+          *(a < 2 ? storage[a] + i : vectors[a - 2] + i) = (real)((seed >> 8) / 16777216.0 - 0.5);
+        }}
+      for (int i = 0; i < n; i++) {{
+        places[i] = -i;
+        bodies[i] = (struct body){{storage[0][i], storage[1][i], vectors[0][i], 0, 0}};
+      }}
+      errno = 0;
+      if (n > 0)
+        run(n, m, (real)0.01, (void *)storage[0], (void *)storage[1], vectors[0], vectors[1], places, bodies);
+      printf("%d %d %d %llu %llu %llu %llu\\n", n, m, errno, sum(storage, sizeof storage),
+             sum(vectors, sizeof vectors), sum(places, sizeof places), sum(bodies, sizeof bodies));
+    }}
+  return 0;
+}}
+"""
+NEAREST = """for (int i = 0; i < n; i++) { int k = 0; real least = (real)9;
+  for (int j = 0; j < n; j++) { real s = 0;
+    for (int q = 0; q < m; q++) { real t = A[i][q] - B[j][q]; s += t * t; }
+    CHOICE }
+  at[i] = k; STORE }"""
+
+
+def nearest(choice, store=""):
+    return NEAREST.replace("CHOICE", choice).replace("STORE", store)
+
+
+BODIES = """for (int i = 0; i < n; i++) { real a = 0, b = 0;
+  for (int j = 0; j < n; j++) { real x = p[j].x - p[i].x, y = p[j].y - p[i].y;
+    real r = x * x + y * y + f; real w = p[j].m / (r * root(r)); a += w * x; b += w * y; }
+  p[i].u = a; p[i].v = b; }"""
+IN_LANES = {
+    "nearest": nearest("if (s < least) { least = s; k = j; }"),
+    "nearest, and how far": nearest("if (s < least) { least = s; k = j; }", "u[i] = least;"),
+    "nearest by choices": nearest("k = s < least ? j : k; least = s < least ? s : least;"),
+    "nearest or first": nearest("if (j == 0 || s < least) { least = s; k = j; }").replace("j == 0", "k < 0"),
+    "second nearest": nearest(
+        "if (s < least) { least = s; k = j; } else if (s < f) k = -1; else { k += 2; }"
+    ),
+    "not farther": nearest("if (!(s >= least && s > f)) { least = size(s); k = j; }"),
+    "variables outside": "int k; real least, s, t; "
+    + nearest("if (s < least) { least = s; k = j; }")
+    .replace("int k = 0; real least = ", "k = 0; least = ")
+    .replace("real s = 0", "s = 0")
+    .replace("real t = ", "t = "),
+    "first of the row": """for (int i = 0; i < n; i++) { real s = A[i][0]; int k = 0;
+        for (int j = 1; j < m; j++) if (A[i][j] > s) { s = A[i][j]; k = j; } u[i] = s; at[i] = k; }""",
+    "while": """int i = 0; while (i < n) { real s = A[i][0]; int j = 1;
+        while (j < m) { if (A[i][j] < s) s = A[i][j]; j++; } v[i] = s; i++; }""",
+    "bodies": BODIES,
+    "bodies in arrays": """for (int i = 0; i < n; i++) { real a = 0, b = 0;
+        for (int j = 0; j < n; j++) { real x = A[j][0] - A[i][0], y = B[j][0] - B[i][0];
+        real r = root(x * x + y * y + f); real w = 1 / (r * r * r); a += w * x; b += w * y; }
+        u[i] = a; v[i] = b; }""",
+    "negative": """for (int i = 0; i < n; i++) { real a = 0;
+        for (int j = 0; j < n; j++) { real x = v[j] - v[i]; a += root(x); } u[i] = a != a ? f : a; }""",
+}
+
+
+def transformed(directory: Path, body: str, kind: str, *flags: str) -> tuple[Path, str]:
+    source = directory / "one.c"
+    words = {"root": "sqrtf", "size": "fabsf"} if kind == "float" else {"root": "sqrt", "size": "fabs"}
+    source.write_text(PROGRAM.format(type=kind, body=body, **words))
+    result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O3", *flags])
+    assert [each.message for each in result.regions if each.status != "transformed"] == []
+    return source, result.text
+
+
+def run(compiler: str, source: Path, *flags: str) -> str:
+    program = source.with_suffix(".exe")
+    common = [*STRICT, "-Wno-misleading-indentation", "-O2", "-ffp-contract=off"]
+    done = subprocess.run(
+        [compiler, *common, *flags, str(source), "-o", str(program), "-lm"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize("name", [*IN_LANES])
+def test_results(tmp_path, name, kind):
+    source, text = transformed(tmp_path, IN_LANES[name], kind, "-mavx2")
+    assert "_lanes_0" in text or "polybuild_sqrt" in text
+    expected = run("gcc", source, "-mavx2")
+    new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-mavx2", "-fopenmp") == expected
+    assert run("gcc", new, "-mavx2", "-fsanitize=address,undefined") == expected
+
+
+@pytest.mark.parametrize("name", ["nearest, and how far", "second nearest", "negative"])
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_vectors_of_any_machine(tmp_path, name, kind):
+    source, text = transformed(tmp_path, IN_LANES[name], kind)
+    new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-fopenmp") == run("gcc", source)
+
+
+WIDE = "avx512f" in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else False
+
+
+@pytest.mark.skipif(not WIDE, reason="the machine has no vectors of 512 bits")
+@pytest.mark.parametrize("name", ["nearest, and how far", "second nearest", "negative"])
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_wide_vectors(tmp_path, name, kind):
+    source, text = transformed(tmp_path, IN_LANES[name], kind, "-mavx512f")
+    new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-mavx512f", "-fopenmp") == run("gcc", source)
