@@ -1,10 +1,12 @@
 """Kernels in many styles: how far each style is from the best one.
 
 usage: python -m benchmarks.styles [--compiler gcc] [--threads 1,2] [--runs N] [--kernels NAME,...]
+                                   [--styles NAME,...] [--output FILE]
 
 For each kernel, style and number of threads: milliseconds of the compiler alone on one thread and of the
-transformed loops, and the time of the best style over that of this one; medians of runs in turn. Every
-result has to be the compiler's, to the bit. The geometric means come last.
+transformed loops, and the time of the best style of the same order of operations over that of this one;
+medians of runs in turn. Every result has to be the compiler's, to the bit. What follows are geometric means
+and the worst of each kernel, of each style, and of all.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ import os
 import statistics
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.cpu.machine import describe
 from benchmarks.styles.kernels import KERNELS
 from benchmarks.styles.program import program
-from benchmarks.styles.styles import STYLES, Kernel
+from benchmarks.styles.styles import STYLES, styled
+from benchmarks.styles.tree import Kernel
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -27,78 +33,145 @@ _FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
 _SECONDS = "0.1"
 
 
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A kernel's program as it is and transformed, its styles by number, and what was not transformed."""
+
+    original: Path
+    transformed: Path
+    styles: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A measured style; ``before`` and ``after`` in seconds, ``share`` the best style's time over its own."""
+
+    kernel: str
+    style: str
+    threads: int
+    before: float
+    after: float
+    right: bool
+    share: float = 1.0
+
+
 def main() -> int:
     """Run the command line and return the exit code."""
     arguments = _arguments()
-    threads = [int(each) for each in arguments.threads.split(",")]
-    wanted = [each for each in KERNELS if each.name in (arguments.kernels or each.name).split(",")]
-    shares: dict[int, list[float]] = {each: [] for each in threads}
-    failures = 0
-    print(f"{'kernel':12} {'style':12} {'thr.':>4} {'alone':>9} {'ms':>9} {'gain':>6} {'of best':>8}")
-    for kernel in wanted:
-        with tempfile.TemporaryDirectory() as name:
-            programs = build(Path(name), kernel, arguments.compiler)
-            for count in threads:
-                rows = [
-                    _row(programs, kernel, number, count, arguments.runs) for number in range(len(STYLES))
-                ]
-                best = min(time for _, time, _ in rows)
-                for style, (before, time, right) in zip(STYLES, rows, strict=True):
-                    shares[count].append(best / time)
-                    failures += not right
-                    print(
-                        f"{kernel.name:12} {style:12} {count:4} {before * 1e3:9.3f} {time * 1e3:9.3f}"
-                        f" {before / time:6.2f} {best / time:8.2f}{'' if right else '  WRONG'}",
-                        flush=True,
-                    )
-    for count, found in shares.items():
-        mean = math.exp(statistics.fmean(map(math.log, found)))
-        print(f"{count} threads: best style's time over a style's, mean {mean:.3f}, worst {min(found):.2f}")
-    return 1 if failures else 0
+    lines: list[str] = []
+
+    def say(text: str) -> None:
+        lines.append(text)
+        print(text, flush=True)
+
+    machine = describe(arguments.compiler)
+    say(f"{machine['processor']}, {machine['cores']} cores; {machine['compiler']}; {machine['date']}")
+    say(f"{'kernel':12} {'style':22} {'thr.':>4} {'alone':>9} {'ms':>9} {'gain':>6} {'of best':>8}")
+    rows: list[Row] = []
+    for kernel in KERNELS:
+        if kernel.name in (arguments.kernels or kernel.name).split(","):
+            rows += _measured(kernel, arguments, say)
+    _summary(rows, say)
+    if arguments.output:
+        Path(arguments.output).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0 if all(row.right for row in rows) else 1
 
 
-def build(directory: Path, kernel: Kernel, compiler: str) -> tuple[Path, Path]:
-    """The program of ``kernel`` from the compiler alone, and with transformed loops."""
+def build(
+    directory: Path, kernel: Kernel, compiler: str, wanted: Iterable[str] = STYLES, level: str = "-O3"
+) -> Programs:
+    """The program of ``kernel`` in the ``wanted`` styles, by the compiler alone and transformed.
+
+    Loops are transformed as for ``-O3``, and compiled at another ``level`` if only their results matter.
+    """
+    wanted = set(wanted)
+    styles = {name: each for name, each in styled(kernel).items() if name in wanted}
     source = directory / f"{kernel.name}.c"
-    source.write_text(program(kernel))
+    source.write_text(program(kernel, styles))
     result = compile_source(str(source), Options(), [compiler], _FLAGS)
-    kept = [f"{each.line}: {each.message}" for each in result.regions if each.status != "transformed"]
-    if kept:
-        raise SystemExit(f"{kernel.name}: loops stay as they are: {', '.join(kept)}")
+    kept = tuple(f"{each.line}: {each.message}" for each in result.regions if each.status != "transformed")
     new = directory / f"{kernel.name}.new.c"
     new.write_text(result.text)
     programs = source.with_suffix(""), new.with_suffix("")
     for text, output in zip((source, new), programs, strict=True):
-        subprocess.run([compiler, *_FLAGS, str(text), "-o", str(output), "-lm"], check=True)
-    return programs
+        subprocess.run([compiler, *_FLAGS, level, str(text), "-o", str(output), "-lm"], check=True)
+    return Programs(*programs, tuple(styles), kept)
 
 
-def run(executable: Path, style: int, size: int, threads: int = 1, seconds: str = "0") -> tuple[float, str]:
-    """The shortest time of a run of a style, and the sum of all results."""
+def run(
+    executable: Path, styles: tuple[int, int], size: int, threads: int = 1, seconds: str = "0"
+) -> list[tuple[float, str]]:
+    """The shortest time and the sum of all results, for the styles from the first to the last number."""
     done = subprocess.run(
-        [str(executable), str(style), str(size), seconds],
+        [str(executable), *map(str, styles), str(size), seconds],
         env={**os.environ, "OMP_NUM_THREADS": str(threads)},
         check=True,
         capture_output=True,
         text=True,
         timeout=600,
     )
-    time, total = done.stdout.split()
-    return float(time), total
+    pairs = [line.split() for line in done.stdout.splitlines()]
+    return [(float(time), total) for time, total in pairs]
 
 
-def _row(
-    programs: tuple[Path, Path], kernel: Kernel, style: int, threads: int, runs: int
-) -> tuple[float, float, bool]:
-    """Seconds of the compiler alone and of the transformed loops, and whether the results are equal."""
+def _measured(kernel: Kernel, arguments: argparse.Namespace, say: Callable[[str], None]) -> list[Row]:
+    """The rows of a kernel, said as well."""
+    rows: list[Row] = []
+    wanted = arguments.styles.split(",") if arguments.styles else STYLES
+    with tempfile.TemporaryDirectory() as name:
+        programs = build(Path(name), kernel, arguments.compiler, wanted)
+        for kept in programs.kept:
+            say(f"{kernel.name}: stays as it is: {kept}")
+        for threads in map(int, arguments.threads.split(",")):
+            found = [
+                _row(programs, kernel, number, threads, arguments.runs)
+                for number in range(len(programs.styles))
+            ]
+            rows += [_with_share(row, found) for row in found]
+    for row in rows:
+        say(
+            f"{row.kernel:12} {row.style:22} {row.threads:4} {row.before * 1e3:9.3f} {row.after * 1e3:9.3f}"
+            f" {row.before / row.after:6.2f} {row.share:8.2f}{'' if row.right else '  WRONG'}"
+        )
+    return rows
+
+
+def _with_share(row: Row, rows: list[Row]) -> Row:
+    order = STYLES[row.style].order
+    best = min(each.after for each in rows if STYLES[each.style].order == order)
+    return Row(row.kernel, row.style, row.threads, row.before, row.after, row.right, best / row.after)
+
+
+def _row(programs: Programs, kernel: Kernel, style: int, threads: int, runs: int) -> Row:
     times: tuple[list[float], list[float]] = ([], [])
     results = set()
     for _ in range(runs):
-        for executable, count, found in zip(programs, (1, threads), times, strict=True):
-            seconds, result = run(executable, style, kernel.size, count, _SECONDS)
+        pairs = zip((programs.original, programs.transformed), (1, threads), times, strict=True)
+        for executable, count, found in pairs:
+            ((seconds, result),) = run(executable, (style, style), kernel.size, count, _SECONDS)
             found.append(seconds)
             results.add(result)
-    return statistics.median(times[0]), statistics.median(times[1]), len(results) == 1
+    before, after = (statistics.median(each) for each in times)
+    return Row(kernel.name, programs.styles[style], threads, before, after, len(results) == 1)
+
+
+def _summary(rows: list[Row], say: Callable[[str], None]) -> None:
+    """Mean and worst share of each kernel, of each style and of all, for each number of threads."""
+    for threads in dict.fromkeys(row.threads for row in rows):
+        chosen = [row for row in rows if row.threads == threads]
+        say(f"\n{threads} threads, best style's time over a style's: mean, worst, below 0.75")
+        for part in ("kernel", "style"):
+            for name in dict.fromkeys(getattr(row, part) for row in chosen):
+                shares = [row.share for row in chosen if getattr(row, part) == name]
+                say(f"{name:24} {_figures(shares)}")
+            say("")
+        say(f"{'all':24} {_figures([row.share for row in chosen])} of {len(chosen)}")
+
+
+def _figures(shares: list[float]) -> str:
+    mean = math.exp(statistics.fmean(map(math.log, shares)))
+    return f"{mean:6.3f} {min(shares):6.2f} {sum(each < 0.75 for each in shares):4}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -106,7 +179,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--compiler", default="gcc")
     parser.add_argument("--threads", default="1")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--kernels", default="")
+    parser.add_argument("--kernels", default="", help="names, all by default")
+    parser.add_argument("--styles", default="", help="names, all by default")
+    parser.add_argument("--output", default="", help="a file for the table")
     return parser.parse_args()
 
 

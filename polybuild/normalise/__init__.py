@@ -21,6 +21,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.state import NormalisationContext, NotFollowable
 from polybuild.normalise.statements import StatementNormaliser
+from polybuild.normalise.unique_names import with_unique_names
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 
@@ -38,9 +39,13 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
         return region
     try:
         names = resolve(region)
+        renamed = with_unique_names(region, names, _assigned(names, nodes, wrapping=wrapping))
+        if renamed is not region:
+            region, names = renamed, resolve(renamed)
+            nodes = [each for statement in region.statements for each in walk(statement)]
     except Unsupported:
         return region  # the model says what is wrong
-    followed = {each for each in _candidates(names, nodes, wrapping) if each.name not in excluded}
+    followed = {each for each in _candidates(names, nodes, wrapping=wrapping) if each.name not in excluded}
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
     while followed or points or labelled:
@@ -52,15 +57,20 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     return region
 
 
-def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> set[Variable]:
-    """Variables of the function alone that the region assigns, with names that mean nothing else."""
+def _candidates(names: Names, nodes: Collection[c_ast.Node], *, wrapping: bool) -> set[Variable]:
+    """Variables that the region assigns, with names that mean nothing else."""
+    declared = Counter(each.name for each in nodes if isinstance(each, c_ast.Decl))
+    declared.update(names.outer.keys())
+    return {each for each in _assigned(names, nodes, wrapping=wrapping) if declared[each.name] == 1}
+
+
+def _assigned(names: Names, nodes: Collection[c_ast.Node], *, wrapping: bool) -> set[Variable]:
+    """Variables of the function alone that the region assigns, other than to count plain loops."""
     addressed = {
         each.expr.name
         for each in nodes
         if isinstance(each, c_ast.UnaryOp) and each.op == "&" and isinstance(each.expr, c_ast.ID)
     }
-    declared = Counter(each.name for each in nodes if isinstance(each, c_ast.Decl))
-    declared.update(names.outer.keys())
     counters = {
         each
         for each in names.iterators.values()
@@ -68,11 +78,7 @@ def _candidates(names: Names, nodes: Collection[c_ast.Node], wrapping: bool) -> 
         or each in names.escaping
         or (wrapping and isinstance(each.type, types.IntegerType) and not each.type.signed)
     }
-    return {
-        each
-        for each in names.written | counters
-        if _is_followable(each) and declared[each.name] == 1 and each.name not in addressed
-    }
+    return {each for each in names.written | counters if _is_followable(each) and each.name not in addressed}
 
 
 def _is_followable(variable: Variable) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import always_evaluates, changed_operand, duplicate, mapped, walk
+from polybuild.c.syntax_tree import always_evaluates, changed_operand, duplicate, key, mapped, walk
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee
 
@@ -22,7 +22,6 @@ _UNSUITED = (
     c_ast.Switch,
     c_ast.Return,
     c_ast.CompoundLiteral,
-    c_ast.StructRef,
     c_ast.Pragma,
 )
 
@@ -35,13 +34,11 @@ def computed_value(callee: Callee) -> c_ast.Node | None:
     if not isinstance(last, c_ast.Return) or last.expr is None or has_side_effect(last.expr):
         return None
     names = own_names(callee)
-    if len(set(names)) < len(names):
+    if any(names.count(str(each.name)) > 1 for each in callee.parameters):
         return None
     for statement in statements:
         for each in walk(statement):
-            if isinstance(each, _UNSUITED) or (
-                isinstance(each, c_ast.UnaryOp) and each.op in {"&", "sizeof"}
-            ):
+            if isinstance(each, _UNSUITED) or _names_object(each):
                 return None
             if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
                 return None
@@ -49,6 +46,13 @@ def computed_value(callee: Callee) -> c_ast.Node | None:
             if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
                 return None
     return last.expr
+
+
+def _names_object(node: c_ast.Node) -> bool:
+    """Whether ``node`` is about a variable as an object: its address, which ``&a[i]`` is not, or its size."""
+    if not isinstance(node, c_ast.UnaryOp):
+        return False
+    return node.op == "sizeof" or (node.op == "&" and not isinstance(node.expr, c_ast.ArrayRef))
 
 
 def own_names(callee: Callee) -> list[str]:
@@ -98,6 +102,10 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` with other variables or values for ``names``, also where they are declared."""
     if isinstance(node, c_ast.ID) and node.name in names:
         return duplicate(names[node.name])
+    if isinstance(node, c_ast.StructRef):
+        new = mapped(node, lambda each: each)
+        new.name = renamed(node.name, names)
+        return new
     new = mapped(node, lambda each: renamed(each, names))
     if isinstance(node, c_ast.Decl) and node.name in names:
         new.name = names[node.name].name
@@ -115,6 +123,32 @@ def hoistable_calls(value: c_ast.Node, functions: Mapping[str, Callee]) -> Itera
     changes = any(changed_operand(each) is not None for each in walk(value))
     if len(calls) == len(known) == 1 and always_evaluates(value, calls[0]) and not changes:
         yield calls[0]
+
+
+def without_copy(statements: Sequence[c_ast.Node], declared: c_ast.Decl) -> list[c_ast.Node]:
+    """``statements``, which set a variable ``declared`` before them, without one of its type only for that.
+
+    ``{ double t = 0; ... t += x; ... s = t; }`` is ``{ s = 0; ... s += x; ... }``.
+    """
+    *before, last = statements
+    copied = last.rvalue.name if isinstance(last.rvalue, c_ast.ID) else None
+    own = [each for each in before if isinstance(each, c_ast.Decl) and each.name == copied]
+    if len(own) != 1 or not _of_same_type(own[0].type, declared.type):
+        return list(statements)
+    target = c_ast.ID(declared.name, declared.coord)
+    new: list[c_ast.Node] = []
+    for each in before:
+        if each is not own[0]:
+            new.append(renamed(each, {str(copied): target}))
+        elif each.init is not None:
+            new.append(c_ast.Assignment("=", target, each.init, each.coord))
+    return new
+
+
+def _of_same_type(one: c_ast.Node, other: c_ast.Node) -> bool:
+    """Whether two declarations have the same type by its name."""
+    plain = isinstance(one, c_ast.TypeDecl) and isinstance(other, c_ast.TypeDecl)
+    return plain and not one.quals and not other.quals and key(one.type) == key(other.type)
 
 
 def block(statements: Sequence[c_ast.Node], coord: object) -> c_ast.Compound:

@@ -16,8 +16,9 @@ from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.normalise.names import Variable
+from polybuild.normalise.rows import in_rows, subscript_of
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
+from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
@@ -211,15 +212,11 @@ class Evaluator:
 
     def _element(self, address: PointerValue, node: c_ast.Node) -> c_ast.Node:
         """The object at ``address``."""
-        return c_ast.ArrayRef(address.base, self._subscript(address.offset), node.coord)
+        base, offset = in_rows(address.base, address.offset, self.state.typing)
+        return c_ast.ArrayRef(base, self._subscript(offset), node.coord)
 
     def _subscript(self, offset: Sum) -> c_ast.Node:
-        if offset.number is not None:
-            return number(offset.number)
-        terms = list(offset.terms.values())
-        if len(terms) == 1 and terms[0].factor == 1 and not offset.constant:
-            return duplicate(terms[0].node)
-        return wide_tree(offset, LONG_LONG, self.state.typing)
+        return subscript_of(offset, self.state.typing)
 
     def _subscripted(self, node: c_ast.ArrayRef) -> c_ast.Node:
         if not isinstance(decayed(self.state.typing(node.name)), types.PointerType):
@@ -237,7 +234,7 @@ class Evaluator:
                 raise NotFollowable(each)
             return mapped(node, self.rewrite)
         total = address.offset.plus(sum_of(subscript, LONG_LONG, self.state.typing))
-        return c_ast.ArrayRef(address.base, self._subscript(total), node.coord)
+        return self._element(PointerValue(address.base, total), node)
 
     def _member(self, node: c_ast.StructRef) -> c_ast.Node:
         if node.type == ".":

@@ -14,7 +14,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import duplicate, mapped, names_in, walk, with_parts
+from polybuild.c.syntax_tree import duplicate, key, mapped, names_in, walk, with_parts
 from polybuild.c.typing import type_of
 from polybuild.normalise.computing_functions import (
     assigned_names,
@@ -24,6 +24,7 @@ from polybuild.normalise.computing_functions import (
     own_names,
     parameter_variable,
     renamed,
+    without_copy,
 )
 from polybuild.normalise.structure import has_side_effect
 from polybuild.source.model import Callee, Region
@@ -95,6 +96,7 @@ class _Inliner:
                 uninitialised = mapped(node, lambda each: each)
                 uninitialised.init = None
                 yield uninitialised
+                computed = without_copy(computed, node)
             yield block(computed, node.coord)
 
     def _computed(self, node: c_ast.Node, value: c_ast.Node) -> list[c_ast.Node] | None:
@@ -134,7 +136,7 @@ class _Inliner:
         before: list[c_ast.Node] = []
         for parameter, argument in zip(callee.parameters, arguments, strict=True):
             name = str(parameter.name)
-            value = self._argument(argument, body.visible.symbols[name].type)
+            value = self._argument(argument, body.visible.symbols[name].type, names)
             if value is not None and name not in assigned:
                 names[name] = value
                 continue
@@ -144,7 +146,7 @@ class _Inliner:
             before.append(variable)
         for each in (*before, *(part for part in walk(everything) if isinstance(part, c_ast.Decl))):
             inner = names.get(each.name, each)
-            self._symbols[str(inner.name)] = body.visible.scope.resolve(each)
+            self._declare(str(inner.name), body.visible.scope.resolve(each))
         statements = [renamed(each, names) for each in body.statements[:-1]]
         return [*before, *statements, self._converted(renamed(returned, names), kind)]
 
@@ -207,7 +209,7 @@ class _Inliner:
             calls = any(isinstance(each, c_ast.FuncCall) for each in walk(argument))
             if (has_side_effect(argument) and not calls) or (calls and repeated):
                 return None
-            value = self._argument(argument, body.visible.symbols[name].type)
+            value = self._argument(argument, body.visible.symbols[name].type, values)
             if value is None:
                 return None
             values[name] = value
@@ -243,15 +245,25 @@ class _Inliner:
             for word in named
         )
 
-    def _argument(self, argument: c_ast.Node, kind: types.Type) -> c_ast.Node | None:
-        """``argument`` as the value of a parameter of type ``kind``."""
+    def _declare(self, name: str, kind: types.Type) -> None:
+        """``name``, of an inlined function, has type ``kind``; two of a name but not of a type have none."""
+        known = self._symbols.setdefault(name, kind)
+        if known != kind:
+            self._symbols[name] = types.UnknownType(name)
+
+    def _argument(
+        self, argument: c_ast.Node, kind: types.Type, values: Mapping[str, c_ast.Node]
+    ) -> c_ast.Node | None:
+        """``argument`` as the value of a parameter of type ``kind``; ``values`` are those before it."""
         if isinstance(kind, types.IntegerType | types.FloatingType):
             return self._converted(argument, kind)
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
-        if not isinstance(argument, c_ast.ID) or not isinstance(own, types.PointerType):
+        if not isinstance(argument, c_ast.ID):
             return None
-        same = isinstance(kind, types.PointerType) and kind.target == own.target and not kind.volatile
+        if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):
+            return argument if isinstance(kind, types.RecordType) and kind == own else None
+        same = not kind.volatile and _same_elements(kind.target, own.target, values)
         return argument if same else None
 
     def _converted(self, value: c_ast.Node, kind: types.IntegerType | types.FloatingType) -> c_ast.Node:
@@ -260,6 +272,15 @@ class _Inliner:
         words = c_ast.IdentifierType(kind.name.split())
         name = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, words))
         return c_ast.Cast(name, value, value.coord)
+
+
+def _same_elements(kind: types.Type, own: types.Type, values: Mapping[str, c_ast.Node]) -> bool:
+    """Whether ``kind``, the type of a parameter's elements, is ``own`` with ``values`` for the parameters."""
+    if not isinstance(kind, types.ArrayType) or not isinstance(own, types.ArrayType):
+        return kind == own
+    if kind.extent is None or own.extent is None or key(_substituted(kind.extent, values)) != key(own.extent):
+        return False
+    return _same_elements(kind.element, own.element, values)
 
 
 def _substituted(expression: c_ast.Node, values: Mapping[str, c_ast.Node]) -> c_ast.Node:

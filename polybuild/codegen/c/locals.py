@@ -38,12 +38,15 @@ class LocalVariables:
     ) -> tuple[list[str], LoopDirective]:
         """The declarations for the body of ``loop``, and its ``directive`` without these variables.
 
-        Variables that a loop inside can declare are in neither.
+        Variables that a loop inside can declare are in neither, nor are those of another copy of the loop.
         """
         lines, private = [], []
         for array in directive.private:
-            if not (array.local and array.is_scalar and self._users(loop, array) == self._all_users(array)):
+            users = self._users(loop, array)
+            if not (array.local and array.is_scalar and users in {0, self._all_users(array)}):
                 private.append(array)
+            elif not users:
+                continue
             elif not self._is_declared_below(loop.for_get_body(), array, directives):
                 lines.append(local_declaration(array))
                 self.declared.add(array.name)

@@ -91,3 +91,16 @@ void told_by_place(const double *, double *, int);
 #pragma polybuild access(told_global, read(table))
 double told_global(int k);
 double untold(double v);
+static double row_by_column(int count, double A[count][count], double B[count][count], int i, int j)
+{
+  double sum = 0;
+  for (int k = 0; k < count; k++) sum += A[i][k] * B[k][j];
+  return sum;
+}
+static double halves(int count, const double *p, const double *q)
+{
+  double sum = 0;
+  for (int k = 0; k < count / 2; k++) sum += p[k] * q[k];
+  for (int k = count / 2; k < count; k++) sum -= p[k] * q[k];
+  return sum;
+}

@@ -170,3 +170,11 @@ for (position = 0; position < n; position++) a[position] = here();
 
 //# values_not_used: parallel
 for (int i = 0; i < n; i++) { square(y[i]); if (a[i] > 2) square(x[i]); x[i] = square(y[i]); }
+
+//# element_of_a_product: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) x[i * n + j] = row_by_column(n, X, X, i, j);
+
+//# dot_of_rows: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) { double d = halves(n, &X[i][0], X[j]); x[i * n + j] = 2 * d; }

@@ -21,7 +21,7 @@ for (int i = 0; i < n; i++) {
 #pragma endscop
 a[0] = k;
 
-//# shadowed_name: serial
+//# shadowed_name: parallel
 int k = 1;
 #pragma scop
 for (int i = 0; i < n; i++) {

@@ -439,3 +439,40 @@ for (int i = 0; i < n; i++)
   }
 #pragma endscop
 a[0] = count;
+
+//# names_of_two_blocks: parallel
+for (int i = 0; i < n; i++) {
+  { int k = 0; while (k < n) { x[i * n + k] += 1; k++; } }
+  { int k = i; while (k < n) { X[i][k] -= k; k++; } }
+}
+
+//# pointers_of_two_blocks: parallel
+for (int i = 0; i < n; i++) {
+  for (int j = 0; j < i; j++) { double *p = &X[i][0]; p[j] += 1; }
+  for (int j = i; j < n; j++) { double *p = &X[0][i]; p[j * n] -= 1; }
+}
+
+//# name_of_the_function: parallel
+int k = 3;
+#pragma scop
+for (int i = 0; i < n; i++) { int k = 2 * i; x[k] = i; }
+#pragma endscop
+a[0] = k;
+
+//# walking_down_a_column: parallel
+for (int i = 0; i < n; i++) {
+  const double *p = &X[0][i];
+  double s = 0;
+  for (int k = 0; k < n; k++) { s += *p; p += n; }
+  x[i] = s;
+}
+
+//# walking_through_rows_backwards: parallel
+for (int i = 0; i < n; i++) {
+  double *p = &X[n - 1][i];
+  for (int k = 0; k < n; k++) { *p += k; p -= n; }
+}
+
+//# row_before: parallel
+for (int i = 1; i < n; i++)
+  for (int j = 0; j < n; j++) { double *p = &X[i][j]; x[i * n + j] = p[0] - p[-n]; }

@@ -33,17 +33,38 @@ def test_loops_of_a_function_are_loops_of_the_region(model, top, body):
     assert max(depths(model, top, body)) == 3
 
 
+PRODUCT = """static double dot(int m, double x[m][m], double y[m][m], int i, int j)
+{ double s = 0; for (int k = 0; k < m; k++) s += x[i][k] * y[k][j]; return s; }"""
+HALVES = """static double dot(int m, const double *x, const double *y)
+{ double s = 0;
+  for (int k = 0; k < 2; k++) s += x[k] * y[k];
+  for (int k = 2; k < m; k++) s += x[k] * y[k];
+  return s; }"""
+COLUMN = """static double dot(int m, const double *x, double y[m][m], int j)
+{ double s = 0; for (int k = 0; k < m; k++) { const double *p = &y[k][0]; s += x[k] * p[j]; } return s; }"""
+LONGER = """static double dot(int n, double x[n + 1][n + 1], int i)
+{ double s = 0; for (int k = 0; k < n; k++) s += x[i][k]; return s; }"""
+
+
 @pytest.mark.parametrize(
-    "top",
+    ("top", "call"),
     [
-        "static double dot(int n, double *x, double *y) { double s = 0; x[0] = n; s += y[0]; return s; }",
-        "static double dot(int n, double *x, double *y) { if (n < 3) return x[0]; return y[0]; }",
-        "static double dot(int n, double *x, double *y) { static double s; s += x[0] * y[n - 1]; return s; }",
-        "static double sum; static double dot(int n, double *x, double *y) { sum += x[n - 1]; return y[0]; }",
+        (PRODUCT, "dot(n, a, b, i, j)"),
+        (HALVES, "dot(n, &a[i][0], &b[j][0])"),
+        (COLUMN, "dot(n, a[i], b, j)"),
     ],
 )
-def test_other_functions_stay_calls(read, top):
-    body = f"{NEST} c[i][j] = dot(n, a[i], b[j]);"
-    text = f"{top}\nvoid f({PARAMETERS}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+def test_functions_of_matrices_and_rows(model, top, call):
+    assert max(depths(model, top, f"{NEST} {{ double d = {call}; c[i][j] = d; }}")) == 3
+
+
+def test_no_copy_of_the_value_is_left(model):
+    scop = model(f"{NEST} {{ double d = dot(n, a[i], b[j]); c[i][j] = d; }}", PARAMETERS, top=DOT).scop
+    assert [each.name for each in scop.arrays if each.is_scalar] == ["d"]
+
+
+def test_a_matrix_with_rows_of_another_length_is_no_argument(read):
+    body = f"{NEST} c[i][j] = dot(n, a, i);"
+    text = f"{LONGER}\nvoid f({PARAMETERS}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     found = region(read(text))
     assert inline_calls(found) is found

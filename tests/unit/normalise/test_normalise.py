@@ -70,6 +70,18 @@ CASES = {
         "for (int n = n_0; n; n += -1) { a[n - 1] = 0; }",
         "",
     ),
+    "variables of one name": (
+        "{ int m = n + 1; a[m] = 0; } { int m = n + 2; b[m] = 0; }",
+        "{ a[n + 1] = 0; } { b[n + 2] = 0; }",
+        "",
+    ),
+    "walk down a column": (
+        "double *p = &c[0][k]; for (int i = 0; i < n; i++) { *p = 0; p += n; }",
+        "for (int i = 0; i < n; i++) { c[i][k] = 0; }",
+        "",
+    ),
+    "row before": ("double *p = &c[k][1]; p[-n] = 0;", "c[k - 1][1] = 0", ""),
+    "rest of a row": ("double *p = &c[k][n]; p[-1] = 0;", "c[k][n - 1] = 0", ""),
     "loop that runs at least once": (
         "do a[n] = 0; while (++n < 9);",
         "for (int n = n_0; (n == n_0) || ((n - 1 + 1) < 9); n += 1) { a[n] = 0; }",
@@ -81,7 +93,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_normal_form(name):
     body, expected, after = CASES[name]
-    given = region(body, "int n, int k, double *a, double *b", after)
+    given = region(body, "int n, int k, double *a, double *b, double c[n][n]", after)
     before = [c_text(each) for each in given.statements]
     assert text(normalise(given).statements) == expected
     assert [c_text(each) for each in given.statements] == before
