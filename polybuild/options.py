@@ -41,38 +41,38 @@ def _boolean(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Reads a whole number from ``least`` to ``most``."""
+    """Reads a whole number from ``minimum`` to ``maximum``."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def __call__(self, text: str) -> int:
         """The number; ValueError if it is none or not in the range."""
         try:
             value = int(text)
         except ValueError:
-            value = self.least - 1
-        if not self.least <= value <= self.most:
-            raise ValueError(f"must be a whole number from {self.least} to {self.most}")
+            value = self.minimum - 1
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(f"must be a whole number from {self.minimum} to {self.maximum}")
         return value
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Reads at most ``length`` whole numbers, each from ``least`` to ``most``; none is allowed, too."""
+    """Reads at most ``length`` whole numbers, each from ``minimum`` to ``maximum``; none is allowed, too."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     length: int
 
     def __call__(self, text: str) -> tuple[int, ...]:
         """The numbers, in order; ValueError if there are others or too many."""
-        one = Number(self.least, self.most)
+        one = Number(self.minimum, self.maximum)
         try:
             numbers = tuple(one(part) for part in re.split(r"[,;\s]+", text.strip()) if part)
         except ValueError:
             raise ValueError(
-                f"must be whole numbers from {self.least} to {self.most}, separated by commas"
+                f"must be whole numbers from {self.minimum} to {self.maximum}, separated by commas"
             ) from None
         if len(numbers) > self.length:
             raise ValueError(f"must be at most {self.length} numbers")
@@ -261,9 +261,9 @@ class Options:
         for each in dataclasses.fields(cls):
             parse = each.metadata["parse"]
             if isinstance(parse, Number):
-                found[each.name] = (parse.least, parse.most, 1)
+                found[each.name] = (parse.minimum, parse.maximum, 1)
             elif isinstance(parse, Numbers):
-                found[each.name] = (parse.least, parse.most, parse.length)
+                found[each.name] = (parse.minimum, parse.maximum, parse.length)
         return found
 
     def with_settings(self, settings: Mapping[str, str]) -> Options:

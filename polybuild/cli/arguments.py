@@ -18,6 +18,8 @@ from polybuild.driver.output import STANDARD_OUTPUT, Files, clash, verbose
 from polybuild.driver.request import Request
 from polybuild.options import Options
 
+# how alike words must be for one to be a slip of the other
+_CLOSE = 0.8
 _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
 
 
@@ -51,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             word = unknown[0]
             name = word.partition("=")[0]
-            near = difflib.get_close_matches(name, self._option_string_actions, n=1)
+            near = difflib.get_close_matches(name, self._option_string_actions, n=1, cutoff=_CLOSE)
             advice = f"; did you mean '{near[0]}'?" if near and word.startswith("--") else ""
             if not advice and word.startswith("-"):
                 advice = "; flags of the compiler stand after '--'"
@@ -91,6 +93,7 @@ def pass_summaries() -> dict[str, str]:
 def parse(command: str, words: Sequence[str]) -> Arguments:
     """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
     own, flags = _split(words)
+    _check_flags_files(flags)
     values = vars(_parser(command).parse(own))
     arguments = Arguments(
         request=Request(
@@ -107,6 +110,13 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
     compiler, flags = choose_compiler(values["cc"], flags)
     request = dataclasses.replace(arguments.request, compiler=tuple(compiler), flags=tuple(flags))
     return dataclasses.replace(arguments, request=request)
+
+
+def _check_flags_files(flags: Sequence[str]) -> None:
+    """Raise UsageError if one of the ``flags`` names a flags file that is not there."""
+    for flag in flags:
+        if flag.startswith("@") and not Path(flag[1:]).exists():
+            raise UsageError(f"there is no flags file '{flag[1:]}'")
 
 
 def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -136,7 +146,11 @@ def command_parser(command: str, description: str) -> _Parser:
     )
     parser.add_argument("--cc", metavar="COMMAND", help="C compiler (default: $CC, else cc)")
     parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour the messages"
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        metavar="auto|always|never",
+        help="colour the messages (default: auto)",
     )
     return parser
 
@@ -204,10 +218,13 @@ def _add_knobs(parser: _Parser) -> None:
 
 
 def _default(value: object) -> str:
-    if value in {(), None}:
+    """The default of an option as one types it."""
+    if value in {(), None, ""}:
         return ""
     if isinstance(value, bool):
         value = "on" if value else "off"
+    elif isinstance(value, tuple):
+        value = ",".join(map(str, value))
     return f" (default: {value})"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polybuild
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
-from polybuild.driver import output
+from polybuild.driver import output, unreached
 
 if TYPE_CHECKING:
     from polybuild.cli.arguments import Arguments
@@ -36,6 +36,16 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   --cmakedir                print the folder of polybuildConfig.cmake
   --includedir              print the folder of the C headers
   --help                    print this; 'polybuild COMMAND --help' tells more
+"""
+
+
+_CACHE_HELP = """\
+usage: polybuild cache stats|clear
+
+  stats   tell where the cache is, what it holds and how often something was found in it
+  clear   empty it
+
+Its folder is what POLYBUILD_CACHE_DIR names; POLYBUILD_CACHE=off does without one.
 """
 
 
@@ -87,6 +97,8 @@ def _compile(words: Sequence[str]) -> int:
     data = _read(request.source)
     if output.disabled() or not (output.may_hold_regions(data) or _detects(request)):
         _guard(lambda: output.write_all(given.files, data, (request.source,), output.EMPTY_REPORT))
+        place = None if output.disabled() else unreached.first_unreached(request.source, data, request.flags)
+        _print_diagnostics([unreached.warning(place)] if place else [], given.colour)
         return 0
 
     from polybuild.driver.cache import open_cache
@@ -163,6 +175,8 @@ def _cc(words: Sequence[str]) -> int:
     arguments.parse_wrapper(own)  # what is wrong is to be known before anything is done
     if not compiler:
         raise UsageError("polybuild cc needs a compiler: polybuild cc [options] -- gcc ...")
+    if compiler[0].startswith("-"):
+        raise UsageError(f"polybuild cc needs a compiler before '{compiler[0]}', or --cc COMMAND")
     return cc.carry_out(own, compiler, transform_line)
 
 
@@ -185,6 +199,9 @@ def transform_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input
 def _cache(words: Sequence[str]) -> int:
     from polybuild.driver.cache import cache_folder, open_cache
 
+    if list(words) in (["-h"], ["--help"]):
+        print(_CACHE_HELP, end="")  # noqa: T201 -- this is the command's result
+        return 0
     if list(words) not in (["stats"], ["clear"]):
         raise UsageError("polybuild cache needs 'stats' or 'clear'")
     cache = open_cache(default=True)

@@ -11,7 +11,7 @@ import os
 import sys
 
 from polybuild.cli.plain_values import NUMBERS, WORDS
-from polybuild.driver import output
+from polybuild.driver import output, unreached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(words: list[str]) -> int:
             from polybuild.integrations import cc  # noqa: PLC0415 -- only when it is needed: see above
 
             own, compiler = cc.split(words[1:])
-            if compiler and _plain_options(own):
+            if compiler and not compiler[0].startswith("-") and _plain_options(own):
                 return cc.carry_out(own, compiler, _transform_line)
         elif _copied(words):
             return 0
@@ -67,6 +67,10 @@ def _copied(words: list[str]) -> bool:
     if request is None or output.clash(*request):
         return False
     try:
+        flags = words[words.index("--") + 1 :] if "--" in words else []
+        data = output.read(request[0])
+        if not output.disabled() and unreached.first_unreached(request[0], data, flags):
+            return False
         return output.copy_unmarked(*request)
     except OSError:
         return False  # the long way meets the same error, and explains it
@@ -85,7 +89,9 @@ def plain_compile(words: list[str]) -> tuple[str, output.Files] | None:
     rest = iter(words[1:])
     for word in rest:
         if word == "--":
-            break  # compiler flags matter only to regions
+            if any(flag.startswith("@") and not os.path.exists(flag[1:]) for flag in rest):  # noqa: PTH110 -- start-up
+                return None
+            break  # other flags of the compiler matter only to regions
         if word in ("-v", "--verbose"):
             continue
         if not word.startswith("-"):
@@ -122,10 +128,10 @@ def _plain_options(words: "list[str]") -> bool:
 def plain_setting(name: str, value: str) -> bool:
     """Whether the option ``name`` is one to set what is done with regions, and ``value`` is right for it."""
     if name in NUMBERS:
-        least, most, length = NUMBERS[name]
+        minimum, maximum, length = NUMBERS[name]
         numbers = value.split(",") if length > 1 else [value]
         return len(numbers) <= length and all(
-            number.isascii() and number.isdigit() and len(number) < 20 and least <= int(number) <= most
+            number.isascii() and number.isdigit() and len(number) < 20 and minimum <= int(number) <= maximum
             for number in numbers
         )
     return name == "--cc" or (name == "--color" and value in _COLOURS) or value in WORDS.get(name, ())

@@ -22,6 +22,7 @@ from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
 from polybuild.driver.isolation import UNWATCHED, Watch
+from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
 from polybuild.options import Options
@@ -85,8 +86,7 @@ def compile_source(
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
             refused += (found.diagnostic,)
             continue
-        if found.diagnostic is not None:
-            diagnostics.append(found.diagnostic)
+        diagnostics += found.obstacles
         if found.details is not None and not found.report.detected:
             diagnostics += found.details.unused
         if isinstance(region, Region) and found.text is not None:
@@ -123,12 +123,18 @@ def _context(
 
 @dataclass(frozen=True, slots=True)
 class _RegionResult:
-    """What one region became: its new text, or the reason why it is kept."""
+    """What one region became: its new text, or the reason why it is kept, and ``others`` besides."""
 
     report: RegionReport
     text: RegionText | None = None
     details: Details | None = None
     diagnostic: Diagnostic | None = None
+    others: tuple[Diagnostic, ...] = ()
+
+    @property
+    def obstacles(self) -> tuple[Diagnostic, ...]:
+        """All that is known to stand in the way."""
+        return (*([self.diagnostic] if self.diagnostic else []), *self.others)
 
 
 def _compile(
@@ -144,9 +150,11 @@ def _compile(
     except Unsupported as refusal:
         diagnostic = refusal.diagnostic
         report = replace(_kept(region, diagnostic), detected=region.detected)
-        if not region.detected:
-            diagnostic = _as_asked(region, context.options, diagnostic)
-        return _RegionResult(report, diagnostic=diagnostic)
+        if region.detected:
+            return _RegionResult(report, diagnostic=diagnostic)
+        told = [with_advice(region, each) for each in all_obstacles(region, diagnostic)]
+        first, *others = [_as_asked(region, context.options, each) for each in told]
+        return _RegionResult(report, diagnostic=first, others=tuple(others))
     if crashes:
         remark = f"only its original order was tried: the process at work on it {crashes[-1]}"
         report = replace(report, remarks=(*report.remarks, remark))

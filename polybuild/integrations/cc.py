@@ -10,9 +10,10 @@ import _signal  # type: ignore[import-not-found] # the module behind signal, wit
 import os
 import sys
 
-from polybuild.driver import output
+from polybuild.driver import output, unreached
 from polybuild.integrations import objects
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
+from polybuild.integrations.compiler_line import split as command_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
     marked = [each for each in line.sources() if all_of_them or _may_hold_regions(each, text)]
     if marked:
         return transform(own, line, marked, text)
+    _warn_of_unreached(line)
     needed = needed_runtimes(line)
     if objects.DEVICE in needed:
         return transform(own, line, [], text)
@@ -50,16 +52,47 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
 
 
 def split(words: "list[str]") -> "tuple[list[str], list[str]]":
-    """Our own options, and the compiler's command line."""
+    """Our own options, and the compiler's command line: ``--cc`` names a compiler that stands in none."""
     position = 0
     while position < len(words):
         word = words[position]
         if word == "--":
-            return words[:position], words[position + 1 :]
+            own, compiler = words[:position], words[position + 1 :]
+            if compiler and compiler[0].startswith("-"):
+                compiler = [*_named_compiler(own), *compiler]
+            return own, compiler
         if not word.startswith("-"):
             break
         position += 1 if word in _WITHOUT_VALUE or "=" in word else 2
     return words[:position], words[position:]
+
+
+def _named_compiler(own: "list[str]") -> "list[str]":
+    """The command that ``--cc`` names among our own options, as words."""
+    named = ""
+    for position, word in enumerate(own):
+        if word == "--cc":
+            named = own[position + 1] if position + 1 < len(own) else ""
+        elif word.startswith("--cc="):
+            named = word.removeprefix("--cc=")
+    return [named] if os.path.isfile(named) else command_words(named)  # noqa: PTH113 -- start-up
+
+
+def _warn_of_unreached(line: CommandLine) -> None:
+    """Warn of regions in C++ files and in the headers of C files, which nothing transforms."""
+    for each in line.inputs:
+        cxx = each.language == "other" and (unreached.is_cxx(each.name) or each.name.endswith(".c"))
+        if not (cxx or each.language == "c") or each.name == STANDARD_INPUT:
+            continue
+        try:
+            place = unreached.first_unreached(each.name, output.read(each.name), line.flags, cxx=cxx)
+        except OSError:
+            continue  # the compiler has something to say about that
+        if place:
+            from polybuild.report.explain import terminal  # noqa: PLC0415 -- few files need it
+
+            text = terminal.render(unreached.warning(place, cxx=cxx), terminal.style_for(sys.stderr, "auto"))
+            terminal.write(sys.stderr, text)
 
 
 def needed_runtimes(line: CommandLine) -> "set[str]":

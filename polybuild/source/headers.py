@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.markers import unescape
 
 _MARKER = re.compile(r'#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d+)*)')
 _REGION = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scop\b")
+_MARK = re.compile(_REGION.pattern, re.MULTILINE)
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*["<]')
 _QUOTED = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
@@ -68,6 +70,32 @@ def with_headers(path: str, text: str, preprocessed: str, dependencies: tuple[st
     if not any(each.has_regions for each in root.all() if each is not root):
         return None
     return _expanded(root, text, path)
+
+
+def regions_left_in_headers(
+    preprocessed: str, read: Collection[str], *, taken: bool
+) -> tuple[Diagnostic, ...]:
+    """The warning about the first header of the user's with regions that is not among the files ``read``.
+
+    ``taken`` says whether regions of headers were to be taken.
+    """
+    root = inclusions(preprocessed) if _MARK.search(preprocessed) else None
+    for each in root.all() if root else ():
+        if each is root or not each.has_regions or each.system or each.name in read:
+            continue
+        lines = (_read(each.name) or "").split("\n")
+        line = next((number for number, text in enumerate(lines, 1) if _REGION.match(text)), 0)
+        return (in_header(each.name, line, taken=taken),)
+    return ()
+
+
+def in_header(name: str, line: int, *, taken: bool = False) -> Diagnostic:
+    """The warning that the region in ``line`` of the header ``name`` is transformed by nothing."""
+    hint = "give --headers on, or move the function into a C file"
+    if taken:
+        hint = "--headers on takes headers that are included once and that C++ cannot read"
+    message = "this region is in a header and stays as it is"
+    return Diagnostic(Severity.WARNING, "region-in-header", message, Location(name, line), hint)
 
 
 def inclusions(preprocessed: str) -> Inclusion | None:

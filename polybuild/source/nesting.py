@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from polybuild.c.tokens import tokens
+from polybuild.c.tokens import Token, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,25 @@ class MarkerContext:
     following: str = ""
     controlled: bool = False
     labelled: bool = False
+
+
+def misplaced_bracket(text: str, start: int, end: int) -> Token | None:
+    """The first bracket in ``text[start:end]`` that is closed by one of another kind, or closes none.
+
+    A brace that is closed by another kind is right: what closes it is wrong.
+    """
+    pairs = {")": "(", "]": "[", "}": "{"}
+    open_brackets: list[Token] = []
+    for token in tokens(text, start, end):
+        if token.text in pairs.values():
+            open_brackets.append(token)
+        elif token.text in pairs:
+            if not open_brackets:
+                return token
+            opening = open_brackets.pop()
+            if opening.text != pairs[token.text]:
+                return token if opening.text == "{" else opening
+    return None
 
 
 def marker_contexts(text: str, start: int, end: int, markers: Collection[int]) -> dict[int, MarkerContext]:

@@ -134,7 +134,7 @@ def _run(command: list[str], path: str) -> str:
         raise _failure("preprocess-failed", message, Location(path, 1)) from None
     except OSError as error:
         message = f"cannot run the compiler '{command[0]}': {error.strerror or error}"
-        hint = "name the build's C compiler with --compiler, or put it on PATH"
+        hint = "name the build's C compiler with --cc or $CC, or put it on PATH"
         raise _failure("compiler-not-found", message, Location(path, 1), hint) from None
     if done.returncode != 0:
         errors = done.stderr.decode("utf-8", "surrogateescape")

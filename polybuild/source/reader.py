@@ -14,11 +14,11 @@ from polybuild.source import blocks
 from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
-from polybuild.source.headers import with_headers
+from polybuild.source.headers import regions_left_in_headers, with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import SourceText
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
-from polybuild.source.nesting import MarkerContext, marker_contexts
+from polybuild.source.nesting import MarkerContext, marker_contexts, misplaced_bracket
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
@@ -49,7 +49,10 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
     file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
     regions, diagnostics = regions_in(file, user_text)
     residents, problems = residents_in(file, user_text, regions)
-    return Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
+    unreached = regions_left_in_headers(
+        preprocessed.text, {each.begin.file for each in regions}, taken=headers
+    )
+    return Source(path, text, regions, dependencies, (*diagnostics, *problems, *unreached), residents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,28 @@ class _FunctionParser:
             message = "the region ends in the middle of a statement"
         else:
             return True
+        candidate.problem = self._bracket_problem(candidate)
+        if candidate.problem is not None:
+            return False
         self._reject(
             candidate, "unbalanced-region", message, "put both pragmas around whole statements of one block"
         )
         return False
+
+    def _bracket_problem(self, candidate: Candidate) -> Diagnostic | None:
+        """What is wrong if a bracket of the candidate's function has no counterpart."""
+        chunk = self.chunks.chunks[candidate.chunk or 0]
+        bracket = misplaced_bracket(self.lines.text, chunk.start, chunk.end)
+        if bracket is None:
+            return None
+        location = self.lines.user_location(self.lines.presumed_at(bracket.start))
+        column = bracket.start - self.lines.text.rfind("\n", 0, bracket.start)
+        what = (
+            f"'{bracket.text}' is not closed"
+            if bracket.text in "([{"
+            else f"syntax error near '{bracket.text}'"
+        )
+        return self._syntax_problem(FunctionSyntaxError(what, location, bracket.text, column))
 
     def _region(
         self,

@@ -242,6 +242,13 @@ def test_right_options_and_files_in_capitals_are_taken(tmp_path: Path) -> None:
     project.configure(*subdirectory_settings())
 
 
+def test_regions_in_cxx_are_told_of(tmp_path: Path) -> None:
+    project = one_file(tmp_path, "enable_language(CXX)\npolybuild_add_executable(one one.c two.cpp)\n")
+    (project.source / "two.cpp").write_text("void f() {\n  #pragma scop\n  #pragma endscop\n}\n")
+    said = project.configure(*subdirectory_settings())
+    assert "two.cpp is C++, so its marked regions stay as they are" in " ".join(said.split())
+
+
 def one_file(directory: Path, rules: str) -> Project:
     """A project of one C file with a region."""
     source = directory / "source"

@@ -114,7 +114,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, words, said):
 
 PLAIN = [
     ["in.c", "-o", "out.c"],
-    ["-o", "out.c", "in.c", "--", "-O3", "@nothing"],
+    ["-o", "out.c", "in.c", "--", "-O3", "-DX"],
     ["in.c", "--output=out.c", "--depfile", "out.d", "--report=r=1.json", "--cc", "/opt/gcc", "-v"],
     ["in.c", "--output", "out.c", "--verbose", "--color", "always", "--cc=gcc", "--", "--", "-"],
 ]
@@ -136,6 +136,7 @@ NOT_PLAIN = [
     ["in.c", "-o", "out.c", "--depfile"],
     ["in.c", "-o", "out.c", "--depfile="],
     ["in.c", "-o", "out.c", "--til", "on"],
+    ["in.c", "-o", "out.c", "--", "-O2", "@nothing"],
 ]
 
 

@@ -292,7 +292,8 @@ def test_the_short_way_imports_nothing_but_itself():
     environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
     ours = [
-        f"polybuild.{name}" for name in ("cli", "cli.main", "cli.plain_values", "driver", "driver.output")
+        f"polybuild.{name}"
+        for name in ("cli", "cli.main", "cli.plain_values", "driver", "driver.output", "driver.unreached")
     ]
     assert done.stdout.decode().split() == ["0", "polybuild", *ours]
 
@@ -318,7 +319,8 @@ def test_the_compiler_starts_without_delay():
             "polybuild.cli.main",
             "polybuild.cli.plain_values",
         ),
-        *("polybuild.driver", "polybuild.driver.output", "polybuild.integrations"),
+        *("polybuild.driver", "polybuild.driver.output", "polybuild.driver.unreached"),
+        "polybuild.integrations",
         *(f"polybuild.integrations.{name}" for name in ours),
     ]
 
@@ -331,3 +333,79 @@ def test_what_writes_results_of_the_cache_imports_neither_isl_nor_the_parser():
     environment = os.environ | {"PYTHONPATH": str(Path(polybuild.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, check=True)
     assert done.stdout.decode().split() == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_help_of_the_cache(capsys):
+    assert main.run(["cache", "--help"]) == 0
+    assert "usage: polybuild cache stats|clear" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_flags_file_that_is_not_there_is_said(capsys):
+    assert main.run(["compile", "marked.c", "-o", "out.c", "--", "-O2", "@nofile"]) == 2
+    assert "there is no flags file 'nofile'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [("--foo", "after '--'"), ("--compiler", "after '--'"), ("--tile-size", "did you mean '--tile-sizes'?")],
+)
+def test_suggestions_are_not_wild(word, advice, capsys):
+    assert main.run(["compile", "marked.c", word]) == 2
+    said = capsys.readouterr().err
+    assert advice in said
+    assert ("did you mean" in said) == ("did you mean" in advice)
+
+
+def test_help_shows_values_as_they_are_typed(capsys):
+    assert main.run(["compile", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(default: 80,90)" in text
+    assert "auto|always|never" in text
+    assert "(default: )" not in text
+    assert "{auto" not in text
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_compiler_of_cc_may_be_an_option(monkeypatch):
+    ran = []
+    monkeypatch.setattr(os, "execvp", lambda _, command: ran.append(command) or exit_with(7))
+    with pytest.raises(SystemExit):
+        main.run(["cc", "--cc", "gcc -m64", "--tile", "on", "--", "-c", "plain.c"])
+    assert ran == [["gcc", "-m64", "-c", "plain.c"]]
+
+
+def exit_with(code):
+    raise SystemExit(code)
+
+
+@pytest.mark.usefixtures("folder")
+def test_cc_without_a_compiler_says_so(capsys):
+    assert main.run(["cc", "--", "-c", "plain.c"]) == 2
+    assert "needs a compiler before '-c'" in capsys.readouterr().err
+
+
+def test_a_region_that_nothing_transforms_is_told(folder, capsys):
+    (folder / "regions.h").write_bytes(MARKED)
+    (folder / "includes.c").write_text('#include "regions.h"\n')
+    assert main.run(["compile", "includes.c", "-o", "out.c"]) == 0
+    assert "regions.h:2: warning: this region is in a header" in capsys.readouterr().err
+    assert (folder / "out.c").read_text() == '#include "regions.h"\n'
+
+
+@pytest.mark.parametrize(
+    ("compiler", "name"), [("g++", "region.c"), ("gcc", "region.cpp"), ("gcc", "includes.c")]
+)
+def test_cc_tells_of_regions_that_nothing_transforms(folder, compiler, name, monkeypatch, capsys):
+    (folder / "regions.h").write_bytes(MARKED)
+    (folder / "includes.c").write_text('#include "regions.h"\n')
+    for each in ("region.c", "region.cpp"):
+        (folder / each).write_bytes(MARKED)
+    monkeypatch.setattr(os, "execvp", lambda *_: exit_with(0))
+    with pytest.raises(SystemExit):
+        main.run(["cc", "--", compiler, "-c", name])
+    assert (
+        f"this region is in a {'header' if name == 'includes.c' else 'C++ file'}" in capsys.readouterr().err
+    )

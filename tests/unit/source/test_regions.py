@@ -9,6 +9,7 @@ from pycparser import c_ast
 from reading import Reader, codes, function, region, rejected
 
 from polybuild.diagnostics import Location
+from polybuild.source.reader import read_source
 
 LOOP = "for (int i = 0; i < n; i++) a[i] = 1;"
 
@@ -117,8 +118,9 @@ def test_region_in_a_header_is_not_ours(read: Reader) -> None:
     header = function(f"#pragma scop\n{LOOP}\n#pragma endscop")
     text = '#include "kernel.h"\n' + header.replace("void f", "void g")
     source = read(text, kernel=header)
-    assert codes(source) == ["ok"]
+    assert codes(source) == ["ok", "region-in-header"]
     assert region(source).begin.line == 4
+    assert source.diagnostics[0].location.line == 3
 
 
 MISTAKES = {
@@ -130,6 +132,9 @@ MISTAKES = {
     "across blocks": (f"{{\n#pragma scop\n{LOOP}\n}} {{\n#pragma endscop\n}}", ["unbalanced-region"], [4]),
     "in an expression": ("a[0] = 1 +\n#pragma scop\n2;\n#pragma endscop", ["unbalanced-region"], [4]),
     "ends in an expression": ("#pragma scop\na[0] = 1 +\n#pragma endscop\n2;", ["unbalanced-region"], [3]),
+    "open parenthesis": (f"#pragma scop\nfor (;;\n{LOOP}\n#pragma endscop", ["syntax-error"], [4]),
+    "closed parenthesis": (f"#pragma scop\nfor (;;))\n{LOOP}\n#pragma endscop", ["syntax-error"], [4]),
+    "no parenthesis": (f"#pragma scop\nwhile 1)\n{LOOP}\n#pragma endscop", ["syntax-error"], [4]),
     "for header": ("for (;\n#pragma scop\n;)\n#pragma endscop\n;", ["unbalanced-region"], [4]),
     "syntax": (f"#pragma scop\n{LOOP}\na[0] = = 1;\n#pragma endscop", ["syntax-error"], [5]),
     "syntax elsewhere": (f"a[0] = = 1;\n#pragma scop\n{LOOP}\n#pragma endscop", ["syntax-error"], [3]),
@@ -157,6 +162,25 @@ def test_mistakes_get_one_diagnostic_each(read: Reader, name: str) -> None:
     found = [each.diagnostic for each in source.regions] + list(source.diagnostics)
     assert [each.location.line for each in found] == lines
     assert {each.location.file for each in found} == {source.path}
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        ("for (int i = 0; i < n; i++", 5),
+        ("for (int i = 0; i < n; i++))", 28),
+        ("for (int i = 0; i < n; i+)", 26),
+        ("for int i = 0; i < n; i++)", 26),
+        ("a[2 = 0;", 2),
+    ],
+)
+def test_a_syntax_error_has_its_own_column(tmp_path, line: str, column: int) -> None:
+    path = tmp_path / "file.c"
+    path.write_text(
+        f"void f(int n, double a[n]) {{\n#pragma scop\n{line}\n  a[0] = 1;\n#pragma endscop\n}}\n"
+    )
+    (region,) = read_source(str(path), ["gcc"], []).regions
+    assert (region.diagnostic.location.line, region.diagnostic.location.column) == (3, column)
 
 
 def test_mistakes_outside_functions(read: Reader) -> None:
