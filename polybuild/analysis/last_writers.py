@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.relations import lexicographically_after, maps_of
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
 
 
@@ -27,16 +27,19 @@ def last_writers(
     All arguments map instances to elements. A source runs before its sink, accesses the same element,
     and no instance of ``kills`` does so between the two.
     """
-    order = lexicographically_after(scop.schedule.get_map())
+    order = scop.schedule.get_map()
     element, instance = sinks.range_map(), sinks.domain_map()
+
+    def ordered(first: isl.UnionMap, second: isl.UnionMap) -> isl.UnionMap:
+        """``{ first -> second }``: instances of the two that run in this order."""
+        one, other = (order.intersect_domain(each.domain()) for each in (first, second))
+        return one.lex_lt_union_map(other)
 
     def before(accesses: isl.UnionMap) -> isl.UnionMap:
         """``{ [sink -> element] -> access }`` for the ``accesses`` of the element before the sink."""
-        earlier = order.intersect_domain(accesses.domain()).intersect_range(sinks.domain())
         same = element.apply_range(accesses.reverse())
-        return same.intersect(instance.apply_range(earlier.reverse()))
+        return same.intersect(instance.apply_range(ordered(accesses, sinks).reverse()))
 
     killers = before(kills)
-    until = order.intersect_domain(sources.domain()).intersect_range(kills.domain())
-    hidden = until.apply_range(killers.reverse())
+    hidden = ordered(sources, kills).apply_range(killers.reverse())
     return before(sources).reverse().subtract(hidden), sinks.subtract(killers.domain().unwrap())

@@ -31,6 +31,7 @@ from polybuild.driver.private_variables import choose_without_private
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
+from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
@@ -169,6 +170,17 @@ def model_scop(model: RegionModel) -> None:
                     model.scop, model.in_blocks = blocks, True
 
 
+def find_live_variables(model: RegionModel) -> None:
+    """Find the variables that are live after the region."""
+    model.live = live_after(model.region)
+
+
+def reroll_loops(model: RegionModel) -> None:
+    """Join copies of statements: loops unrolled, split or peeled by hand become plain ones."""
+    with operation_budget(model.operations):
+        model.scop = reroll(model.scop, model.live)
+
+
 def project_counters(model: RegionModel) -> None:
     """Project out counters that others determine: loops blocked by hand become plain ones."""
     model.blocked = model.scop
@@ -184,11 +196,6 @@ def _pairs(scop: Scop) -> int:
     accesses = [each for statement in scop.statements for each in statement.accesses]
     uses = Counter(each.array.name for each in accesses)
     return sum(uses[each.array.name] for each in accesses if each.kind is not AccessKind.READ)
-
-
-def find_live_variables(model: RegionModel) -> None:
-    """Find the variables that are live after the region."""
-    model.live = live_after(model.region)
 
 
 def find_dependences(model: RegionModel) -> None:
@@ -336,8 +343,9 @@ def _names_of(buffers: Collection[Buffer]) -> set[str]:
 ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("normalise", normalise, lambda model: pass_texts.syntax(model.form.normal)),
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
-    Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
+    Pass("rerolling", reroll_loops, lambda model: pass_texts.scop(model.scop)),
+    Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
 )
 TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (

@@ -388,18 +388,10 @@ class Expressions:
         return bool(below.is_empty())
 
     def _bitwise(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
-        """Shifts by constants, and masks of low bits: floor division and modulus in two's complement."""
+        """Shifts and masks by constants: floor division and modulus in two's complement."""
         left, right = self.affine(node.left, point), self.affine(node.right, point)
         if node.op == "&":
-            if spaces.constant_value(right.value) is None:
-                left, right = right, left
-            mask = spaces.constant_value(right.value)
-            if mask is None or mask < 0 or mask & (mask + 1):
-                raise self._refusal("non-affine", "it masks with a value not of the form 2^k - 1", node)
-            kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
-            if mask.bit_length() >= left.type.width:
-                left = self.within_type_range(left, node, point)
-            return Affine(left.value.mod_val(isl.Val(mask + 1)), kind)
+            return self._masked(node, left, right, point)
         kind = promoted_integer(left.type)
         count = spaces.constant_value(right.value)
         if count is None or not 0 <= count < kind.width:
@@ -410,6 +402,24 @@ class Expressions:
             return Affine(value.scale_val(power), kind, pending=not kind.signed)
         value = self.within_type_range(left, node, point).value
         return Affine(value.scale_down_val(power).floor(), kind)
+
+    def _masked(self, node: c_ast.BinaryOp, left: Affine, right: Affine, point: ProgramPoint) -> Affine:
+        """``left & right``: the low bits of a value, or all others."""
+        if spaces.constant_value(right.value) is None:
+            left, right = right, left
+        mask = spaces.constant_value(right.value)
+        kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
+        rest = mask if mask is None or mask >= 0 else -1 - mask
+        narrow = mask is not None and mask < 0 and not right.type.signed and right.type.width < kind.width
+        if mask is None or rest is None or rest & (rest + 1) or narrow:
+            reason = "it masks with a value not of the form 2^k - 1 or ~(2^k - 1)"
+            raise self._refusal("non-affine", reason, node)
+        if mask < 0:
+            left = self.convert(left, kind, node, point)
+        if mask < 0 or mask.bit_length() >= left.type.width:
+            left = self.within_type_range(left, node, point)
+        low = left.value.mod_val(isl.Val(rest + 1))
+        return Affine(left.value.sub(low) if mask < 0 else low, kind)
 
     # Conditions
 

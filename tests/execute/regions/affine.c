@@ -217,6 +217,20 @@ for (int i = -3; i < n; i++)
 for (int i = 0; i < n; i++)
   x[i >> 1] += y[i & 7 & (n > 7 ? 7 : 0)];
 
+//# masks_of_high_bits: parallel
+for (int i = -n; i < (n & ~1); i++)
+  if ((i & ~3) == i)
+    x[(i + n) / 2] += y[(i + n) >> 1];
+
+//# masks_of_unsigned: serial
+for (unsigned i = 0; i < ((unsigned)n & ~1u); i++)
+  for (size_t j = 0; j < ((size_t)n & ~3); j++)
+    x[j & ~(size_t)1] += y[i & ~3u];
+
+//# masks_narrower_than_values: non-affine-bound
+for (size_t i = 0; i < ((size_t)n & ~3u); i++)
+  x[i] += y[i & 1];
+
 //# long_counter: parallel
 for (long i = 0; i < n; i++)
   x[i] = (int)i;

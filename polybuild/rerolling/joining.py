@@ -1,0 +1,134 @@
+"""One statement in place of an original and its copies, which run through what all of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.poly import spaces
+from polybuild.rerolling.loop_tree import Part, schedule_of
+from polybuild.rerolling.matching import Copy, Place, function_of
+from polybuild.rerolling.shapes import Shape, ShapedAccess
+from polybuild.scop.model import Access, Scop, Statement
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+
+def joined(
+    scop: Scop, tree: Part, place: Place, copies: Sequence[Copy], shapes: Mapping[str, Shape]
+) -> Scop | None:
+    """``scop``, whose order is ``tree``, with the originals of ``copies`` alone, in the order of their loops.
+
+    None if nothing plain comes of it: instances of copies have to be apart from each other, without
+    a gap, and each original has to touch what its copies do. Whether values stay the same is not asked.
+    """
+    new: dict[str, Statement] = {}
+    for name in dict.fromkeys(each.original.name for each in copies):
+        own = [each for each in copies if each.original.name == name]
+        statement = _joined(own, place.depth, shapes, scop.context)
+        if statement is None:
+            return None
+        new[name] = statement
+    gone = {each.statement.name for each in copies} - new.keys()
+    if not gone:
+        return None
+    statements = tuple(new.get(each.name, each) for each in scop.statements if each.name not in gone)
+    schedule = schedule_of(tree, {each.name: each.domain for each in statements}, place.depth, new.keys())
+    return None if schedule is None else replace(scop, statements=statements, schedule=schedule)
+
+
+def _joined(
+    copies: Sequence[Copy], position: int, shapes: Mapping[str, Shape], context: isl.Set
+) -> Statement | None:
+    """The original of ``copies`` with the instances of all of them."""
+    original = copies[0].original
+    images = [each.instances.intersect_domain(each.statement.domain).range() for each in copies]
+    union = images[0]
+    for each in images[1:]:
+        if not union.is_disjoint(each):
+            return None
+        union = union.union(each)
+    pieces = max(each.statement.domain.n_basic_set() for each in copies)
+    domain = _without_gaps(union, position, context, pieces)
+    if domain is None:
+        return None
+    for index, iterator in enumerate(original.iterators):
+        domain = domain.set_dim_name(_set, index, iterator.name)
+    accesses = dict[int, Access]()
+    for index, use in enumerate(shapes[original.name].operands):
+        relation = _touched(index, use, copies, shapes)
+        if relation is None:
+            return None
+        accesses[id(use.access)] = replace(use.access, relation=relation.intersect_domain(domain).coalesce())
+    first = min(copies, key=lambda each: each.statement.location.line).statement
+    return replace(
+        original,
+        domain=domain,
+        accesses=tuple(accesses[id(each)] for each in original.accesses),
+        location=first.location,
+    )
+
+
+def _touched(
+    index: int, use: ShapedAccess, copies: Sequence[Copy], shapes: Mapping[str, Shape]
+) -> isl.Map | None:
+    """What access ``index`` of an original touches where its copies run; None if that is not theirs."""
+    if not use.access.exact:
+        parts = [
+            each.instances.reverse().apply_range(shapes[each.statement.name].operands[index].access.relation)
+            for each in copies
+        ]
+        return reduce(isl.Map.union, parts)
+    relation = function_of((use, copies[0].original))
+    for each in copies:
+        theirs = shapes[each.statement.name].operands[index]
+        if theirs.cell is not None:
+            continue
+        here = each.instances.intersect_domain(each.statement.domain).apply_range(relation)
+        if not here.is_equal(theirs.access.relation.intersect_domain(each.statement.domain)):
+            return None
+    return relation
+
+
+def _without_gaps(instances: isl.Set, position: int, context: isl.Set, pieces: int) -> isl.Set | None:
+    """``instances`` as a set without strides along dimension ``position``, of few ``pieces``; None if not."""
+    here = instances.intersect_params(context)
+    for each in (instances.coalesce(), here.coalesce().gist_params(context)):
+        if _suits(each, position, pieces):
+            return each
+    for find in (_hull, _between_extremes):
+        whole = find(instances, position)
+        if _suits(whole, position, pieces) and whole.intersect_params(context).is_equal(here):
+            return whole
+    return None
+
+
+def _hull(instances: isl.Set, _position: int) -> isl.Set:
+    """What fulfils the constraints without divisions of some of ``instances`` that all of them fulfil."""
+    hull = isl.Set.universe(instances.get_space())
+    for piece in instances.remove_divs().get_basic_sets():
+        for constraint in piece.get_constraints():
+            bound = isl.Set.universe(instances.get_space()).add_constraint(constraint)
+            if not hull.is_subset(bound) and instances.is_subset(bound):
+                hull = hull.intersect(bound)
+    return hull
+
+
+def _suits(whole: isl.Set, position: int, pieces: int) -> bool:
+    """Whether ``whole`` has at most so many ``pieces``, and no divisions of dimension ``position``."""
+    plain = whole.remove_divs_involving_dims(_set, position, 1)
+    return whole.n_basic_set() <= pieces and bool(plain.is_equal(whole))
+
+
+def _between_extremes(instances: isl.Set, position: int) -> isl.Set:
+    """What is between the first and the last value of dimension ``position`` for given outer ones."""
+    inner = instances.dim(_set) - position - 1
+    by_outer = spaces.innermost_map(instances.project_out(_set, position + 1, inner).reset_tuple_id())
+    up = isl.Map.lex_le(by_outer.get_space().range())
+    ends = by_outer.lexmin().apply_range(up).intersect(by_outer.lexmax().apply_range(up.reverse()))
+    between = ends.wrap().flatten().add_dims(_set, inner).set_tuple_name(instances.get_tuple_name())
+    plain = instances.coalesce().remove_divs_involving_dims(_set, position, 1)
+    return plain.intersect(between).coalesce()
