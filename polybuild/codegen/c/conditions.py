@@ -42,6 +42,7 @@ class ConditionPrinter:
 
     def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse, extrema: Extrema) -> None:
         self._scop = scop
+        self._in_use = in_use
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
         self._printers = (
@@ -73,6 +74,13 @@ class ConditionPrinter:
         """That ``overlaps`` are none, where it is known that something ``runs``."""
         ran = self._ran() if runs else None
         return _once([self._disjoint(each, ran) for each in overlaps])
+
+    def enough_threads(self, line: int) -> Condition:
+        """That threads make up for an inspector, which takes about as long as the loops it is for."""
+        self._in_use.helpers.add("polybuild_threads")
+        text = "polybuild_threads() > 2"
+        reason = "with fewer threads, looking at the data takes longer than they save"
+        return Condition(text, text, reason, line)
 
     def _both(self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int) -> Condition:
         generated, meaning = (

@@ -46,6 +46,16 @@ _SELECT = """\
 #endif
 """
 
+# how many threads run a parallel loop
+_THREADS = """\
+#ifdef _OPENMP
+extern int omp_get_max_threads(void);
+#define polybuild_threads() omp_get_max_threads()
+#else
+#define polybuild_threads() 1
+#endif
+"""
+
 # What the macros of directives are with OpenMP, with gcc alone, and with any other compiler.
 _DIRECTIVES = {
     "POLYBUILD_OMP": (
@@ -98,6 +108,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
         parts.append(_SELECT)
+    if "polybuild_threads" in helpers:
+        parts.append(_THREADS)
     return "".join(parts)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
@@ -57,6 +58,12 @@ class HostPlan:
     accumulators: tuple[Accumulator, ...] = ()
     unoptimised: bool = False
     tile_sizes: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def gains_threads_only(self) -> bool:
+        """Whether one thread runs what the original loops are, in their order."""
+        vectors = any(each.simd or each.independent for each in self.directives.values())
+        return not (self.tile_sizes or self.buffers or self.registers or self.accumulators or vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,9 @@ def write_region(
     )
     threads = any(each.parallel for each in plan.directives.values())
     first, stages = _stages(checks, conditions, inspecting, parallel=threads)
+    only_threads = checks.min_work and device is None and plan.gains_threads_only
+    if only_threads and _looks_at_everything(inspectors, scop):
+        first += (conditions.enough_threads(region.begin.line),)
     kernels = None
     if device is not None:
         host = HostNames(names.parameters, names.taken, in_use)
@@ -202,6 +212,12 @@ def _stages(
         for inspectors, overlaps in steps
     ]
     return first, tuple(stages)
+
+
+def _looks_at_everything(inspectors: Collection[Inspector], scop: Scop) -> bool:
+    """Whether an inspector runs as often as the innermost loops of the region."""
+    deepest = max((len(each.iterators) for each in scop.statements), default=0)
+    return any(len(each.statement.iterators) == deepest for each in inspectors)
 
 
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:

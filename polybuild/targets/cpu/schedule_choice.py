@@ -22,6 +22,7 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.stencils import has_stencil
+from polybuild.targets.cpu.unit_strides import with_unit_strides
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
 
 _T = TypeVar("_T")
@@ -43,12 +44,12 @@ _TRIAL_EFFORT = 1_000_000
 def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
     """The order that the options of ``context`` ask for, or that the model prefers.
 
-    The tile shapes of stencils are made from the original order.
+    The tile shapes of stencils are made from the original order, along the rows of their arrays.
     """
-    if context.options.schedule == "original" or (
-        context.options.schedule == "auto" and has_stencil(scop, dependences, context)
-    ):
+    if context.options.schedule == "original":
         return scop.schedule
+    if context.options.schedule == "auto" and has_stencil(scop, dependences, context):
+        return with_unit_strides(scop, dependences, scop.schedule)
     if context.options.schedule == "pluto":
         strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[context.options.fusion], Cut.ALL))]
         found = _pluto(scop, dependences, strategies, _MAXIMUM_OPERATIONS, EFFORT)

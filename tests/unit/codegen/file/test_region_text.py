@@ -197,6 +197,45 @@ def test_little_work_runs_the_original(tmp_path):
     assert output(write(tmp_path / "out.c", f"{broken}}} else {{{original}")) == output(path)
 
 
+ROWS = """
+#include <stdio.h>
+#include <omp.h>
+void f(int n, const int *at, const int *column, const double *x, double *y) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int p = at[i]; p < at[i + 1]; p++) s += x[column[p]];
+    y[i] = s;
+  }
+#pragma endscop
+}
+int main(void) {
+  static int at[1001], column[8000];
+  static double x[1000], y[1000];
+  for (int k = 0; k <= 1000; k++) at[k] = 8 * k;
+  for (int k = 0; k < 8000; k++) column[k] = k * 7919 % 1000, x[k % 1000] = k;
+  omp_set_num_threads(THREADS);
+  f(1000, at, column, x, y);
+  printf("%f\\n", y[7]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_few_threads_do_not_look_at_all_the_data(tmp_path, threads):
+    program = ROWS.replace("THREADS", str(threads))
+    path = tmp_path / "in.c"
+    text = transform(path, program, min_work=1000).text
+    generated, _, original = text.partition("} else { /* the original loops */")
+    broken = generated.replace("s += x[column[p]]", "s += 2 * x[column[p]]")
+    assert broken != generated
+    same = output(write(tmp_path / "out.c", f"{broken}}} else {{{original}"), "-fopenmp") == output(
+        path, "-fopenmp"
+    )
+    assert same == (threads < 3)
+
+
 def test_conditions_name_their_reason_and_line(tmp_path):
     path = tmp_path / "in.c"
     result = transform(path, program(CASES["pointers that may overlap"]), min_work=30)
