@@ -1,9 +1,11 @@
 # polybuild_add_executable, polybuild_add_library, polybuild_target, polybuild_transpile.
 #
-# Every C source of a target is replaced by the file polybuild makes of it in the build tree. The
-# rule that makes it is written at the end of the directory, when the target is complete, and gets
-# the flags the target compiles the source with, for each configuration, from a file: an edit of a
-# flag, of the source or of a header it includes runs it again; nothing else does.
+# Of every C source of a target polybuild makes a file in the build tree, which is compiled instead if
+# it differs: the compiler is launched by PolybuildCompile.sh, so that the target, its objects and
+# compile_commands.json keep the user's own files. The rule that makes it is written at the end of the
+# directory, when the target is complete, and gets the flags the target compiles the source with, for
+# each configuration, from a file: an edit of a flag, of the source or of a header it includes runs it
+# again; nothing else does.
 #
 # Options are the knobs of `polybuild compile`, in upper case with underscores, anywhere among the
 # arguments: BACKEND OPENMP, TILE_SIZES 32 32, FUSION max. A source can have options of its own, as
@@ -26,6 +28,7 @@ function(polybuild_add_executable target)
   _polybuild_parse(settings rest ${ARGN})
   _polybuild_check_sources("${rest}")
   add_executable("${target}" ${rest})
+  _polybuild_allow_marks(TARGET "${target}")
   _polybuild_later(_polybuild_transform_target "${target}" "${mode}" "${settings}" "")
 endfunction()
 
@@ -34,6 +37,7 @@ function(polybuild_add_library target)
   _polybuild_parse(settings rest ${ARGN})
   _polybuild_check_sources("${rest}")
   add_library("${target}" ${rest})
+  _polybuild_allow_marks(TARGET "${target}")
   _polybuild_later(_polybuild_transform_target "${target}" "${mode}" "${settings}" "")
 endfunction()
 
@@ -56,6 +60,7 @@ function(polybuild_target target)
   if(imported OR NOT type MATCHES "EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY")
     message(FATAL_ERROR "polybuild_target: '${target}' compiles nothing here that could be transformed.")
   endif()
+  _polybuild_allow_marks(TARGET "${target}")
   set(wanted "")
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(path "${source}" ABSOLUTE)
@@ -97,6 +102,7 @@ function(polybuild_transpile)
         _polybuild_add_rule "${path}" "${output}" "${arg_TARGET}" "${settings}" "${extra}" "")
       list(APPEND outputs "${output}")
     else()
+      _polybuild_allow_marks(SOURCE "${path}")
       list(APPEND outputs "${path}")
     endif()
   endforeach()
@@ -121,14 +127,41 @@ function(_polybuild_is_active result)
   if(NOT CMAKE_C_COMPILER)
     message(FATAL_ERROR "polybuild transforms C: the project must enable the language C before.")
   elseif(CMAKE_C_COMPILER_ID STREQUAL "MSVC")
-    get_property(said GLOBAL PROPERTY POLYBUILD_SAID_MSVC)
-    if(NOT said)
-      message(WARNING "polybuild needs gcc, clang or a compiler with their flags; sources are compiled as they are.")
-      set_property(GLOBAL PROPERTY POLYBUILD_SAID_MSVC TRUE)
-    endif()
+    _polybuild_say_inactive("gcc, clang or a compiler with their flags")
+    return()
+  elseif(NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles" OR CMAKE_HOST_WIN32)
+    _polybuild_say_inactive("the generator Ninja or Unix Makefiles")
     return()
   endif()
   set("${result}" TRUE PARENT_SCOPE)
+endfunction()
+
+# Says once what polybuild needs and this build does not have.
+function(_polybuild_say_inactive needed)
+  get_property(said GLOBAL PROPERTY POLYBUILD_SAID_INACTIVE)
+  if(NOT said)
+    message(WARNING "polybuild needs ${needed}; sources are compiled as they are.")
+    set_property(GLOBAL PROPERTY POLYBUILD_SAID_INACTIVE TRUE)
+  endif()
+endfunction()
+
+# Has the compiler pass over the marks of regions that stay as they are, whatever warnings are errors.
+function(_polybuild_allow_marks kind name)
+  set(flag "")
+  if(CMAKE_C_COMPILER_ID STREQUAL "MSVC")
+    set(flag /wd4068)
+  elseif(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang|Intel")
+    set(flag -Wno-unknown-pragmas)
+  endif()
+  if(kind STREQUAL "TARGET")
+    get_target_property(type "${name}" TYPE)
+    get_target_property(imported "${name}" IMPORTED)
+    if(imported OR NOT type MATCHES "EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY")
+      return()
+    endif()
+    set(flag "$<$<COMPILE_LANGUAGE:C,CXX>:${flag}>")
+  endif()
+  set_property(${kind} "${name}" APPEND PROPERTY COMPILE_OPTIONS "${flag}")
 endfunction()
 
 # Splits arguments into settings (as `polybuild compile` takes them) and all others; sets `mode`, too.
@@ -273,16 +306,14 @@ function(_polybuild_transform_target target mode settings wanted)
   get_target_property(directory "${target}" SOURCE_DIR)
   get_target_property(sources "${target}" SOURCES)
   set(all_wanted "${wanted}")
-  set(kept "")
-  set(replaced "")
+  set(transformed "")
   set(headers "")
   foreach(source IN LISTS sources)
     _polybuild_classify("${target}" "${source}" path kind)
     if(kind STREQUAL "C" AND (NOT all_wanted OR path IN_LIST all_wanted))
-      list(APPEND replaced "${path}")
+      list(APPEND transformed "${path}")
       list(REMOVE_ITEM wanted "${path}")
     else()
-      list(APPEND kept "${source}")
       _polybuild_warn_of_cxx("${path}")
       if(kind STREQUAL "GENERATED")
         list(APPEND headers "${path}")
@@ -294,18 +325,21 @@ function(_polybuild_transform_target target mode settings wanted)
   endif()
 
   set(outputs "")
-  foreach(path IN LISTS replaced)
+  foreach(path IN LISTS transformed)
     _polybuild_output_name("${target}" "${directory}" "${path}" output)
-    _polybuild_mark_generated("${path}" "${output}" "${directory}")
     _polybuild_add_rule("${path}" "${output}" "${target}" "${settings}" "" "${headers}")
+    set_property(SOURCE "${path}" DIRECTORY "${directory}" PROPERTY SKIP_UNITY_BUILD_INCLUSION TRUE)
     list(APPEND outputs "${output}")
   endforeach()
-  set_property(TARGET "${target}" PROPERTY SOURCES ${kept} ${outputs})
-  foreach(path IN LISTS replaced)
-    _polybuild_show_original("${target}" "${directory}" "${path}")
-  endforeach()
   if(outputs)
-    if(NOT directory STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+    _polybuild_launch_on_outputs("${target}" "${transformed}" "${outputs}")
+    if(directory STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+      foreach(output IN LISTS outputs)
+        _polybuild_for_each_configuration("${output}")
+        set_source_files_properties(${configured_outputs} PROPERTIES GENERATED TRUE HEADER_FILE_ONLY TRUE)
+      endforeach()
+      set_property(TARGET "${target}" APPEND PROPERTY SOURCES ${outputs})
+    else()
       # Rules serve the directory they are in; a target of another one must be told to wait for them.
       string(SHA1 key "${target};${outputs}")
       string(SUBSTRING "${key}" 0 8 key)
@@ -313,8 +347,30 @@ function(_polybuild_transform_target target mode settings wanted)
       add_dependencies("${target}" "polybuild_${target}_${key}")
     endif()
     _polybuild_link_openmp("${target}")
-    _polybuild_link_device("${target}" "${settings}" "${replaced}")
+    _polybuild_link_device("${target}" "${settings}" "${transformed}")
   endif()
+endfunction()
+
+# Has the compiler of a target launched on the transformed files `outputs` of the sources `paths`.
+function(_polybuild_launch_on_outputs target paths outputs)
+  _polybuild_output_name("${target}" "/" "/sources" list)
+  _polybuild_for_each_configuration("${list}")
+  foreach(configuration file IN ZIP_LISTS configurations configured_outputs)
+    set(text "")
+    foreach(path output IN ZIP_LISTS paths outputs)
+      string(REPLACE "$<CONFIG>" "${configuration}" output "${output}")
+      string(APPEND text "${path}\n${output}\n${output}.stamp.h\n")
+    endforeach()
+    _polybuild_literal("${text}" text)
+    file(GENERATE OUTPUT "${file}" CONTENT "${text}")
+  endforeach()
+  get_target_property(launcher "${target}" C_COMPILER_LAUNCHER)
+  if(NOT launcher)
+    set(launcher "")
+  endif()
+  string(REGEX REPLACE "(/[$]<CONFIG>)?/sources$" "" folder "${list}")
+  set_property(TARGET "${target}" PROPERTY C_COMPILER_LAUNCHER
+    sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/PolybuildCompile.sh" "${folder}" -- ${launcher})
 endfunction()
 
 # Warns once of a C++ source with marked regions, which stays as it is.
@@ -446,24 +502,6 @@ function(_polybuild_mark_generated path output directory)
   endforeach()
 endfunction()
 
-# Keeps a replaced source visible in the target, if no other target of the directory compiles it:
-# that a file is not compiled is a property of the file, not of the target.
-function(_polybuild_show_original target directory path)
-  get_property(others DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
-  list(REMOVE_ITEM others "${target}")
-  foreach(other IN LISTS others)
-    get_target_property(sources "${other}" SOURCES)
-    foreach(source IN LISTS sources)
-      get_filename_component(source "${source}" ABSOLUTE BASE_DIR "${directory}")
-      if(source STREQUAL path)
-        return()
-      endif()
-    endforeach()
-  endforeach()
-  set_source_files_properties("${path}" DIRECTORY "${directory}" PROPERTIES HEADER_FILE_ONLY TRUE)
-  set_property(TARGET "${target}" APPEND PROPERTY SOURCES "${path}")
-endfunction()
-
 # The settings with the backend that can be built here: CUDA needs nvcc, and without it WITHOUT_NVCC says
 # what is built instead.
 function(_polybuild_available settings result)
@@ -588,9 +626,10 @@ function(_polybuild_add_rule path output target settings extra headers)
   get_filename_component(name "${path}" NAME)
   add_custom_command(
     OUTPUT "${output}"
-    BYPRODUCTS "${output}.json"
+    BYPRODUCTS "${output}.json" "${output}.stamp.h"
     COMMAND ${command} compile "${path}" -o "${output}" --depfile "${output}.d" --report "${output}.json"
             ${settings} --cc "${CMAKE_C_COMPILER}" -- "@${output}.flags"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${output}.stamp.h"
     DEPENDS "${path}" "${output}.flags" ${tool} ${headers}
     DEPFILE "${output}.d"
     COMMENT "Transforming ${name} with polybuild"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _WITHOUT_VALUE = ("-v", "--verbose", "-h", "--help")
 STANDARD_INPUT = "-"
+ALLOW_MARKS = "-Wno-unknown-pragmas"
+"""Marks of regions that stay as they are must not stop who takes warnings for errors."""
 IGNORED_SIGNALS = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Python ignores these, and what it starts would inherit that."""
 
@@ -33,16 +35,19 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
 
     Returns the exit code, or never. ``transform`` is called where there is more to do than to compile.
     """
-    line = None if output.disabled() else CommandLine(compiler)
-    if line is None or not line.phase:
+    line = CommandLine(compiler)
+    if not line.phase:
         return _become(compiler)
+    if output.disabled():
+        return _become(_allowing_marks(line, compiler))
     stdin = next((each for each in line.sources() if each.name == STANDARD_INPUT), None)
     text = _take_standard_input() if stdin else b""
     all_of_them = _detects(own)
     marked = [each for each in line.sources() if all_of_them or _may_hold_regions(each, text)]
     if marked:
         return transform(own, line, marked, text)
-    _warn_of_unreached(line)
+    if _warn_of_unreached(line):
+        compiler = [*line.command, ALLOW_MARKS, *compiler[len(line.command) :]]
     needed = needed_runtimes(line)
     if objects.DEVICE in needed:
         return transform(own, line, [], text)
@@ -78,8 +83,28 @@ def _named_compiler(own: "list[str]") -> "list[str]":
     return [named] if os.path.isfile(named) else command_words(named)  # noqa: PTH113 -- start-up
 
 
-def _warn_of_unreached(line: CommandLine) -> None:
-    """Warn of regions in C++ files and in the headers of C files, which nothing transforms."""
+def _allowing_marks(line: CommandLine, compiler: "list[str]") -> "list[str]":
+    """The command line ``compiler``, with the flag that lets marks be if one of its files has some."""
+    marked = any(_may_hold_regions(each, b"") for each in line.inputs if each.language in {"c", "other"})
+    if marked or any(True for _ in _unreached(line)):
+        return [*line.command, ALLOW_MARKS, *compiler[len(line.command) :]]
+    return compiler
+
+
+def _warn_of_unreached(line: CommandLine) -> bool:
+    """Warn of regions in C++ files and in the headers of C files, which nothing transforms; False without."""
+    found = False
+    for place, cxx in _unreached(line):
+        from polybuild.report.explain import terminal  # noqa: PLC0415 -- few files need it
+
+        text = terminal.render(unreached.warning(place, cxx=cxx), terminal.style_for(sys.stderr, "auto"))
+        terminal.write(sys.stderr, text)
+        found = True
+    return found
+
+
+def _unreached(line: CommandLine) -> "Iterator[tuple[unreached.Place, bool]]":
+    """The first region that nothing transforms for each of the files compiled, and whether it is in C++."""
     for each in line.inputs:
         cxx = each.language == "other" and (unreached.is_cxx(each.name) or each.name.endswith(".c"))
         if not (cxx or each.language == "c") or each.name == STANDARD_INPUT:
@@ -89,10 +114,7 @@ def _warn_of_unreached(line: CommandLine) -> None:
         except OSError:
             continue  # the compiler has something to say about that
         if place:
-            from polybuild.report.explain import terminal  # noqa: PLC0415 -- few files need it
-
-            text = terminal.render(unreached.warning(place, cxx=cxx), terminal.style_for(sys.stderr, "auto"))
-            terminal.write(sys.stderr, text)
+            yield place, cxx
 
 
 def needed_runtimes(line: CommandLine) -> "set[str]":

@@ -178,7 +178,8 @@ class _Job:
         needed = cc.needed_runtimes(line)
         openmp = ["-fopenmp"] if objects.OPENMP in needed else []
         device = self._device_runtime() if objects.DEVICE in needed else []
-        status, _ = self._execute([*line.command, *openmp, *line.words, *device], capture=False)
+        command = [*line.command, *openmp, cc.ALLOW_MARKS, *line.words, *device]
+        status, _ = self._execute(command, capture=False)
         if not status:
             self._console.say(self._late)
         return _exit_code(status)
@@ -257,7 +258,7 @@ class _Job:
             words += self._device_runtime()
         if sys.stderr.isatty() and not any("diagnostics-color" in word for word in line.words):
             added.append("-fdiagnostics-color=always")  # it would not see the terminal behind us
-        return [*line.command, *added, *words]
+        return [*line.command, *added, cc.ALLOW_MARKS, *words]
 
     def _device_runtime(self) -> list[str]:
         """What is to be linked for regions that run on a device."""

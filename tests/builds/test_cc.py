@@ -259,6 +259,16 @@ def test_disabled():
     assert output_of("./program") == RESULT
 
 
+@pytest.mark.parametrize("disabled", ["", "1"])
+def test_marks_that_stay_are_no_errors(folder, disabled):
+    (folder / "kept.c").write_text(
+        "void f(int n, double *a) {\n#pragma scop\n  for (int i = 0; i < n; i++) if (a[i] > 2) goto end;\n"
+        "  end: ;\n#pragma endscop\n}\n"
+    )
+    cc("gcc", "-Wall", "-Werror", "-c", "kept.c", POLYBUILD_DISABLE=disabled)
+    assert (folder / "kept.o").is_file()
+
+
 def test_without_openmp_the_code_runs_on_one_thread():
     assert TRANSFORMED in cc("gcc", "-fno-openmp", "-O2", "kernels/fill.c", "main.c", "-o", "program")
     assert not needs_runtime("program")

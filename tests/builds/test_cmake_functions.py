@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -184,6 +185,7 @@ def test_installation_knows_its_cmake_files(installation: Path) -> None:
     assert shipped == {
         "polybuildConfig.cmake",
         "polybuildConfigVersion.cmake",
+        "PolybuildCompile.sh",
         "PolybuildFunctions.cmake",
         "PolybuildOptions.cmake",
     }
@@ -249,7 +251,87 @@ def test_regions_in_cxx_are_told_of(tmp_path: Path) -> None:
     assert "two.cpp is C++, so its marked regions stay as they are" in " ".join(said.split())
 
 
-def one_file(directory: Path, rules: str) -> Project:
+STRICT = """\
+add_compile_options(-Wall -Werror)
+polybuild_add_executable(one one.c)
+polybuild_transpile(two.c OUTPUT_VARIABLE two)
+target_sources(one PRIVATE ${two})
+"""
+KEPT = """\
+int %s(void) {
+  int s = 0;
+#pragma scop
+  for (int i = 0; i < 9; i++) if (i == 7) goto end; else s++;
+  end: ;
+#pragma endscop
+  return s;
+}
+"""
+
+
+@pytest.mark.parametrize("settings", [["-DPOLYBUILD_DISABLE=ON"], [], ["-DPOLYBUILD_MODE=LAUNCHER"]])
+def test_marks_that_stay_are_no_errors(tmp_path: Path, settings: list[str]) -> None:
+    project = one_file(tmp_path, STRICT)
+    (project.source / "one.c").write_text(KEPT % "main")
+    (project.source / "two.c").write_text(KEPT % "two")
+    project.configure(*subdirectory_settings(), *settings)
+    project.build()
+
+
+ITS_NAME = """\
+#include <stdio.h>
+int main(void) {
+  puts(__FILE__);
+  puts(__BASE_FILE__);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("mode", ["REWRITE", "LAUNCHER"])
+def test_the_users_own_files_are_compiled(tmp_path: Path, generator: str, mode: str) -> None:
+    project = one_file(tmp_path, f"polybuild_add_executable(one one.c fill.c MODE {mode})\n", generator)
+    (project.source / "one.c").write_text(ITS_NAME)
+    (project.source / "fill.c").write_text(
+        "void fill(int n, double *a) {\n#pragma scop\n"
+        "  for (int i = 0; i < n; i++) a[i] = i;\n#pragma endscop\n}\n"
+    )
+    project.configure(*subdirectory_settings(), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    project.build()
+    assert project.run("one").splitlines() == [str(project.source / "one.c")] * 2
+    commands = json.loads((project.build_directory / "compile_commands.json").read_text())
+    assert {each["file"] for each in commands} == {str(project.source / name) for name in ("one.c", "fill.c")}
+    for each in commands:
+        compiler, *words = shlex.split(each["command"])
+        assert "cc" in Path(compiler).name
+        assert words[-1] == each["file"]
+    (made,) = (path for path in project.build_directory.rglob("fill.c.o") if "one.dir" in path.parts)
+    assert b"GOMP_parallel" in made.read_bytes()
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_a_file_that_comes_to_be_transformed_is_compiled_again(tmp_path: Path, generator: str) -> None:
+    """The option changes what is made of the file, not the file, nor its command line."""
+    project = one_file(tmp_path, "polybuild_add_executable(one one.c ${OPTIONS})\n", generator)
+    (project.source / "one.h").write_text(
+        "static void fill(int n, double *a) {\n#pragma scop\n"
+        "  for (int i = 0; i < n; i++) a[i] = i;\n#pragma endscop\n}\n"
+    )
+    (project.source / "one.c").write_text(
+        '#include "one.h"\ndouble a[99];\nint main(int n, char **v) { fill(n, a); return !v; }\n'
+    )
+    for options, parallel in (("", False), ("HEADERS on", True), ("HEADERS off", False)):
+        project.configure(*subdirectory_settings(), f"-DOPTIONS={options.replace(' ', ';')}")
+        project.build()
+        (made,) = (path for path in project.build_directory.rglob("one.c.o") if "one.dir" in path.parts)
+        assert (b"GOMP_parallel" in made.read_bytes()) == parallel
+    before = project.state()
+    project.build()
+    assert project.state() == before
+
+
+def one_file(directory: Path, rules: str, generator: str = GENERATOR) -> Project:
     """A project of one C file with a region."""
     source = directory / "source"
     source.mkdir()
@@ -257,4 +339,4 @@ def one_file(directory: Path, rules: str) -> Project:
     head += "add_subdirectory(${POLYBUILD_TREE} polybuild)\n"
     (source / "CMakeLists.txt").write_text(head + rules)
     (source / "one.c").write_text("int main(void) { return 0; }\n")
-    return Project(source, directory / "build", GENERATOR)
+    return Project(source, directory / "build", generator)

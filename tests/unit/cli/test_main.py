@@ -409,3 +409,16 @@ def test_cc_tells_of_regions_that_nothing_transforms(folder, compiler, name, mon
     assert (
         f"this region is in a {'header' if name == 'includes.c' else 'C++ file'}" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("disabled", ["", "1"])
+def test_marks_are_no_errors_where_nothing_is_transformed(folder, disabled, monkeypatch):
+    monkeypatch.setenv("POLYBUILD_DISABLE", disabled)
+    (folder / "regions.h").write_bytes(MARKED)
+    (folder / "includes.c").write_text('#include "regions.h"\n')
+    for name, flags in (("includes.c", ["-Wno-unknown-pragmas"]), ("plain.c", [])):
+        ran = []
+        monkeypatch.setattr(os, "execvp", lambda _, command, ran=ran: ran.append(command) or exit_with(0))
+        with pytest.raises(SystemExit):
+            main.run(["cc", "--", "gcc", "-c", name])
+        assert ran == [["gcc", *flags, "-c", name]]
