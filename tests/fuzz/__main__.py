@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--chains | --device cuda|opencl]
+       [--found FOLDER] [--programs generate|chains|privates | --device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from . import devices
@@ -29,6 +30,7 @@ from .harness import (
     ORIGINAL,
     OTHERS,
     PRIVATE,
+    PRIVATES,
     RACES,
     ROOT,
     SETTINGS,
@@ -41,10 +43,19 @@ from .harness import (
     Outcome,
     limited,
     links,
+    optimised,
 )
+from .privates import private_values
 from .program import Program
 from .reduce import reduce
 from .text import batch_text
+
+STREAMS: dict[str, Callable[[int, int], Program]] = {
+    "generate": generate,
+    "chains": chain,
+    "privates": private_values,
+}
+"""Program number I of seed S, of each kind."""
 
 BATCH = 48  # programs in a file: the tools' starts and the driver are shared
 
@@ -68,7 +79,7 @@ def main() -> int:
             else:
                 size = min(BATCH, last - first)
                 batch = Path(folder) / str(first)
-                run = functools.partial(run_batch, chains=arguments.chains)
+                run = functools.partial(run_batch, stream=arguments.programs)
                 if arguments.device:
                     run = functools.partial(run_device_batch, device=arguments.device)
                 job = pool.submit(run, batch, arguments.seed, first, size, ways=arguments.ways)
@@ -98,24 +109,32 @@ def run_device_batch(folder: Path, seed: int, first: int, size: int, *, ways: in
 
 
 def run_batch(
-    folder: Path, seed: int, first: int, size: int, *, ways: int = 2, fault: str = "", chains: bool = False
+    folder: Path,
+    seed: int,
+    first: int,
+    size: int,
+    *,
+    ways: int = 2,
+    fault: str = "",
+    stream: str = "generate",
 ) -> Outcome:
     """Check programs ``first`` to ``first + size`` of a stream under ``ways`` sets of options.
 
-    With ``chains`` they are loops that fill temporary arrays for others. Which sets, and which
-    builds, depends on ``first`` and the compilers that are here.
+    Which sets, and which builds, depends on ``first`` and the compilers that are here.
     """
-    programs = [(chain if chains else generate)(seed, first + index) for index in range(size)]
+    programs = [STREAMS[stream](seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}")  # noqa: S311 -- wants to be repeatable
     harness = Harness(folder, fault=fault)
     builds: list[Build] = [THREADS, BACKWARDS] if rng.random() < 0.3 else [UNOPTIMISED, UNOPTIMISED_BACKWARDS]
     if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
         builds.append(other)
-    settings = rng.sample(SETTINGS, ways)
+    settings = rng.sample(PRIVATES if stream == "privates" else SETTINGS, ways)
     if PRIVATE in settings and RACES not in builds and links(RACES):
         builds.append(RACES)
+    if stream != "privates":
+        settings = [optimised(each, rng) for each in settings]
     outcome = harness.check(programs, settings, builds)
-    if rng.random() < 0.1 and not fault and not chains:
+    if rng.random() < 0.1 and not fault and stream == "generate":
         outcome.failures += _interpreted(programs, seed, first)
     if rng.random() < 0.1:
         outcome.failures += harness.invalid(programs)
@@ -234,7 +253,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--log", default="", help="file of finished batches, to go on with a run")
     parser.add_argument("--found", default="found", help="folder for failing programs")
-    parser.add_argument("--chains", action="store_true", help="programs of loops with temporary arrays")
+    parser.add_argument("--programs", choices=STREAMS, default="generate", help="what kind of programs")
     parser.add_argument("--device", choices=DEVICES, default="", help="backend of a device to run on")
     parser.add_argument("--no-reduce", action="store_true", help="write failing programs as they are")
     return parser.parse_args()

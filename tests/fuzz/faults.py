@@ -14,6 +14,7 @@ from polybuild.driver import passes
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.program_point import ProgramPoint
+from polybuild.storage import coalescing, scalar_expansion, webs
 from polybuild.targets.cpu import mapping, schedule_choice
 
 NOT_PLANTED = 99
@@ -23,11 +24,18 @@ NOTHING = "nothing"
 """A fault that is none: what is found with it is not due to a fault."""
 
 FAULTS: dict[str, Callable[[], None]] = {}
+OF_PRIVATES: set[str] = set()
+"""Those that programs with private variables show."""
 
 
 def _fault(plant: Callable[[], None]) -> Callable[[], None]:
     FAULTS[plant.__name__] = plant
     return plant
+
+
+def _fault_of_privates(plant: Callable[[], None]) -> Callable[[], None]:
+    OF_PRIVATES.add(plant.__name__)
+    return _fault(plant)
 
 
 def _replace(owner: object, name: str, value: object) -> None:
@@ -87,11 +95,11 @@ def all_members_coincident() -> None:
 @_fault
 def missing_private() -> None:
     """Threads share the scalars that each should have."""
-    line = DirectivePrinter.line
+    text = DirectivePrinter._text
     _replace(
         DirectivePrinter,
-        "line",
-        lambda self, directive, active: line(self, dataclasses.replace(directive, private=()), active),
+        "_text",
+        lambda self, directive, active: text(self, dataclasses.replace(directive, private=()), active),
     )
 
 
@@ -155,6 +163,20 @@ def block_reversed() -> None:
     """The statements of a block are taken to run from the last to the first."""
     block = order.block
     _replace(order, "block", lambda parts: block(list(parts)[::-1]))
+
+
+@_fault_of_privates
+def values_kept_unchecked() -> None:
+    """Private values go to elements that others still need."""
+    _replace(coalescing, "_same_values", lambda *_arguments: True)
+
+
+@_fault_of_privates
+def values_of_other_iterations() -> None:
+    """Each iteration of all loops around a use is taken to have a value of its own."""
+    _replace(webs, "_equal_outer", lambda _pairs, maximum: maximum)
+    _replace(coalescing, "_same_values", lambda *_arguments: True)
+    _replace(scalar_expansion, "same_reads", lambda *_arguments: True)
 
 
 def plant(name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -111,6 +112,22 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     PRIVATE,
     {},
 )
+# What is only done for a compiler that optimises; the last is for wide vectors.
+_OPTIMISED = ("-O2", "-O3", "-O3 -mavx2 -mfma")
+# Options for programs with private variables, with which these are taken out of the way.
+PRIVATES: tuple[Mapping[str, str], ...] = (
+    *({"min-work": "0", "flags": each} for each in _OPTIMISED),
+    {"min-work": "0", "flags": "-O3", "tile-sizes": "3,2"},
+    {"min-work": "0", "flags": "-O3", "registers": "off"},
+    {"min-work": "0", "flags": "-O3", "parallel": "off"},
+    {"min-work": "0", "flags": "-O3", "schedule": "pluto"},
+    {"min-work": "0", "flags": "-O3", "fusion": "max"},
+)
+
+
+def optimised(settings: Mapping[str, str], rng: random.Random) -> Mapping[str, str]:
+    """``settings`` for a compiler that optimises, half of the time."""
+    return {**settings, "flags": rng.choice(_OPTIMISED)} if rng.random() < 0.5 else settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from .__main__ import run_batch
-from .faults import FAULTS, NOTHING
+from .faults import FAULTS, NOTHING, OF_PRIVATES
 
 SEED = 11
 BATCH = 12  # most are found by the first few
@@ -33,7 +33,8 @@ def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[in
 
 def _failures(folder: Path, number: int, fault: str) -> set[tuple[str, str]]:
     """The programs of a batch that fail, and how; not those in which the fault itself had an error."""
-    outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault)
+    stream = "privates" if fault in OF_PRIVATES else "generate"
+    outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault, stream=stream)
     return {
         (each.program.name, PROOF if each.message.startswith("illegal-schedule:") else each.kind)
         for each in outcome.failures

@@ -2,7 +2,8 @@
 
 usage: python -m tests.fuzz.transform REQUEST ANSWER [FAULT]...
 
-REQUEST is a JSON list of {"source", "output", "settings"}; ANSWER gets a list with, for each
+REQUEST is a JSON list of {"source", "output", "settings"}, where "flags" among the settings are those of
+the compiler; ANSWER gets a list with, for each
 of them, the regions' [status, code, seconds, message, backend, line] in order, written after every entry.
 FAULT is a bug to plant first.
 """
@@ -38,8 +39,10 @@ def main() -> None:
     passes.OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
-        options = Options().with_settings(each["settings"])
-        result = run_isolated(functools.partial(_compile, each["source"], options))
+        settings = dict(each["settings"])
+        flags = settings.pop("flags", "").split()
+        options = Options().with_settings(settings)
+        result = run_isolated(functools.partial(_compile, each["source"], options, flags))
         text = result.text.replace("/* the original loops */", "fuzz_original();")
         Path(each["output"]).write_text(text, encoding="utf-8")
         done.append(
@@ -58,9 +61,9 @@ def main() -> None:
         Path(answer).write_text(json.dumps(done), encoding="utf-8")
 
 
-def _compile(source: str, options: Options, watch: Watch) -> pipeline.FileResult:
-    flags = [f"-I{Path(__file__).resolve().parent}"]
-    result = pipeline.compile_source(source, options, ["gcc"], flags, watch)
+def _compile(source: str, options: Options, flags: list[str], watch: Watch) -> pipeline.FileResult:
+    include = f"-I{Path(__file__).resolve().parent}"
+    result = pipeline.compile_source(source, options, ["gcc"], [*flags, include], watch)
     return replace(result, details=())  # which does not pass between processes
 
 
