@@ -27,7 +27,7 @@ from polybuild.normalise.induction import BasicInductionVariable, after_loop, at
 from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import LONG_LONG, Sum, sum_of
+from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 
@@ -262,11 +262,31 @@ class LoopNormaliser:
             start = value
             if not self._context.wraps(variable):
                 name, kind = variable.name, variable.type
+                if self._is_stepped_in_test(variable, node):
+                    start = self._stepped(value, step, variable.type)
         counter = c_ast.ID(name, node.coord)
         declaration = c_ast.Decl(
             name, [], [], [], [], declarator(name, kind), duplicate(start), None, node.coord
         )
         return BasicInductionVariable(counter, start, step), c_ast.DeclList([declaration], node.coord), kind
+
+    def _is_stepped_in_test(self, variable: Variable, node: Loop) -> bool:
+        """Whether the condition alone changes ``variable``, and compares it: ``i-- > 0``."""
+        kind, others = variable.type, (node.stmt, getattr(node, "next", None))
+        return (
+            not isinstance(node, c_ast.DoWhile)
+            and isinstance(kind, types.IntegerType)
+            and kind.signed
+            and isinstance(node.cond, c_ast.BinaryOp)
+            and node.cond.op in {"<", "<=", ">", ">="}
+            and variable in self._context.changed_in(node.cond)
+            and variable not in self._context.changed_in(*others)
+        )
+
+    def _stepped(self, value: c_ast.Node, step: int, kind: types.IntegerType) -> c_ast.Node:
+        """``value``, of a variable of type ``kind``, after the first test: what the body sees first."""
+        typing = self._state.typing
+        return tree_of(sum_of(value, kind, typing).plus(Sum(step)), kind, typing)
 
     def _chosen(self, node: Loop, increments: Mapping[Variable, Sum]) -> Variable | None:
         """The variable that counts the loop: a constant change each time, and its value decides the end."""

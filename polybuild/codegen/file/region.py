@@ -61,9 +61,8 @@ class HostPlan:
 
     @property
     def gains_threads_only(self) -> bool:
-        """Whether one thread runs what the original loops are, in their order."""
-        vectors = any(each.simd or each.independent for each in self.directives.values())
-        return not (self.tile_sizes or self.buffers or self.registers or self.accumulators or vectors)
+        """Whether one thread runs about what the compiler makes of the original loops."""
+        return not (self.tile_sizes or self.buffers or self.registers or self.accumulators)
 
 
 @dataclass(frozen=True, slots=True)

@@ -476,3 +476,19 @@ for (int i = 0; i < n; i++) {
 //# row_before: parallel
 for (int i = 1; i < n; i++)
   for (int j = 0; j < n; j++) { double *p = &X[i][j]; x[i * n + j] = p[0] - p[-n]; }
+
+//# buffer_as_long_as_its_row: parallel
+for (int i = 0; i < n; i++) {
+  double row[i + 1];
+  for (int j = 0; j <= i; j++) row[j] = X[i][j] * 2;
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j <= i; j++) row[j] += X[k][j];
+  for (int j = 0; j <= i; j++) x[i * n + j] = row[j];
+}
+
+//# buffer_of_what_is_left: parallel
+for (int i = 0; i < n; i++) {
+  double rest[n - i];
+  for (int j = i; j < n; j++) rest[j - i] = X[i][j] + i;
+  for (int j = i; j < n; j++) y[i * n + j] = rest[n - 1 - j];
+}

@@ -70,6 +70,11 @@ CASES = {
         "for (int n = n_0; n; n += -1) { a[n - 1] = 0; }",
         "",
     ),
+    "test before the body": (
+        "for (int i = n; i-- > 0;) a[i] = 0;",
+        "for (int i = n - 1; (i + 1) > 0; i += -1) { a[i] = 0; }",
+        "",
+    ),
     "variables of one name": (
         "{ int m = n + 1; a[m] = 0; } { int m = n + 2; b[m] = 0; }",
         "{ a[n + 1] = 0; } { b[n + 2] = 0; }",
