@@ -1,6 +1,7 @@
 """``polybuild.load``: the functions of a C file that have regions, as callables on NumPy arrays.
 
-The file is compiled by ``polybuild cc`` to a shared library, which ctypes loads.
+The file is compiled by ``polybuild cc`` to a shared library, which ctypes loads. Libraries are kept in
+the cache, by the preprocessed text and all else that they are made from.
 Arguments are checked against the C declaration: scalars by type and range,
 arrays by element type, layout, number of dimensions, and by every extent that
 the declaration says (``double A[n][m]``).
@@ -11,26 +12,34 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from pycparser import c_ast
-
-from polybuild.c.symbols import StorageClass
-from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type, VoidType
+from polybuild.c.types import FloatingType, IntegerType, VoidType
 from polybuild.diagnostics import PolybuildError
+from polybuild.driver.cache import compiler_identity, key_of, open_cache, tool_identity
+from polybuild.integrations.function_arguments import (
+    FunctionParameter,
+    check_array,
+    ctype_of,
+    parameter_of,
+    scalar,
+)
+from polybuild.integrations.function_documentation import comment_before, declaration, signature
 from polybuild.options import Options
 from polybuild.source.model import Region
+from polybuild.source.preprocess import predefined_macros, preprocess
 from polybuild.source.reader import read_source
 
 _MAXIMUM_BUILD_SECONDS = 1800
+_TEXT_NAME = "text.c"
+_LIBRARY_NAME = "library.so"
 
 
 class BuildError(PolybuildError):
@@ -54,28 +63,44 @@ def load(
     *,
     backend: str = "openmp",
     compiler: str = "",
-    flags: Sequence[str] = ("-O3", "-march=native"),
+    flags: str | Sequence[str] = ("-O3", "-march=native"),
     **options: Any,
 ) -> Module:
     """Compile the C file at ``path`` and load the functions in it that have regions.
 
-    ``options`` are those of the command line, with ``_`` (``tile_sizes=(32, 32)``);
-    ``compiler`` is the C compiler (otherwise ``$CC``, or cc). Raises UsageError
-    for a wrong option, SourceError or BuildError for a file that does not compile.
+    ``path`` may be the text of the file instead: a ``str`` of several lines, or with a brace in it.
+    ``options`` are those of the command line, with ``_`` (``tile_sizes=(32, 32)``); ``compiler`` is the C
+    compiler (otherwise ``$CC``, or cc), ``flags`` are its flags, one by one or as a shell reads them. Raises
+    UsageError for a wrong option, SourceError or BuildError for what does not compile.
     """
     name = os.fspath(path)
     command = (compiler or os.environ.get("CC") or "cc").split()
+    words = shlex.split(flags) if isinstance(flags, str) else list(flags)
     settings = {"backend": backend, **{key: _as_text(value) for key, value in options.items()}}
     Options().with_settings(settings)
-    source = read_source(name, command, flags)
+    if not (isinstance(path, str) and ("\n" in path or "{" in path)):
+        return _loaded(name, settings, command, words)
+    with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
+        file = Path(folder, _TEXT_NAME)
+        file.write_text(name, encoding="utf-8")
+        # what the text includes is looked for where Python runs, and its folder shall leave no trace
+        words = ["-iquote", str(Path.cwd()), f"-ffile-prefix-map={folder}{os.sep}=", *words]
+        module = _loaded(str(file), settings, command, words)
+        module.path = "<text>"
+        return module
+
+
+def _loaded(name: str, settings: Mapping[str, str], compiler: Sequence[str], flags: Sequence[str]) -> Module:
+    source = read_source(name, compiler, flags)
     regions = {each.function.decl.name: each for each in source.regions if isinstance(each, Region)}
     visible = {key: region for key, region in regions.items() if "static" not in region.function.decl.storage}
     if not visible:
-        raise BuildError(f"{name} has no function with a region that other files can call")
-    library = _compile(
-        name, [f"--{key.replace('_', '-')}={text}" for key, text in settings.items()], command, flags
+        raise BuildError(f"{Path(name).name} has no function with a region that other files can call")
+    library = _library(
+        name, [f"--{key.replace('_', '-')}={text}" for key, text in settings.items()], compiler, flags
     )
-    return Module(name, {key: LoadedFunction(library, region) for key, region in visible.items()})
+    functions = {key: LoadedFunction(library, region, source.text) for key, region in visible.items()}
+    return Module(name, functions)
 
 
 def _as_text(value: object) -> str:
@@ -86,56 +111,73 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-def _compile(name: str, options: Sequence[str], compiler: Sequence[str], flags: Sequence[str]) -> ctypes.CDLL:
-    with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
-        output = Path(folder, f"{Path(name).stem}.so")
-        words = ["cc", *options, "--", *compiler, *flags, "-shared", "-fPIC", name, "-o", str(output), "-lm"]
-        command = [sys.executable, "-m", "polybuild", *words]
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_MAXIMUM_BUILD_SECONDS,
-        )
-        if done.returncode:
-            raise BuildError(f"{name} does not compile:\n{done.stderr.strip()}")
-        sys.stderr.write(done.stderr)
+def _library(name: str, options: Sequence[str], compiler: Sequence[str], flags: Sequence[str]) -> ctypes.CDLL:
+    """The file ``name`` as a library, of the cache if it was compiled before; its warnings are said again."""
+    cache = open_cache(default=True)
+    key, entry = "", None
+    if cache is not None:
+        folder = f"{Path(name).parent}{os.sep}" if Path(name).name == _TEXT_NAME else ""
+        facts = [
+            preprocess(name, compiler, flags).text,
+            *flags,
+            *sorted(predefined_macros(name, compiler, flags)),
+        ]
+        whole = [*options, *((each.replace(folder, "") if folder else each) for each in facts)]
+        key = key_of(["library", tool_identity(), compiler_identity(compiler), *whole])
+        entry = cache.get(key, _LIBRARY_NAME)
+    with tempfile.TemporaryDirectory(prefix="polybuild-") as place:
+        # A file of its own each time: two modules share no static variables.
+        output = Path(place, f"{Path(name).stem}.so")
+        if entry is not None:
+            output.write_bytes(entry.data)
+            messages = str(entry.record.get("messages", ""))
+        else:
+            messages = _compile(name, output, ["cc", *options, "--", *compiler, *flags])
+            if cache is not None:
+                cache.put(key, _LIBRARY_NAME, output.read_bytes(), {"messages": messages})
+        sys.stderr.write(messages)
         return ctypes.CDLL(str(output))
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameter:
-    """One parameter of a function; ``extents`` are C expressions (None: not known), for arrays alone."""
-
-    name: str
-    type: IntegerType | FloatingType
-    extents: tuple[c_ast.Node | None, ...]
-    is_array: bool
-    is_const: bool
-
-    @property
-    def what(self) -> str:
-        return f"argument '{self.name}'"
+def _compile(name: str, output: Path, words: Sequence[str]) -> str:
+    """Make the library ``output`` of a C file; what was said about it. Raises BuildError."""
+    command = [sys.executable, "-m", "polybuild", *words, "-shared", "-fPIC", name, "-o", str(output), "-lm"]
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_MAXIMUM_BUILD_SECONDS,
+    )
+    if done.returncode:
+        raise BuildError(f"{Path(name).name} does not compile:\n{done.stderr.strip()}")
+    return done.stderr
 
 
 class LoadedFunction:
-    """One C function; call it with as many arguments as it has parameters."""
+    """One C function; call it with as many arguments as it has parameters.
 
-    def __init__(self, library: ctypes.CDLL, region: Region) -> None:
+    Its documentation is its declaration, and the comment before it in the C file ``text``.
+    """
+
+    def __init__(self, library: ctypes.CDLL, region: Region, text: str) -> None:
         self.__name__ = region.function.decl.name
+        self.__doc__ = "\n\n".join(
+            filter(None, [declaration(region.function), comment_before(text, region.function)])
+        )
         self._library = library
         self._call = getattr(library, self.__name__)
         self._call.restype = _result(region)
         declared = region.function.decl.type.args
         names = [each.name for each in (declared.params if declared else []) if each.name]
         self._problem = ""
-        self._parameters: list[_Parameter] = []
+        self._parameters: list[FunctionParameter] = []
         try:
-            self._parameters = [_parameter(region, name) for name in names]
+            self._parameters = [parameter_of(region, name) for name in names]
         except TypeError as error:
             self._problem = f"{self.__name__}: {error}"
+        self.__signature__ = signature(region.function)
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}({', '.join(each.name for each in self._parameters)})>"
@@ -161,14 +203,14 @@ class LoadedFunction:
             passed = [
                 stack.enter_context(self._array(each, value, values))
                 if each.is_array
-                else _scalar(each, value)
+                else scalar(each, value)
                 for each, value in zip(self._parameters, arguments, strict=True)
             ]
             return self._call(*passed)
 
     @contextmanager
     def _array(
-        self, parameter: _Parameter, value: Any, values: Mapping[str, Any]
+        self, parameter: FunctionParameter, value: Any, values: Mapping[str, Any]
     ) -> Iterator[ctypes.c_void_p]:
         """The address that C gets for an array."""
         interface = getattr(value, "__cuda_array_interface__", None)
@@ -179,7 +221,7 @@ class LoadedFunction:
             raise TypeError(f"{parameter.what} must be an array, not {type(value).__name__}")
         shape = tuple(interface["shape"])
         address, is_readonly = interface["data"]
-        size = _check_array(parameter, interface, shape, values)
+        size = check_array(parameter, interface, shape, values)
         if is_readonly and not parameter.is_const:
             raise ValueError(f"{parameter.what} is read-only, and '{self.__name__}' may write to it")
         if not on_device:
@@ -191,7 +233,7 @@ class LoadedFunction:
             yield stand_in
 
     @contextmanager
-    def _adopted(self, parameter: _Parameter, size: int, address: int) -> Iterator[ctypes.c_void_p]:
+    def _adopted(self, parameter: FunctionParameter, size: int, address: int) -> Iterator[ctypes.c_void_p]:
         """Host memory that stands for an array on the device; it costs nothing until a host version runs."""
         if not size:
             yield ctypes.c_void_p(0)
@@ -219,116 +261,4 @@ class LoadedFunction:
 def _result(region: Region) -> Any:
     made = region.visible.functions.get(region.function.decl.name)
     result = getattr(made, "result", VoidType())
-    return _ctype(result) if isinstance(result, (IntegerType, FloatingType)) else None
-
-
-def _parameter(region: Region, name: str) -> _Parameter:
-    symbol = region.visible.symbols.get(name)
-    if symbol is None or symbol.storage is not StorageClass.PARAMETER:
-        raise TypeError(f"what its parameter '{name}' is cannot be told from inside the region")
-    extents: list[c_ast.Node | None] = []
-    found: Type = symbol.type
-    while isinstance(found, (ArrayType, PointerType)):
-        if isinstance(found, PointerType) and extents:
-            raise TypeError(f"its parameter '{name}' is an array of pointers, which Python cannot give")
-        extents.append(found.extent if isinstance(found, ArrayType) else None)
-        found = found.element if isinstance(found, ArrayType) else found.target
-    if not isinstance(found, (IntegerType, FloatingType)):
-        raise TypeError(f"its parameter '{name}' is of a type that Python cannot give")
-    return _Parameter(name, found, tuple(extents), bool(extents), _is_const(symbol.declaration))
-
-
-def _is_const(declaration: c_ast.Node) -> bool:
-    node: Any = declaration
-    while not isinstance(node, c_ast.TypeDecl):
-        node = node.type
-    return "const" in (node.quals or ())
-
-
-def _ctype(kind: IntegerType | FloatingType) -> Any:
-    if isinstance(kind, FloatingType):
-        return {4: ctypes.c_float, 8: ctypes.c_double}.get(kind.size, ctypes.c_longdouble)
-    if kind.width == 1:
-        return ctypes.c_bool
-    return getattr(ctypes, f"c_{'' if kind.signed else 'u'}int{kind.width}")
-
-
-def _scalar(parameter: _Parameter, value: Any) -> Any:
-    """A number as C gets it; TypeError or ValueError if it is none, or out of range."""
-    kind = parameter.type
-    if isinstance(kind, FloatingType):
-        try:
-            return _ctype(kind)(float(value))
-        except (TypeError, ValueError):
-            raise TypeError(f"{parameter.what} must be a number, not {type(value).__name__}") from None
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise TypeError(f"{parameter.what} must be a whole number, not {type(value).__name__}") from None
-    low, high = (-(2 ** (kind.width - 1)), 2 ** (kind.width - 1)) if kind.signed else (0, 2**kind.width)
-    if not low <= number < high:
-        raise ValueError(f"{parameter.what} is {number}, which '{kind.name}' does not hold")
-    return _ctype(kind)(number)
-
-
-def _check_array(
-    parameter: _Parameter, interface: Mapping[str, Any], shape: tuple[int, ...], values: Mapping[str, Any]
-) -> int:
-    """Check an array against its declaration; its size in bytes."""
-    wanted, given = _typestr(parameter.type), interface["typestr"]
-    item = int(given[2:])
-    if given[1:] != wanted or (given[0] not in "|=" and item > 1 and given[0] != _ORDER):
-        raise TypeError(
-            f"{parameter.what} has elements of type '{given}', not '{_ORDER}{wanted}' ({parameter.type.name})"
-        )
-    size = item * prod(shape)
-    strides = interface.get("strides")
-    if strides is not None and size and tuple(strides) != _contiguous(shape, item):
-        raise ValueError(
-            f"{parameter.what} is not contiguous in C's order; copy it with numpy.ascontiguousarray"
-        )
-    extents = [_value(each, values) for each in parameter.extents]
-    if len(extents) > 1 and len(shape) != len(extents):
-        raise ValueError(f"{parameter.what} has {len(shape)} dimensions; C declares {len(extents)}")
-    for position, extent in enumerate(extents):
-        known = len(shape) == len(extents)
-        if extent is not None and known and shape[position] != extent:
-            raise ValueError(f"{parameter.what} has the shape {shape}; extent {position} must be {extent}")
-    return size
-
-
-_ORDER = "<" if sys.byteorder == "little" else ">"
-
-
-def _typestr(kind: IntegerType | FloatingType) -> str:
-    if isinstance(kind, FloatingType):
-        return f"{'c' if kind.complex else 'f'}{kind.size}"
-    return "b1" if kind.width == 1 else f"{'i' if kind.signed else 'u'}{kind.width // 8}"
-
-
-def _contiguous(shape: tuple[int, ...], item: int) -> tuple[int, ...]:
-    strides = []
-    for extent in reversed(shape):
-        strides.append(item)
-        item *= extent
-    return tuple(reversed(strides))
-
-
-_OPERATORS: Mapping[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-}
-
-
-def _value(node: c_ast.Node | None, values: Mapping[str, Any]) -> int | None:
-    """The value of an extent, None if it is not one of sums and products of numbers and parameters."""
-    if isinstance(node, c_ast.Constant) and node.type in {"int", "long int", "unsigned int"}:
-        return int(node.value.rstrip("uUlL"), 0)
-    if isinstance(node, c_ast.ID) and node.name in values:
-        return int(values[node.name])
-    if isinstance(node, c_ast.BinaryOp) and node.op in _OPERATORS:
-        left, right = _value(node.left, values), _value(node.right, values)
-        if left is not None and right is not None:
-            return _OPERATORS[node.op](left, right)
-    return None
+    return ctype_of(result) if isinstance(result, (IntegerType, FloatingType)) else None

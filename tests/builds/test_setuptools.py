@@ -48,6 +48,7 @@ setup(ext_modules=[Extension("tables", ["module.c", "kernels.c"])], polybuild={"
 """
 BARE = KEYWORD.replace(', polybuild={"parallel": True}', "")
 TABLE = """\
+[tool.setuptools]
 ext-modules = [{name = "tables", sources = ["module.c", "kernels.c"]}]
 
 [tool.polybuild]
@@ -58,7 +59,7 @@ WAYS = {
     "setup.py": {"setup.py": SETUP, "pyproject.toml": PLAIN},
     "keyword": {"setup.py": KEYWORD, "pyproject.toml": PLAIN},
     "setup.cfg": {"setup.py": BARE, "setup.cfg": "[polybuild]\nparallel = True\n", "pyproject.toml": PLAIN},
-    "pyproject": {"pyproject.toml": PLAIN + TABLE},
+    "pyproject": {"pyproject.toml": PLAIN.partition("[tool.setuptools]")[0] + TABLE},
 }
 OFF = {
     "setup.py": ("setup.py", "parallel=True", "parallel=False"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import polybuild
-from polybuild.diagnostics import UsageError
+from polybuild.diagnostics import SourceError, UsageError
+from polybuild.integrations import loading
 from polybuild.integrations.loading import BuildError
 from tests.emulator.stand_ins import StandIns, build
 
@@ -123,6 +125,87 @@ def test_files_that_cannot_be_loaded(tmp_path):
     path.write_text(TEXT + "int wrong(void) { return nothing; }\n")
     with pytest.raises(BuildError, match="does not compile"):
         polybuild.load(path, compiler="gcc")
+
+
+DOCUMENTED = """\
+#include "factor.h"
+#define COMMENT /* not this one */
+
+/*
+ * a becomes FACTOR * a.
+ *
+ *   All of it.
+ */
+void
+scale(int n, double a[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = FACTOR * a[i];
+#pragma endscop
+}
+
+// The sum of the elements
+// of a.
+double sum(int n, const double *a) {
+  double s = 0;
+#pragma scop
+  for (int i = 0; i < n; i++)
+    s += a[i];
+#pragma endscop
+  return s;
+}
+
+/* of nothing */
+
+void bare(double *a) {
+#pragma scop
+  for (int i = 0; i < 9; i++)
+    a[i] = 1;
+#pragma endscop
+}
+"""
+
+
+def test_c_text_with_its_documentation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "factor.h").write_text("#define FACTOR 3\n")
+    module = polybuild.load(DOCUMENTED, flags="-O1 '-DUNUSED=a b'", compiler="gcc")
+    assert repr(module) == "<polybuild module '<text>': scale, sum, bare>"
+    x = np.ones(4)
+    module.scale(4, x)
+    assert module.sum(4, x) == 12
+    assert module.scale.__doc__ == "void scale(int n, double a[n])\n\na becomes FACTOR * a.\n\n  All of it."
+    assert module.sum.__doc__ == "double sum(int n, const double *a)\n\nThe sum of the elements\nof a."
+    assert module.bare.__doc__ == "void bare(double *a)"
+    assert str(inspect.signature(module.scale)) == "(n, a, /)"
+    with pytest.raises(SourceError, match=r"text\.c:1"):
+        polybuild.load('#include "nothing.h"\n#pragma scop\n', compiler="gcc")
+
+
+def test_libraries_are_kept_by_their_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("POLYBUILD_CACHE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    compiled = []
+    compile_it = loading._compile
+    monkeypatch.setattr(loading, "_compile", lambda *words: compiled.append(words) or compile_it(*words))
+    header, file = tmp_path / "factor.h", tmp_path / "file.c"
+    file.write_text(DOCUMENTED)
+
+    def scaled(what, factor, **more):
+        header.write_text(f"#define FACTOR {factor}\n")
+        x = np.ones(4)
+        polybuild.load(what, compiler="gcc", flags="-O1", **more).scale(4, x)
+        return x[0], len(compiled)
+
+    for what in (file, DOCUMENTED):
+        compiled.clear()
+        assert scaled(what, 3) == (3, 1)
+        assert scaled(what, 3) == (3, 1)
+        assert scaled(what, 4) == (4, 2)
+        assert scaled(what, 3) == (3, 2)
+        assert scaled(what, 3, parallel=False) == (3, 3)
 
 
 DEVICE_PROGRAM = """
