@@ -15,7 +15,7 @@ from polybuild.context import CompileContext
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.scop.determined_counters import project_determined_counters
-from polybuild.scop.model import Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private
 from polybuild.storage.forwarding import forward_definitions
@@ -25,6 +25,7 @@ from polybuild.targets.cpu.expanded_tiles import map_expanded
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
+from polybuild.targets.cpu.strides import references
 
 # isl's operations for finding out what values end up where, and for an order of what is expanded
 _MODEL_OPERATIONS = 4_000_000
@@ -92,10 +93,16 @@ def _expanded(scop: Scop, live_out: frozenset[str], context: CompileContext) -> 
 def _gains(scop: Scop, changed: Scop, mapping: CpuMapping, *, reassociated: bool) -> bool:
     """Whether each update that has its value in an element now is in a register tile or in a vector loop.
 
-    Where sums may be ``reassociated`` a variable is as good as a vector loop.
+    Elements of that loop lie side by side: else vectors of variables are better. Where sums may be
+    ``reassociated`` a variable is as good as a vector loop.
     """
     tiled = {each.update.name for each in mapping.registers}
-    vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
+    vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())} - {
+        each.statement.name
+        for node in mapping.vector_loops()
+        for each in references(changed, node)
+        if each.access.kind is not AccessKind.READ and not each.is_adjacent(0)
+    }
     before = {each.name: each for each in scop.statements}
     moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]
     deepest = max((len(each.iterators) for each in moved), default=0)

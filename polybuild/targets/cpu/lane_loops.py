@@ -8,7 +8,7 @@ PACT 2008). Such loops are found here, and what each part of their bodies is in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -24,11 +24,13 @@ from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.lane_bodies import LaneTyping
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
-from polybuild.targets.model import LaneLoop, LaneOperand
+from polybuild.targets.model import LaneLoop, LaneOperand, PackedRows
 
 # Registers of this size come in a file of 32, others of 16 at least.
 _WIDEST = 64
 _MAXIMUM_COPIES = 4
+# Rows to walk along side by side: the first cache keeps as many lines that are any power of two apart.
+_ROWS = 8
 _ROOTS = {"sqrt", "sqrtf"}
 
 
@@ -61,7 +63,19 @@ def find_lane_loop(
     lanes = machine.vector.bytes // element.size
     copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
     packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
+    if _has_distant(operands, packed):
+        copies = max(1, min(copies, _ROWS // lanes))
+        packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
     return LaneLoop(element, lanes, copies, typing.kinds, operands, tuple(private.values()), packed)
+
+
+def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRows]) -> bool:
+    """Whether lanes access elements that lie apart in memory, but for those of ``packed`` rows."""
+    near = {node for each in packed for node in each.nodes}
+    return any(
+        each.varies and not (each.variable or each.adjacent) and node not in near
+        for node, each in operands.items()
+    )
 
 
 def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
@@ -124,11 +138,10 @@ def _operand(reference: Reference, private: Mapping[str, Array]) -> LaneOperand 
     stride = reference.stride(0)
     if not access.exact or access.kind is AccessKind.MAY_WRITE or (written and stride is Stride.NONE):
         return None
-    alone = not (array.suffixes and array.suffixes[-1])
     return LaneOperand(
         array.element,
         varies=stride is not Stride.NONE,
-        adjacent=alone and stride is Stride.UNIT and reference.matrix[-1][0] == 1,
+        adjacent=reference.is_adjacent(0) and reference.matrix[-1][0] == 1,
         element=True,
         loaded=any(
             always_evaluates(reference.statement.body, each.node)

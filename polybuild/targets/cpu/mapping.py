@@ -252,7 +252,8 @@ class _CpuMapper:
         node, accesses = band.node, band.accesses
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
-        if not around.tiled and is_worth_tiling(node, moved, self._context, len(reduced)):
+        scalar = vector is None and band.innermost
+        if not around.tiled and is_worth_tiling(node, moved, self._context, len(reduced), scalar=scalar):
             node = self._tile(node, accesses, vector, threads=threads)
             return node, vector, _Around(around.in_parallel or threads, tiled=True)
         if threads and (shared := coincident_members(node) or reduced):

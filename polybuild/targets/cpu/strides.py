@@ -41,6 +41,11 @@ class Reference:
             return Stride.UNIT
         return Stride.FAR
 
+    def is_adjacent(self, member: int) -> bool:
+        """Whether steps along one member go to the next element in memory, not to the next structure."""
+        inside = self.access.array.suffixes[-1:]
+        return self.stride(member) is Stride.UNIT and not any(inside)
+
     def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The box of elements touched by a tile of ``sizes`` points, per array dimension."""
         return tuple(

@@ -26,23 +26,42 @@ _MINIMUM_ROW = 64
 
 
 def is_worth_tiling(
-    node: isl.ScheduleNode, accesses: list[Reference], context: CompileContext, reducing: int = 0
+    node: isl.ScheduleNode,
+    accesses: list[Reference],
+    context: CompileContext,
+    reducing: int = 0,
+    *,
+    scalar: bool = False,
 ) -> bool:
     """Whether a tile of a band would find data in the cache that the plain loops would not.
 
-    ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``.
+    ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``. The code of
+    a ``scalar`` band keeps its order within tiles.
     """
     members = node.band_n_member()
     if members < 2 or not node.band_get_permutable():
         return False
     if not context.options.tile_sizes and is_resident(accesses, context.machine.l2.bytes // 4):
         return False
-    carries = len(coincident_members(node)) + reducing < members  # values flow from one iteration to another
-    # bytes that stay in the first-level cache anyway
+    free = len(coincident_members(node))
+    # values flow from one iteration to another, and not just along the rows that the last loop walks along
+    rows = scalar and free == members - 1 and _stays_in_rows(node, accesses)
+    carries = free + reducing < members and not rows
+    # bytes that stay in the first-level cache anyway, as does what the last loop leaves where it is
     few = 0 if context.options.tile_sizes else context.machine.l1.bytes // 4
+    others = range(members - 1 if rows else members)
     return carries or any(
-        each.matrix and is_reused(each) and not is_resident([each], few) for each in accesses
+        any(each.stride(member) is Stride.NONE for member in others) and not is_resident([each], few)
+        for each in accesses
+        if each.matrix
     )
+
+
+def _stays_in_rows(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
+    """Whether the last member of a band walks along rows of all arrays, and is the only one that carries."""
+    last = node.band_n_member() - 1
+    rows = all(each.stride(last) is not Stride.FAR for each in accesses)
+    return rows and last not in coincident_members(node)
 
 
 def tile_sizes(

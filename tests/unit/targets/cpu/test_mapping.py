@@ -300,3 +300,29 @@ def test_a_recurrence_runs_along_diagonals(mapped):
 
 def test_a_loop_that_waits_for_a_few_points_only_stays_along_rows(mapped):
     assert mapped(PATHS, MATRICES).nests["A"][-1].counter == "j"
+
+
+def test_a_recurrence_along_rows_is_not_tiled(mapped):
+    body = "for (int i = 0; i < n; i++) for (int j = 1; j < n; j++) A[i][j] = a[i] * A[i][j - 1] + B[i][j];"
+    found = mapped(body, f"{MATRICES}, double *restrict a")
+    assert found.mapping.tile_sizes == ()
+    assert found.parallel("A") == [0]
+
+
+NEAREST = """
+  for (int i = 0; i < n; i++) {
+    t = 9;
+    for (int j = 0; j < n; j++) if (OPERAND < t) t = OPERAND;
+    b[i] = t;
+  }"""
+
+
+@pytest.mark.parametrize(
+    ("operand", "lanes"), [("A[i][j]", True), ("C[j][i]", True), ("exp(a[j])", False), ("(i + a[j])", False)]
+)
+def test_a_loop_with_a_search_inside_runs_in_lanes(model, operand, lanes):
+    parameters = f"{MATRICES}, double *restrict a, double *restrict b"
+    before = "double t; double exp(double x);"
+    found = model(NEAREST.replace("OPERAND", operand), parameters, before=before)
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
