@@ -213,7 +213,7 @@ class LoopPrinter:
         # isl names the counter of schedule dimension d "c<d>"
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
-        if directive is not None and directive.lanes is not None and runs_in_lanes(node, self._ast):
+        if directive is not None and directive.lanes is not None and self._runs_in_lanes(node):
             return self._in_lanes(node, before, counter, indent)
         outer = self._names.get(identifier)
         own = self._own_type(node)
@@ -241,6 +241,15 @@ class LoopPrinter:
             *body,
             closing(indent),
         ]
+
+    def _runs_in_lanes(self, node: isl.AstNode) -> bool:
+        """Whether a loop is written in lanes, which take one way and access nothing that is in variables."""
+        if not runs_in_lanes(node, self._ast):
+            return False
+        below = (self._ast.instances[each.get_annotation().get_name()] for each in users_below(node))
+        accesses = (each for instance in below for each in instance.accesses)
+        scopes = self._buffers.scopes
+        return all(scopes.variables(access.array.name, at) is None for access, at in accesses)
 
     def _in_lanes(self, node: isl.AstNode, mark: Mark | None, counter: str, indent: str) -> list[str]:
         """A loop over vectors of iterations, and one over those that are left; ``mark`` has its directive."""

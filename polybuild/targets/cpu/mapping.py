@@ -30,7 +30,7 @@ from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop
-from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
+from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
     coincident_members,
@@ -215,9 +215,9 @@ class _CpuMapper:
 
         Threads that share it get strips.
         """
-        if not self._context.options.simd or node.band_n_member() > 1 or not coincident_members(node):
+        if node.band_n_member() > 1 or not coincident_members(node):
             return node
-        lanes = find_lane_loop(node, self._scop, self._dependences, self._context.machine)
+        lanes = self._lanes_of(node)
         if lanes is None:
             return node
         if is_mark(node.parent(), MarkKind.PARALLEL):
@@ -378,10 +378,13 @@ class _CpuMapper:
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
-        lanes = None
-        if has_roots(loop, self._scop):
-            lanes = find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
-        return self.marker.simd(loop, lanes)
+        return self.marker.simd(loop, self._lanes_of(loop) if has_roots(loop, self._scop) else None)
+
+    def _lanes_of(self, loop: isl.ScheduleNode) -> LaneLoop | None:
+        """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""
+        if not (self._context.options.simd and self._context.compiler.optimises):
+            return None
+        return find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
 
     def _is_recurrence(self, node: isl.ScheduleNode) -> bool:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""
