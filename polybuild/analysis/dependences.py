@@ -74,6 +74,21 @@ class Dependences:
             union = union.union(each.pairs)
         return union
 
+    def within(self, instances: isl.UnionSet, same: isl.MultiUnionPwAff | None = None) -> Dependences:
+        """The dependences between ``instances``, those that are at the ``same`` place if one is given."""
+
+        def part(pairs: isl.UnionMap) -> isl.UnionMap:
+            pairs = pairs.intersect_domain(instances).intersect_range(instances)
+            return pairs if same is None else pairs.eq_at_multi_union_pw_aff(same)
+
+        return Dependences(
+            part(self.flow),
+            part(self.false),
+            tuple(PrivateArray(each.array, part(each.flow), part(each.order)) for each in self.private),
+            self.live_in.intersect_domain(instances),
+            tuple(ReductionDependences(each.reductions, part(each.pairs)) for each in self.reductions),
+        )
+
 
 def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     """Dependences of ``scop``; ``live_out`` names variables that are read after it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polybuild.c.types import IntegerType
+from polybuild.c.types import FloatingType, IntegerType
 
 
 class EntryValue(c_ast.ID):  # type: ignore[misc] # pycparser has no types
@@ -57,12 +57,12 @@ class LastValue(c_ast.Assignment):  # type: ignore[misc]
     __slots__ = ()
 
 
-def type_name(kind: IntegerType) -> c_ast.Typename:
+def type_name(kind: IntegerType | FloatingType) -> c_ast.Typename:
     """The type name of ``kind``, as in a cast."""
     return c_ast.Typename(None, [], None, declarator(None, kind))
 
 
-def declarator(name: str | None, kind: IntegerType) -> c_ast.TypeDecl:
+def declarator(name: str | None, kind: IntegerType | FloatingType) -> c_ast.TypeDecl:
     """The declarator of an object ``name`` of type ``kind``."""
     return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(kind.name.split()))
 

@@ -27,7 +27,7 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
-from polybuild.driver.private_variables import choose_without_private
+from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
@@ -112,15 +112,14 @@ class Transformation:
     context: CompileContext
     requested: CompileContext
     temporaries: list[Array] = field(init=False)
-    refusals: tuple[str, ...] = field(init=False)
     reductions: Reductions = field(init=False)
     schedule: isl.Schedule = field(init=False)
     mapped: Mapped = field(init=False)
     plan: HostPlan = field(init=False)
     checks: RunTimeChecks = field(init=False)
     text: RegionText = field(init=False)
-    device_remarks: tuple[str, ...] = ()
-    without_private: Mapped | None = None
+    remarks: tuple[str, ...] = ()
+    without_private: WithoutPrivate = NOTHING_FREED
 
     @property
     def named_temporaries(self) -> tuple[str, ...]:
@@ -217,6 +216,7 @@ def free_private_variables(work: Transformation) -> None:
         work.without_private = choose_without_private(
             model.region,
             (model.blocked, model.scop),
+            model.dependences,
             live_out=model.live,
             context=context,
             named=work.named_temporaries,
@@ -228,7 +228,7 @@ def find_temporaries(work: Transformation) -> None:
     model, named = work.model, work.named_temporaries
     wanted = work.context.options.contract_arrays != "off"
     work.temporaries = temporaries(model.scop, model.dependences, model.live, named) if wanted else []
-    work.refusals = tuple(refusals(model.scop, model.dependences, named)) if wanted else ()
+    work.remarks += refusals(model.scop, model.dependences, named) if wanted else ()
 
 
 def find_reductions(work: Transformation) -> None:
@@ -239,16 +239,16 @@ def find_reductions(work: Transformation) -> None:
 
 def schedule(work: Transformation) -> None:
     """Choose an order: isl's scheduler, Pluto's or the original, by the estimated time."""
-    if work.without_private is not None:
-        work.schedule = work.without_private.mapping.schedule
+    if work.without_private.mapped is not None:
+        work.schedule = work.without_private.mapped.mapping.schedule
         return
     work.schedule = choose_schedule(work.model.scop, work.model.dependences, work.context)
 
 
 def map_to_threads(work: Transformation) -> None:
     """Tile, parallelise and vectorise for the CPU; contract arrays; run reductions in parallel."""
-    if work.without_private is not None:
-        work.mapped = work.without_private
+    if work.without_private.mapped is not None:
+        work.mapped = work.without_private.mapped
         return
     scop, dependences = work.model.scop, work.model.dependences
     mapping, respected = choose_with_reductions(
@@ -326,13 +326,13 @@ def generate_kernels(work: Transformation) -> None:
         request = DeviceRequest(for_device, target.language, checks.work, minimum)
         with operation_budget(OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             work.text = write_region(work.mapped.scop, model.region, plan, checks, request)
-        work.device_remarks = for_device.remarks
+        work.remarks += for_device.remarks
     except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
-        work.device_remarks = (f"runs on the host: {refusal}",)
+        work.remarks += (f"runs on the host: {refusal}",)
     except isl.Error as error:
         if not was_spent(error):
             raise
-        work.device_remarks = ("runs on the host: its kernels take too long to analyse",)
+        work.remarks += ("runs on the host: its kernels take too long to analyse",)
 
 
 def _names_of(buffers: Collection[Buffer]) -> set[str]:
@@ -352,7 +352,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass(
         "private-variables",
         free_private_variables,
-        lambda work: pass_texts.scop((work.without_private or work.model).scop),
+        lambda work: pass_texts.scop((work.without_private.mapped or work.model).scop),
     ),
     Pass(
         "temporaries",

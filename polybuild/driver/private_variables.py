@@ -7,9 +7,10 @@ there before is the plain model, which stays the choice where nothing is gained.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import partial
 
-from polybuild.analysis.dependences import compute_dependences, may_be_private
+from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompileContext
 from polybuild.poly.budget import found_within
@@ -17,13 +18,13 @@ from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.source.model import Region
-from polybuild.storage.coalescing import coalesce_private
+from polybuild.storage.coalescing import coalesce_private, private_obstacles
+from polybuild.storage.description import describe_moves
 from polybuild.storage.forwarding import forward_definitions
-from polybuild.storage.scalar_expansion import expand_private
+from polybuild.storage.scalar_expansion import PrivateNest, expand_private, private_nests
 from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.expanded_tiles import map_expanded
 from polybuild.targets.cpu.expansion import Mapped
-from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.strides import references
 
@@ -32,40 +33,95 @@ _MODEL_OPERATIONS = 4_000_000
 _EXPANSION_OPERATIONS = 3_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class WithoutPrivate:
+    """A region without private variables in the way, ``mapped``; None if they may as well stay.
+
+    ``remarks`` are about variables that stay in the way.
+    """
+
+    mapped: Mapped | None
+    remarks: tuple[str, ...] = ()
+
+
+NOTHING_FREED = WithoutPrivate(None)
+"""Private variables that stay where they are."""
+
+
 def choose_without_private(
     region: Region,
     forms: tuple[Scop, Scop],
+    dependences: Dependences,
     *,
     live_out: frozenset[str],
     context: CompileContext,
     named: Collection[str],
-) -> Mapped | None:
-    """A region without private variables in the way, mapped; None if its variables may as well stay.
+) -> WithoutPrivate:
+    """The best order of a region without its private variables, if one comes of it.
 
-    ``forms`` are its model as written, and without the counters of blocks. ``live_out`` names what is read
-    after ``region``, ``named`` its temporaries.
+    ``forms`` are its model as written, and without the counters of blocks, whose ``dependences`` are given.
+    ``live_out`` names what is read after ``region``, ``named`` its temporaries.
     """
     blocked, scop = forms
     options = context.options
     if not (options.tile and options.simd and context.compiler.optimises):
-        return None
+        return NOTHING_FREED
     if not any(may_be_private(each, live_out) for each in scop.arrays):
-        return None
+        return NOTHING_FREED
     changed = found_within(_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
     if changed is scop and blocked is not scop:  # a value may be private to the blocks that it is computed in
         changed = found_within(_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
-    expanded = found_within(_EXPANSION_OPERATIONS, partial(_expanded, changed, live_out, context))
-    if expanded is not None or changed is scop:
+    expanded = found_within(
+        _EXPANSION_OPERATIONS, partial(_expanded, changed, dependences, live_out, context)
+    )
+    if expanded is None:
+        expanded = WithoutPrivate(None, tuple(_too_dear(changed, live_out)))
+    if expanded.mapped is not None:
+        return replace(expanded, mapped=_told(expanded.mapped, scop))
+    if changed is scop:
         return expanded
-    dependences = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, changed, live_out))
-    if dependences is None:
-        return None
-    dead = temporaries(changed, dependences, live_out, named) if options.contract_arrays != "off" else []
-    reductions = find_reductions(changed, region, reassociate=context.may_reassociate)
-    mapping, respected = choose_with_reductions(changed, dependences, reductions, context, dead)
-    if not _gains(scop, changed, mapping, reassociated=context.may_reassociate):
-        return None
-    return Mapped(changed, respected, mapping)
+    mapped = found_within(_MODEL_OPERATIONS, partial(_in_elements, region, changed, live_out, context, named))
+    if mapped is None or not _gains(scop, mapped, reassociated=context.may_reassociate):
+        return expanded
+    return replace(expanded, mapped=_told(mapped, scop))
+
+
+def _in_elements(
+    region: Region,
+    scop: Scop,
+    live_out: frozenset[str],
+    context: CompileContext,
+    named: Collection[str],
+) -> Mapped:
+    """The region whose values are in elements, mapped as any other one."""
+    own = compute_dependences(scop, live_out)
+    dead = temporaries(scop, own, live_out, named) if context.options.contract_arrays != "off" else []
+    reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
+    mapping, respected = choose_with_reductions(scop, own, reductions, context, dead)
+    return Mapped(scop, respected, mapping)
+
+
+def _told(mapped: Mapped, before: Scop) -> Mapped:
+    """``mapped`` with remarks on what became of the variables of ``before``."""
+    remarks = (*describe_moves(before, mapped.scop), *mapped.mapping.remarks)
+    return replace(mapped, mapping=replace(mapped.mapping, remarks=remarks))
+
+
+def _too_dear(scop: Scop, live_out: frozenset[str]) -> list[str]:
+    return [
+        f"line {each.location.line}: '{each.source_name}' stays in the way of a better order:"
+        " what its values depend on takes too long to find out; split the region into smaller ones"
+        for each in private_obstacles(scop, live_out)
+    ]
+
+
+def _unbounded(nest: PrivateNest) -> list[str]:
+    return [
+        f"line {each.array.location.line}: '{each.array.source_name}' keeps the loops around it as they are:"
+        " its values for a tile of them take too much memory; give it the same subscripts in all loops,"
+        " or write it as an array with a subscript for each loop"
+        for each in nest.webs
+    ]
 
 
 def _without_variables(scop: Scop, live_out: frozenset[str]) -> Scop:
@@ -78,24 +134,35 @@ def _without_blocks(blocked: Scop, live_out: frozenset[str]) -> Scop:
     return project_determined_counters(changed)
 
 
-def _expanded(scop: Scop, live_out: frozenset[str], context: CompileContext) -> Mapped | None:
-    """The region with its other private variables in buffers, None if no register tiles come of it."""
+def _expanded(
+    scop: Scop, dependences: Dependences, live_out: frozenset[str], context: CompileContext
+) -> WithoutPrivate:
+    """The region with its other private variables in buffers, if something comes of it in any nest."""
     if not context.options.registers or context.options.contract_arrays == "off":
-        return None
-    expansion = expand_private(scop, live_out)
-    if expansion is None:
-        return None
-    own = compute_dependences(expansion.scop, live_out)
-    mapping = map_expanded(expansion, own, context)
-    return None if mapping is None else Mapped(expansion.scop, own, mapping)
+        return NOTHING_FREED
+    remarks: list[str] = []
+    nests = private_nests(scop, dependences, live_out)
+    while nests:
+        expansion = expand_private(scop, nests)
+        if expansion is None:
+            break
+        forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out))
+        own = compute_dependences(forwarded.scop, live_out)
+        found = map_expanded(forwarded, own, context)
+        if not found.refused:
+            return WithoutPrivate(Mapped(forwarded.scop, own, found.mapping), tuple(remarks))
+        remarks += [each for nest in found.unbounded for each in _unbounded(nest)]
+        nests = tuple(each for each in nests if not any(each is other for other in found.refused))
+    return WithoutPrivate(None, tuple(remarks))
 
 
-def _gains(scop: Scop, changed: Scop, mapping: CpuMapping, *, reassociated: bool) -> bool:
+def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     """Whether each update that has its value in an element now is in a register tile or in a vector loop.
 
     Elements of that loop lie side by side: else vectors of variables are better. Where sums may be
     ``reassociated`` a variable is as good as a vector loop.
     """
+    changed, mapping = mapped.scop, mapped.mapping
     tiled = {each.update.name for each in mapping.registers}
     vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())} - {
         each.statement.name

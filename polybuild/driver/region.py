@@ -154,8 +154,8 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     """The text of a transformed region, and what there is to say about it."""
     model, options, text, mapped = work.model, work.context.options, work.text, work.mapped
     region, scop, mapping = model.region, model.scop, mapped.mapping
-    remarks = [*model.remarks, *mapping.remarks, *work.refusals, *work.device_remarks]
-    remarks += changed_sizes(work)
+    remarks = [*model.remarks, *mapping.remarks, *work.remarks]
+    remarks += (*work.without_private.remarks, *changed_sizes(work))
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     marks = {line.mark for line in text.outline}

@@ -80,7 +80,8 @@ class Array:
     its declaration then. ``suffixes`` has one entry per dimension: the member
     accesses written after that subscript (``a[i].x`` is ``a`` with the suffix ``.x``).
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
-    ``copied`` names the array whose elements one that polybuild added holds, else it is empty.
+    Of one that polybuild added ``copied`` names the array whose elements it holds, ``expanded`` the
+    private variable that it has many values of; else they are empty.
     The first ``flat`` dimensions are a view: C reaches them by one subscript, row-major
     in the extents of all but the first of them.
     """
@@ -96,12 +97,17 @@ class Array:
     suffixes: tuple[str, ...] = ()
     flat: int = 1
     copied: str = ""
+    expanded: str = ""
+
+    @property
+    def source_name(self) -> str:
+        """The name of a variable in the user's file."""
+        return str(self.expression.name) if isinstance(self.expression, c_ast.ID) else self.name
 
     @property
     def spelling(self) -> str:
         """The name of a variable in the generated code, where those of the region are declared anew."""
-        named = self.expression.name if isinstance(self.expression, c_ast.ID) else self.name
-        return self.name if self.local else str(named)
+        return self.name if self.local else self.source_name
 
     @property
     def is_scalar(self) -> bool:

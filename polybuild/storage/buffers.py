@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.c.explicit_conversions import bytes_of
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import descendants, is_mark, member
@@ -55,10 +56,14 @@ class Buffer:
     @property
     def size(self) -> int:
         """In bytes."""
-        element = self.array.element
-        assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
-        each = element.size if isinstance(element, FloatingType) else -(-element.width // 8)
-        return each * self.cells
+        return element_size(self.array) * self.cells
+
+
+def element_size(array: Array) -> int:
+    """The size of an element of ``array``, which has numbers, in bytes."""
+    element = array.element
+    assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
+    return bytes_of(element)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,15 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.storage.webs import Web, webs_of
+from polybuild.storage.webs import Web, may_outlast_loops, webs_of
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 # isl's operations for finding an element for the values of one web
 _OPERATIONS = 800_000
 
-# iterations that unroll well
-_FEW = 16
+FEW = 16
+"""Iterations that unroll well, and values that registers hold."""
 
 # writes and reads of their values, and instances that read a value of before the region
 Sources = tuple[isl.UnionMap, isl.UnionSet]
@@ -51,12 +51,22 @@ def coalesce_private(scop: Scop, live_out: frozenset[str]) -> Scop:
     they are. ``live_out`` names variables that are read after the region.
     """
     changed = scop
-    for array in scop.arrays:
-        if may_be_private(array, live_out) and isinstance(array.element, IntegerType | FloatingType):
-            for web in webs_of(scop, array):
-                if outlasts_loops(scop, web):
-                    changed = found_within(_OPERATIONS, partial(_coalesced, changed, web)) or changed
+    for array in private_obstacles(scop, live_out):
+        for web in webs_of(scop, array):
+            if outlasts_loops(scop, web):
+                changed = found_within(_OPERATIONS, partial(_coalesced, changed, web)) or changed
     return changed if changed is scop else without_unused(_without_copies(changed), scop)
+
+
+def private_obstacles(scop: Scop, live_out: frozenset[str]) -> list[Array]:
+    """The private variables of numbers whose values may outlast loops, by the looks of these."""
+    return [
+        each
+        for each in scop.arrays
+        if may_be_private(each, live_out)
+        and isinstance(each.element, IntegerType | FloatingType)
+        and may_outlast_loops(scop, each)
+    ]
 
 
 def outlasts_loops(scop: Scop, web: Web) -> bool:
@@ -64,10 +74,10 @@ def outlasts_loops(scop: Scop, web: Web) -> bool:
 
     In few of them a compiler keeps it in a register, and what is around them is a loop for the vector unit.
     """
+    readers = tuple(each for each in scop.statements if each.name in web.readers)
     return any(
-        math.prod(map(_count, counts[web.depth :])) > _FEW
-        for each, counts in zip(scop.statements, trip_counts(scop), strict=True)
-        if each.name in web.readers
+        math.prod(map(_count, counts[web.depth :])) > FEW
+        for counts in trip_counts(replace(scop, statements=readers))
     )
 
 

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
 
 
 def describe(buffer: Buffer) -> str:
     """What an array is kept in, how its elements are mapped to that, and what it took before."""
+    if buffer.array.expanded:
+        extents = " x ".join(map(str, buffer.extents))
+        return (
+            f"line {buffer.array.location.line}: '{buffer.array.expanded}' has {extents} values for each"
+            f" thread, {_size(buffer.size)}"
+        )
     many = "a variable" if buffer.cells == 1 else f"{buffer.cells} variables"
     if not buffer.scalars and buffer.extents:
         many = f"a buffer of {' x '.join(map(str, buffer.extents))} elements"
@@ -26,6 +33,27 @@ def describe(buffer: Buffer) -> str:
     box = _box(buffer)
     before = f" instead of {box} elements" if box else ""
     return f"'{buffer.array.spelling}' is kept in {many}{before}{where}"
+
+
+def describe_moves(before: Scop, after: Scop) -> list[str]:
+    """What became of the private variables of ``before`` that ``after`` is without."""
+    left = {each.name for each in after.arrays}
+    now = {id(each.node): each.array for statement in after.statements for each in statement.accesses}
+    found: dict[str, str] = {}
+    for each in (access for statement in before.statements for access in statement.accesses):
+        kept = now.get(id(each.node))
+        if each.array.name in left or (kept is not None and kept.expanded):
+            continue
+        name = f"line {each.array.location.line}: '{each.array.source_name}'"
+        if kept is not None:
+            found[each.array.name] = f"{name} is kept in elements of '{kept.source_name}'"
+        else:
+            found.setdefault(each.array.name, f"{name} is written out where it is used")
+    return list(found.values())
+
+
+def _size(count: int) -> str:
+    return f"{count // 1024} KiB" if count % 1024 == 0 else f"{count} bytes"
 
 
 def _box(buffer: Buffer) -> str:

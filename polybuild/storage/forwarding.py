@@ -5,24 +5,27 @@ A register tile takes one statement. What people give a name before they add it 
     t = x[i][k] - y[j][k];
     s[i][j] += t * t;              ->    s[i][j] += (x[i][k] - y[j][k]) * (x[i][k] - y[j][k]);
 
-is one statement again. The operations and their types are the same; a compiler computes equal ones once.
+is one statement again. The operations and their types are the same; a compiler computes equal ones once. What
+was copied to a private array before is read where it came from, too: a register tile packs what it reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
-from polybuild.c.syntax_tree import mapped, with_parts
-from polybuild.c.types import FloatingType, Type
+from polybuild.c.explicit_conversions import with_conversions
+from polybuild.c.syntax_tree import mapped, walk, with_parts
+from polybuild.c.types import FloatingType
 from polybuild.poly.relations import equal_outer
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, without_unused
 
+# the loops that a register tile needs around its update
+_LOOPS = 3
 # an update with more parts than that is no longer one that registers suit
 _MAXIMUM_PARTS = 24
 
@@ -35,18 +38,18 @@ def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
     """
     changed = scop
     for statement in scop.statements:
-        if _is_update(statement):
+        deep = len(statement.iterators) >= _LOOPS
+        if deep and _private_operands(scop, statement.name, live_out) and _is_update(statement):
             changed = _forwarded(changed, statement.name, live_out) or changed
     return changed if changed is scop else without_unused(changed, scop)
 
 
 def _is_update(statement: Statement) -> bool:
-    """Whether a statement computes an element of an array from what it was."""
+    """Whether a statement computes an element of an array, or a variable, from what it was."""
     writes = [each for each in statement.accesses if each.kind is AccessKind.WRITE]
     return (
         isinstance(statement.body, c_ast.Assignment)
         and len(writes) == 1
-        and bool(writes[0].array.extents)
         and any(
             each.kind is AccessKind.READ
             and each.array is writes[0].array
@@ -57,31 +60,40 @@ def _is_update(statement: Statement) -> bool:
 
 
 def _forwarded(scop: Scop, name: str, live_out: frozenset[str]) -> Scop | None:
-    """``scop`` with nothing but elements in the update ``name``; None if that cannot be, or is so already."""
-    changed: Scop | None = None
-    while (array := _private_operand(changed or scop, name, live_out)) is not None:
-        changed = _without_variable(changed or scop, name, array)
-        if changed is None or len(_statement(changed, name).accesses) > _MAXIMUM_PARTS:
+    """``scop`` with nothing but elements in the update ``name``; None if that cannot be, or is so already.
+
+    Elements of private arrays may be left.
+    """
+    changed = scop
+    kept: set[str] = set()
+    while operands := [each for each in _private_operands(changed, name, live_out) if each.name not in kept]:
+        found = _without_variable(changed, name, operands[0])
+        if found is not None and len(_statement(found, name).accesses) <= _MAXIMUM_PARTS:
+            changed = found
+        elif operands[0].is_scalar:
             return None
-    return changed
+        else:
+            kept.add(operands[0].name)
+    return None if changed is scop else changed
 
 
 def _statement(scop: Scop, name: str) -> Statement:
     return next(each for each in scop.statements if each.name == name)
 
 
-def _private_operand(scop: Scop, name: str, live_out: frozenset[str]) -> Array | None:
-    """A private variable that the statement ``name`` reads and another one writes."""
-    written = {
-        access.array.name
-        for statement in scop.statements
-        for access in statement.accesses
-        if access.kind is not AccessKind.READ
-    }
-    for each in _statement(scop, name).accesses:
-        if each.array.name in written and each.array.is_scalar and may_be_private(each.array, live_out):
-            return each.array
-    return None
+def _private_operands(scop: Scop, name: str, live_out: frozenset[str]) -> list[Array]:
+    """The private variables and arrays that others write and the statement ``name`` only reads."""
+    writers: dict[str, set[str]] = {}
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.kind is not AccessKind.READ:
+                writers.setdefault(access.array.name, set()).add(statement.name)
+    reads = {each.array.name: each.array for each in _statement(scop, name).accesses}
+    return [
+        each
+        for each in reads.values()
+        if name not in writers.get(each.name, {name}) and may_be_private(each, live_out)
+    ]
 
 
 def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
@@ -89,11 +101,11 @@ def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
     users = [each for each in scop.statements if any(one.array.name == array.name for one in each.accesses)]
     reader = _statement(scop, name)
     writers = [each for each in users if each is not reader]
-    if len(writers) != 1 or not _defines(writers[0], array):
+    value = _definition(writers[0], array) if len(writers) == 1 else None
+    if value is None:
         return None
     (writer,) = writers
-    depth = len(writer.iterators)
-    if writer.iterators != reader.iterators[:depth]:
+    if array.is_scalar and writer.iterators != reader.iterators[: len(writer.iterators)]:
         return None
     uses = [each for each in reader.accesses if each.array.name == array.name]
     if any(each.kind is not AccessKind.READ for each in uses):
@@ -101,7 +113,7 @@ def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
     made_by = _definitions(scop, writer, uses)
     if made_by is None:
         return None
-    merged = _merged(reader, writer, uses, made_by)
+    merged = _merged(reader, replace(writer, body=value), uses, made_by)
     statements = tuple(merged if each is reader else each for each in scop.statements if each is not writer)
     both = replace(scop, statements=tuple(merged if each is reader else each for each in scop.statements))
     new = list(merged.accesses[: len(merged.accesses) - len(reader.accesses) + len(uses)])
@@ -111,36 +123,32 @@ def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
     return replace(changed, schedule=scop.schedule.intersect_domain(changed.domain))
 
 
-def _defines(statement: Statement, array: Array) -> bool:
-    """Whether ``statement`` is ``array = ...``, of operands that all have the type of ``array``."""
-    body = statement.body
+def _definition(statement: Statement, array: Array) -> c_ast.Node | None:
+    """The value that ``statement`` gives to ``array``, converted to its type; None if it does something else.
+
+    It is a sum or product of numbers, and for an array two of them at most: who fills one has a reason.
+    """
+    body, kind = statement.body, array.element
     if not isinstance(body, c_ast.Assignment) or body.op != "=" or statement.dynamic:
-        return False
+        return None
     writes = [each for each in statement.accesses if each.kind is not AccessKind.READ]
     if len(writes) != 1 or writes[0].array.name != array.name or body.lvalue is not writes[0].node:
-        return False
+        return None
     reads = [each for each in statement.accesses if each.kind is AccessKind.READ]
-    known = {id(each.node): each.array.element for each in reads if each.exact}
-    return isinstance(array.element, FloatingType) and _has_type(body.rvalue, known, array.element)
-
-
-def _has_type(node: c_ast.Node, known: Mapping[int, Type], kind: FloatingType) -> bool:
-    """Whether ``node`` is a sum or product of operands that all have the type ``kind``."""
-    if id(node) in known:
-        return bool(known[id(node)] == kind)
-    if isinstance(node, c_ast.BinaryOp):
-        return node.op in {"+", "-", "*"} and all(
-            _has_type(each, known, kind) for each in (node.left, node.right)
-        )
-    if isinstance(node, c_ast.UnaryOp):
-        return node.op == "-" and _has_type(node.expr, known, kind)
-    return isinstance(node, c_ast.Constant) and bool(node.type == kind.name)
+    operations = [each for each in walk(body.rvalue) if isinstance(each, c_ast.BinaryOp)]
+    dear = any(each.op == "/" for each in operations) or (array.extents and len(operations) > 1)
+    if not isinstance(kind, FloatingType) or dear:
+        return None
+    operands = {id(each.node): each.array.element for each in reads if each.exact}
+    converted = with_conversions(body, operands, kind)
+    return None if converted is None else converted.body.rvalue
 
 
 def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map | None:
     """``{ reader -> writer }``: where the values of ``uses`` come from; None unless all come from ``writer``.
 
-    They have to come from the same iteration of the loops around the writer.
+    Those of a variable have to come from the same iteration of the loops around the writer, those of an
+    element from one of its instances.
     """
     reaching = Reaching(scop, (uses[0].array,))
     found: isl.Map | None = None
@@ -149,27 +157,29 @@ def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map |
         space = use.relation.get_space()
         pairs = sources.extract_map(writer.domain.get_space().map_from_domain_and_range(space.domain()))
         same = equal_outer(isl.Map.universe(pairs.get_space()), len(writer.iterators))
-        if not old.is_empty() or not pairs.is_subset(same) or not (found is None or pairs.is_equal(found)):
+        certain = pairs.is_subset(same) if use.array.is_scalar else pairs.reverse().is_single_valued()
+        if not old.is_empty() or not certain or not (found is None or pairs.is_equal(found)):
             return None
         found = pairs
     return None if found is None else found.reverse()
 
 
 def _merged(reader: Statement, writer: Statement, uses: list[Access], made_by: isl.Map) -> Statement:
-    """``reader`` with what ``writer`` assigns in place of ``uses``."""
+    """``reader`` with the value that the body of ``writer`` is in place of ``uses``."""
     accesses = [each for each in reader.accesses if each not in uses]
     names = list(reader.locals)
     new: dict[int, c_ast.Node] = {}
     for use in uses:
         twins: dict[int, c_ast.Node] = {}
-        new[id(use.node)] = _twin(writer.body.rvalue, twins)
+        new[id(use.node)] = _twin(writer.body, twins)
         accesses[:0] = [
             replace(each, node=twins[id(each.node)], relation=made_by.apply_range(each.relation).coalesce())
             for each in writer.accesses
             if each.kind is AccessKind.READ
         ]
         names += [(twins[id(node)], array) for node, array in writer.locals if id(node) in twins]
-    names = [(node, array) for node, array in names if id(node) not in new]
+    gone = {id(part) for use in uses for part in walk(use.node)}
+    names = [(node, array) for node, array in names if id(node) not in gone]
     return replace(reader, body=with_parts(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
 
 

@@ -8,7 +8,7 @@ expansion, Feautrier 1988): its *cells* are those of that array.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -17,7 +17,7 @@ from polybuild.analysis.dependences import accesses_of, flow_dependences
 from polybuild.c.syntax_tree import walk
 from polybuild.poly.relations import equal_outer, maps_of
 from polybuild.poly.spaces import outer_loops
-from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
@@ -72,23 +72,45 @@ class Web:
         return tuple(map(changed, scop.statements))
 
 
+def may_outlast_loops(scop: Scop, array: Array) -> bool:
+    """Whether values of ``array`` could be used in loops inside of those that they are private to.
+
+    That looks at the loops around its accesses alone: where it is not so, no web of it outlasts a loop.
+    """
+    nests: dict[Iterator, list[tuple[Statement, Access]]] = {}
+    for statement, access in _accesses(scop, array):
+        if statement.iterators:
+            nests.setdefault(statement.iterators[0], []).append((statement, access))
+    return any(_has_inner_reader(each) for each in nests.values())
+
+
+def _has_inner_reader(accesses: Sequence[tuple[Statement, Access]]) -> bool:
+    """Whether one of ``accesses``, which share a loop, reads in more loops than all of them share."""
+    shared = min(len(statement.iterators) for statement, _ in accesses)
+    while len({statement.iterators[:shared] for statement, _ in accesses}) > 1:
+        shared -= 1
+    return any(access.kind is not AccessKind.READ for _, access in accesses) and any(
+        access.kind is AccessKind.READ and len(statement.iterators) > shared for statement, access in accesses
+    )
+
+
 def webs_of(scop: Scop, array: Array) -> list[Web]:
     """The webs of ``array`` whose values stay within iterations of one loop at least; none in doubt.
 
-    Every access has to be exact and certain, and no value may come from before the region.
+    Every access of a web has to be exact and certain, and no value may come from before the region.
     """
-    if not all(
-        access.exact and access.kind is not AccessKind.MAY_WRITE and not statement.dynamic
-        for statement, access in _accesses(scop, array)
-    ):
-        return []
     reads, writes, may_writes = accesses_of(scop, array)
     nothing_hidden = isl.UnionMap.empty(reads.get_space())
     flow, old = flow_dependences(scop, reads, writes, may_writes, nothing_hidden)
-    if not old.is_empty():
-        return []
     pairs = [each for each in maps_of(flow) if not each.is_empty()]
-    found = (_web(scop, array, each, pairs) for each in _components(scop, array, pairs))
+    doubtful = {(each.get_tuple_name(_in), False) for each in maps_of(old) if not each.is_empty()}
+    doubtful |= {
+        (statement.name, access.kind is not AccessKind.READ)
+        for statement, access in _accesses(scop, array)
+        if not access.exact or access.kind is AccessKind.MAY_WRITE or statement.dynamic
+    }
+    components = _components(scop, array, pairs)
+    found = (_web(scop, array, each, pairs) for each in components if each.isdisjoint(doubtful))
     return [each for each in found if each.depth > 0]
 
 

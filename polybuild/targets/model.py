@@ -169,7 +169,7 @@ class Packed:
     mark: Mark
     update: Statement
     expression: c_ast.Node
-    type: FloatingType
+    type: IntegerType | FloatingType
     elements: tuple[tuple[Access, isl.PwMultiAff], ...]
     extents: tuple[int, ...]
     stored: tuple[Offset, ...]
@@ -205,8 +205,9 @@ class RegisterTile:
 
     They stand below ``mark``. In the body of the statement ``update`` the nodes
     ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
-    the lanes lie side by side in memory. ``block`` says which vector of ``lanes`` elements (row, vector)
-    of the block of updated elements an instance works on; ``transfer`` moves that block.
+    the lanes lie side by side in memory; ``types`` are those of its parts. ``block`` says which vector
+    of ``lanes`` elements (row, vector) of the block of updated elements an instance works on;
+    ``transfer`` moves that block.
     """
 
     mark: Mark
@@ -214,7 +215,8 @@ class RegisterTile:
     own: frozenset[int]
     vectors: frozenset[int]
     array: Array
-    type: FloatingType
+    type: IntegerType | FloatingType
+    types: Mapping[int, IntegerType | FloatingType]
     lanes: int
     block: tuple[Offset, ...]
     transfer: BlockTransfer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import islpy as isl
 
@@ -28,6 +29,22 @@ def permute(node: isl.ScheduleNode, order: Sequence[int]) -> isl.ScheduleNode:
     for new, old in enumerate(order):
         reordered = reordered.set_union_pw_aff(new, partial.get_union_pw_aff(old))
     node = node.delete().insert_partial_schedule(reordered)
+    node = node.band_set_permutable(permutable)
+    for position, value in enumerate(coincident):
+        node = node.band_member_set_coincident(position, value)
+    return node
+
+
+def with_members(node: isl.ScheduleNode, kept: Sequence[int]) -> isl.ScheduleNode:
+    """The band with the members ``kept`` alone; what is below it where none are."""
+    partial = node.band_get_partial_schedule()
+    permutable = node.band_get_permutable()
+    coincident = [node.band_member_get_coincident(position) for position in kept]
+    node = node.delete()
+    if not kept:
+        return node
+    members = [isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(each)) for each in kept]
+    node = node.insert_partial_schedule(reduce(isl.MultiUnionPwAff.flat_range_product, members))
     node = node.band_set_permutable(permutable)
     for position, value in enumerate(coincident):
         node = node.band_member_set_coincident(position, value)

@@ -8,6 +8,8 @@ import sys
 import pytest
 from compiling import STRICT, write
 
+from polybuild.c import explicit_conversions
+from polybuild.c.types import FloatingType
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -35,7 +37,8 @@ int main(void)
     unsigned long long sum = 0;
     for (int a = 0; a < 4; a++)
       for (int i = 0; i < n * n; i++)
-        seed = seed * 1664525u + 1013904223u, storage[a][i] = (real)((seed >> 8) / 16777216.0 - 0.5);
+        seed = seed * 1664525u + 1013904223u,
+        storage[a][i] = (real)(((seed >> 8) / 16777216.0 - 0.5) * {scale});
     if (n > 1)
       run(n, (real)1.5, (void *)storage[0], (void *)storage[1], (void *)storage[2], (void *)storage[3]);
     for (int a = 2; a < 4; a++)
@@ -105,6 +108,116 @@ OVER_ONE_LOOP = {
         real w = D[1][j] / (x * x + y * y + 1); u += w * x; v += w * y; }
         C[0][i] += u; D[0][i] -= v; }""",
 }
+# each nest has what it has alone
+NESTS = {
+    "two of them": f"""{LOOPS} {{ real s = 0; {SUM} C[i][j] += s; }}
+        {LOOPS} {{ real s = 0; for (int k = 0; k < n; k++) s += C[i][k] * B[k][j]; D[i][j] -= f * s; }}""",
+    "one variable": f"""real s; {LOOPS} {{ s = 0; {SUM} C[i][j] += s; }}
+        {LOOPS} {{ s = 1; {SUM} D[i][j] -= s; }}""",
+    "first and last ones": f"""{LOOPS} D[i][j] = A[i][j] + 1; {LOOPS} {{ real s = 0; {SUM} C[i][j] += s; }}
+        {LOOPS} D[i][j] = D[i][j] * C[i][j];""",
+    "an element and a buffer": f"""{LOOPS} {{ real s = 0; {SUM} C[i][j] = s; }}
+        {LOOPS} {{ real s = 0; for (int k = 0; k < n; k++) s += C[i][k] * B[k][j]; D[i][j] += s; }}""",
+    "a sum that stays": f"""{LOOPS} {{ real s = 0; {SUM} C[i][j] += s; }}
+        real t = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t += C[i][j]; D[0][0] = t;""",
+    "statements beside": f"""{LOOPS} {{ real s = 0; {SUM} C[i][j] += s; }} C[0][0] = 7; D[0][1] = C[0][1];
+        {LOOPS} {{ real s = C[i][j]; {SUM} D[j][i] += s; }}""",
+}
+ROWS = {
+    "added": """for (int i = 0; i < n; i++) { real r[n];
+        for (int j = 0; j < n; j++) r[j] = 0;
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) r[j] += A[i][k] * B[k][j];
+        for (int j = 0; j < n; j++) C[i][j] += r[j]; }""",
+    "longer": """for (int i = 0; i < n; i++) { real r[MOST];
+        for (int j = 0; j < n; j++) r[j] = C[i][j];
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) r[j] += A[i][k] * B[k][j];
+        for (int j = 0; j < n; j++) D[i][j] += f * r[j]; }""",
+    "around the loops": """real r[MOST]; for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) r[j] = 0;
+        for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) r[j] += A[i][k] * B[k][j];
+        for (int j = 0; j < n; j++) C[i][j] -= r[j]; }""",
+}
+COPIES = {
+    "transposed": f"""real T[n][n]; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) T[j][i] = B[i][j];
+        {LOOPS} {{ real s = 0; for (int k = 0; k < n; k++) s += A[i][k] * T[j][k]; C[i][j] = s; }}""",
+    "row": """for (int i = 0; i < n; i++) { real r[MOST];
+        for (int k = 0; k < n; k++) r[k] = A[i][k];
+        for (int j = 0; j < n; j++) { real s = 0; for (int k = 0; k < n; k++) s += r[k] * B[k][j];
+        C[i][j] = s; } }""",
+    "scaled row": """real r[MOST]; for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++) r[k] = f * A[i][k];
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) C[i][j] += r[k] * B[k][j]; }""",
+    "column to a buffer": """for (int j = 0; j < n; j++) { real r[n];
+        for (int k = 0; k < n; k++) r[k] = B[k][j];
+        for (int i = 0; i < n; i++) { real s = 0; for (int k = 0; k < n; k++) s += A[i][k] * r[k];
+        C[i][j] += s; } }""",
+}
+# each of these is wrong if it is read where it came from
+CHANGED_COPIES = {
+    "of what changes": """for (int i = 0; i < n; i++) { real r[MOST];
+        for (int k = 0; k < n; k++) r[k] = C[i][k];
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) C[i][j] += r[k] * B[k][j]; }""",
+    "changed itself": """for (int i = 0; i < n; i++) { real r[MOST];
+        for (int k = 0; k < n; k++) r[k] = A[i][k];
+        r[0] = 3; for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) C[i][j] += r[k] * B[k][j]; }""",
+    "of the row before": """real r[MOST]; for (int k = 0; k < n; k++) r[k] = 1;
+        for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) C[i][j] += r[k] * B[k][j];
+        for (int k = 0; k < n; k++) r[k] = A[i][k]; }""",
+    "of half of them": """for (int i = 0; i < n; i++) { real r[MOST];
+        for (int k = 0; k < n; k++) r[k / 2] = A[i][k];
+        for (int k = 0; k < n / 2; k++) for (int j = 0; j < n; j++) C[i][j] += r[k] * B[k][j]; }""",
+}
+CONVERTED = {
+    "product": ("float", f"{LOOPS} {{ double s = 0; {SUM} C[i][j] = (real)s; }}"),
+    "converted first": (
+        "float",
+        f"""{LOOPS} {{ double s = 0; for (int k = 0; k < n; k++) s += (double)A[i][k] * B[k][j];
+        C[i][j] += (real)s; }}""",
+    ),
+    "converted both": (
+        "float",
+        f"""{LOOPS} {{ double s = C[i][j]; for (int k = 0; k < n; k++)
+        s = s + (double)A[i][k] * (double)B[k][j]; C[i][j] = (real)(f * s); }}""",
+    ),
+    "difference": (
+        "float",
+        f"""{LOOPS} {{ double s = 0; for (int k = 0; k < n; k++) {{
+        real t = A[i][k] - B[j][k]; s += t * t; }} C[i][j] = (real)s; }}""",
+    ),
+    "converted difference": (
+        "float",
+        f"""{LOOPS} {{ double s = 0; for (int k = 0; k < n; k++) {{
+        double t = A[i][k] - B[j][k]; s += t * t; }} C[i][j] = (real)s; }}""",
+    ),
+    "half": (
+        "float",
+        f"""{LOOPS} {{ double s = 0; for (int k = 0; k < n; k++) s -= A[i][k] * 0.5f * B[k][j] + 2;
+        C[i][j] = (real)s; }}""",
+    ),
+    "row": (
+        "float",
+        """for (int i = 0; i < n; i++) { double r[n]; for (int j = 0; j < n; j++) r[j] = 0;
+        for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) r[j] += A[i][k] * B[k][j];
+        for (int j = 0; j < n; j++) C[i][j] = (real)r[j]; }""",
+    ),
+    "integers": ("int", f"{LOOPS} {{ long s = 0; {SUM} C[i][j] = (real)(s >> 3); }}"),
+    "long products": (
+        "int",
+        f"""{LOOPS} {{ long s = 0; for (int k = 0; k < n; k++) s += (long)A[i][k] * B[k][j];
+        C[i][j] = (real)s; }}""",
+    ),
+    "integers to the element": ("int", f"{LOOPS} {{ real s = 0; {SUM} C[i][j] = s; }}"),
+    "integers to doubles": (
+        "int",
+        f"{LOOPS} {{ double s = 0.5; {SUM} C[i][j] = (real)s; }}",
+    ),
+    "unsigned": (
+        "int",
+        f"""{LOOPS} {{ unsigned s = 7; for (int k = 0; k < n; k++)
+        s += (unsigned)A[i][k] * (unsigned)B[k][j]; C[i][j] = (real)(s >> 1); }}""",
+    ),
+}
 # what must stay as it is, or go elsewhere: each of them is wrong if a value is in an element too long
 OTHERS = {
     "read meanwhile": """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { real s = 0;
@@ -126,13 +239,17 @@ EVERY = {
     **{f"in elements: {name}": body for name, body in IN_ELEMENTS.items()},
     **{f"in buffers: {name}": body for name, body in IN_BUFFERS.items()},
     **{f"over one loop: {name}": body for name, body in OVER_ONE_LOOP.items()},
+    **{f"nests: {name}": body for name, body in NESTS.items()},
+    **{f"rows: {name}": body for name, body in ROWS.items()},
+    **{f"copies: {name}": body for name, body in COPIES.items()},
+    **{f"changed copies: {name}": body for name, body in CHANGED_COPIES.items()},
     **{f"others: {name}": body for name, body in OTHERS.items()},
 }
 
 
 def transformed(directory, body, kind="double", **options):
     source = directory / "one.c"
-    source.write_text(PROGRAM.format(type=kind, body=body))
+    source.write_text(PROGRAM.format(type=kind, body=body, scale=200 if kind == "int" else 1))
     chosen = Options(**{"min_work": 0, **options})
     result = compile_source(str(source), chosen, ["gcc"], ["-O3", "-mavx2"])
     assert [each.message for each in result.regions if each.status != "transformed"] == []
@@ -177,6 +294,16 @@ def test_results(tmp_path, name, kind):
     assert run(new, "-fsanitize=address,undefined") == expected
 
 
+@pytest.mark.parametrize("name", [*CONVERTED])
+def test_converting_sums(tmp_path, name):
+    source, text = transformed(tmp_path, CONVERTED[name][1], CONVERTED[name][0])
+    assert "vectors of" in text
+    expected = run(source)
+    new = write(tmp_path / "new.c", text)
+    assert run(new, "-fopenmp") == expected
+    assert run(new, "-fsanitize=address,undefined") == expected
+
+
 @pytest.mark.parametrize("name", [*IN_ELEMENTS])
 def test_values_are_kept_in_elements(tmp_path, name):
     _, text = transformed(tmp_path, IN_ELEMENTS[name])
@@ -189,6 +316,37 @@ def test_values_are_kept_in_elements(tmp_path, name):
 def test_values_are_kept_in_buffers(tmp_path, name):
     _, text = transformed(tmp_path, IN_BUFFERS[name])
     assert "_expanded_buffer[128][256];" in text
+    assert "polybuild_double4" in text
+
+
+@pytest.mark.parametrize("name", [*NESTS])
+def test_each_nest_has_its_own_order(tmp_path, name):
+    _, text = transformed(tmp_path, NESTS[name])
+    assert text.count("_expanded_buffer") > 0
+    assert text.count("vectors of") == NESTS[name].count("* B[k][j]")
+
+
+@pytest.mark.parametrize("name", [*COPIES])
+def test_copies_are_read_where_they_came_from(tmp_path, name):
+    _, text = transformed(tmp_path, COPIES[name])
+    loops = text[text.index("the new order") : text.index("/* the original loops */")]
+    assert "vectors of" in loops
+    assert " r[" not in loops
+    assert " T[" not in loops
+
+
+def test_a_forgotten_rounding_is_seen(tmp_path, monkeypatch):
+    """Products of floats that are computed as doubles would be other ones: the sums tell them apart."""
+    kind, body = CONVERTED["product"]
+    monkeypatch.setattr(explicit_conversions, "_common", lambda _left, _right: FloatingType("double", 8))
+    source, text = transformed(tmp_path, body, kind)
+    assert run(write(tmp_path / "new.c", text)) != run(source)
+
+
+@pytest.mark.parametrize("name", [*ROWS])
+def test_rows_are_kept_in_buffers(tmp_path, name):
+    _, text = transformed(tmp_path, ROWS[name])
+    assert "r_expanded_buffer[128][" in text
     assert "polybuild_double4" in text
 
 

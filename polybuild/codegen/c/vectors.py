@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 
 import islpy as isl
+from pycparser import c_ast
 
+from polybuild.c.explicit_conversions import Number
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import NamedBuffer
@@ -22,8 +25,9 @@ from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.prologue import WIDEST, WholeVector
-from polybuild.codegen.file.vector_types import VectorType
+from polybuild.codegen.file.vector_types import VectorType, vector_of
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
@@ -241,7 +245,7 @@ class VectorPrinter:
         rows, vectors = (each.size for each in tile.block)
         blocks = list(itertools.product(range(rows), range(vectors)))
         told = f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
-        head = f"{indent}{self._type(tile)} {told}"
+        head = f"{indent}{self._type(tile, tile.type)} {told}"
         if not loads:
             return [f"{head} {', '.join(self._variable(tile, block) for block in blocks)};"]
         corner = self._corners.declare(tile.mark, [each.place for each in loads])
@@ -279,7 +283,7 @@ class VectorPrinter:
         name = self._new_pointer(row, "_".join(["row", *arrays]))
         if not packed.vector:
             return [f"const {packed.type.name} *{name} = {row};"]
-        kind = self._type(instance.tile)
+        kind = self._type(instance.tile, packed.type)
         return [f"const {kind} *{name} = (const {kind} *){row};"]
 
     def _new_pointer(self, row: str, wanted: str) -> str:
@@ -311,7 +315,7 @@ class VectorPrinter:
         """The vector of results in memory."""
         # no pointers to rows here: gcc 12 then keeps operands of the loop between in memory
         subscripts = self._corners.subscripts(move.tile.mark, move.place)
-        return self._kind(move.tile).at(self._element_at(move.array, subscripts))
+        return self._kind(move.tile, move.tile.type).at(self._element_at(move.array, subscripts))
 
     def _packing(self, instance: Packing) -> str:
         operands = LazyTexts(
@@ -332,12 +336,30 @@ class VectorPrinter:
             for packed, subscripts in instance.packed
         }
         known = {node: text for node, text in texts.items() if node not in printers}
-        return BodyPrinter(LazyTexts(printers, known), _no_counter).statement(tile.update.body)
+        vectors = tile.own | tile.vectors
+        vectors |= {id(packed.expression) for packed, _ in instance.packed if packed.vector}
+        one = {node for node in (*printers, *known) if node not in vectors}
+        # conversions of vectors, innermost last: each prints what it converts by this very printer
+        printer = BodyPrinter(LazyTexts(printers, known), _no_counter)
+        for node in walk(tile.update.body):
+            single = id(node) in printers or not isinstance(node, c_ast.Cast)
+            if not single and _is_vector(node.expr, vectors, one):
+                printers[id(node)] = partial(self._converted, tile, node, printer)
+        return printer.statement(tile.update.body)
+
+    def _converted(self, tile: RegisterTile, cast: c_ast.Cast, printer: BodyPrinter) -> str:
+        """The conversion of a vector."""
+        source, target = (self._kind(tile, tile.types[id(each)]) for each in (cast.expr, cast))
+        conversion = VectorConversion(source, target)
+        self._in_use.helpers.add(conversion)
+        return conversion.of(printer.visit(cast.expr))
 
     def _in_memory(self, tile: RegisterTile, access: Access, at: isl.AstExpr) -> str:
         """What an instance accesses, as a vector where each lane has an element of its own."""
         place = self._element(access.array, at)
-        return self._vector(tile, place) if id(access.node) in tile.vectors else place
+        if id(access.node) not in tile.vectors:
+            return place
+        return self._vector(tile, place, tile.types[id(access.node)])
 
     def _operand(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         """What ``instance`` takes from a buffer."""
@@ -345,30 +367,31 @@ class VectorPrinter:
         if pointer is not None and lane is not None:
             return f"{pointer}[{lane}]"
         place = self._buffer_element(packed, at)
-        return self._vector(instance.tile, place) if packed.vector else place
+        return self._vector(instance.tile, place, packed.type) if packed.vector else place
 
     def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
         return f"{self._places[tile.mark.name]}_{block[0]}_{block[1]}"
 
     def _whole(self, tile: RegisterTile, vector: str) -> str:
         """``vector``, said to clang in a way that keeps it from taking the function's vectors apart."""
-        if tile.lanes * tile.type.size < WIDEST:
+        kind = self._kind(tile, tile.type)
+        if kind.bytes < WIDEST:
             return vector
-        whole = WholeVector(VectorType(tile.type.name, tile.lanes))
+        whole = WholeVector(kind)
         self._in_use.helpers.add(whole)
         return f"{whole.name}({vector})"
 
-    def _vector(self, tile: RegisterTile, place: str) -> str:
-        return f"*(const {self._type(tile)} *)&{place}"
+    def _vector(self, tile: RegisterTile, place: str, element: Number) -> str:
+        return f"*(const {self._type(tile, element)} *)&{place}"
 
-    def _kind(self, tile: RegisterTile) -> VectorType:
-        """The type of the vectors of ``tile``, which is in use from now on."""
-        kind = VectorType(tile.type.name, tile.lanes)
+    def _kind(self, tile: RegisterTile, element: Number) -> VectorType:
+        """The type of the vectors of ``tile`` with such elements, which is in use from now on."""
+        kind = vector_of(element, tile.lanes)
         self._in_use.helpers.add(kind)
         return kind
 
-    def _type(self, tile: RegisterTile) -> str:
-        return self._kind(tile).name
+    def _type(self, tile: RegisterTile, element: Number) -> str:
+        return self._kind(tile, element).name
 
     def _element(self, array: Array, at: isl.AstExpr) -> str:
         return self._element_at(array, self._expressions.subscripts(at))
@@ -392,6 +415,13 @@ def _lane(instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> int |
     number = int(at[-1].int_get_val().to_python())
     lanes = instance.tile.lanes if packed.vector else 1
     return number // lanes if number % lanes == 0 else None
+
+
+def _is_vector(node: c_ast.Node, vectors: AbstractSet[int], one: AbstractSet[int]) -> bool:
+    """Whether the lanes of ``node`` differ: one of ``vectors`` is in it, outside of ``one`` operand."""
+    if id(node) in vectors:
+        return True
+    return id(node) not in one and any(_is_vector(child, vectors, one) for _, child in node.children())
 
 
 def _no_counter(_name: str) -> str | None:

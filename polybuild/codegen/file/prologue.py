@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.lane_functions import LaneFunction, lane_function
 from polybuild.codegen.file.vector_types import VectorType
 
@@ -80,10 +81,10 @@ class WholeVector:
     @property
     def name(self) -> str:
         """What the function is called in C."""
-        return f"polybuild_whole_{self.type.element}{self.type.lanes}"
+        return f"polybuild_whole_{self.type.suffix}"
 
 
-Helper = str | VectorType | WholeVector | LaneFunction
+Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
 """What generated code may need: a function or macro above by its name, or what vectors need."""
 
 
@@ -100,8 +101,9 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     for vector in sorted(vectors, key=lambda each: each.name):
         parts.append(_vector_type(vector))
         if WholeVector(vector) in helpers:
-            suffix = f"{vector.element}{vector.lanes}"
-            parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", suffix))
+            parts.append(_WHOLE.replace("TYPE", vector.name).replace("NAME", vector.suffix))
+    conversions = (each for each in helpers if isinstance(each, VectorConversion))
+    parts += [each.definition() for each in sorted(conversions, key=lambda each: each.name)]
     functions = (each for each in helpers if isinstance(each, LaneFunction))
     parts += [lane_function(each) for each in sorted(functions, key=lambda each: each.name)]
     parts.append(_directives(helpers))
@@ -136,7 +138,7 @@ def _combination(name: str, text: str) -> str:
 
 def _vector_type(vector: VectorType) -> str:
     """A vector that may lie anywhere its elements may, and the macro for that which starts at an element."""
-    attributes = f"vector_size({vector.bytes}), aligned({vector.bytes // vector.lanes}), may_alias"
+    attributes = f"vector_size({vector.bytes}), aligned({vector.element_bytes}), may_alias"
     return (
         f"#ifndef {vector.macro}\n#define {vector.at('x')} (*({vector.name} *)&(x))\n"
         f"typedef {vector.element} {vector.name} __attribute__(({attributes}));\n#endif\n"

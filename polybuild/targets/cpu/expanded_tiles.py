@@ -8,11 +8,14 @@
       register tiles of s[i][j] += a[i][k] * b[k][j]
       for i: for j: c[i][j] = alpha * s[i][j] + c[i][j]
 
-where memory is what the tiles need, whatever the sizes of the loops are.
+where memory is what the tiles need, whatever the sizes of the loops are. Nests that follow each other
+stay in their order, and each has the order that it would have alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import islpy as isl
@@ -20,65 +23,94 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import sets_of, tuple_name
-from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark
+from polybuild.poly.relations import largest, sets_of, tuple_name
+from polybuild.poly.trees import children, descendants, insert_mark, is_band, map_bottom_up, mark_of, member
 from polybuild.scop.model import Scop
-from polybuild.storage.buffers import Buffer, uncontracted_at
+from polybuild.storage.buffers import Buffer, element_size, uncontracted_at
 from polybuild.storage.liveness import LiveValues
-from polybuild.storage.scalar_expansion import Expansion
+from polybuild.storage.scalar_expansion import (
+    ExpandedNest,
+    Expansion,
+    PrivateNest,
+    elements_of_small,
+    names_below,
+)
 from polybuild.storage.temporaries import users_of
 from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC
 from polybuild.targets.cpu.schedule_choice import choose_schedule
-
-# The tiles of the two innermost loops: with them the values of one variable take a part of the second cache.
-_ROWS, _COLUMNS = 128, 256
+from polybuild.transform.bands import with_members
 
 
-def map_expanded(
-    expansion: Expansion, dependences: Dependences, context: CompileContext
-) -> CpuMapping | None:
-    """The mapping of a region with expanded variables in buffers, in register tiles or vector loops.
+@dataclass(frozen=True, slots=True)
+class ExpandedMapping:
+    """A mapping of a region with expanded nests; ``refused`` are those that are no better than they were.
 
-    None if there are none of these, the tiles around them are not free to run in any order, or a buffer
-    has no constant size.
+    Of these ``unbounded`` would be better, but need buffers of no constant size, or too large ones.
     """
+
+    mapping: CpuMapping
+    refused: tuple[PrivateNest, ...]
+    unbounded: tuple[PrivateNest, ...]
+
+
+def map_expanded(expansion: Expansion, dependences: Dependences, context: CompileContext) -> ExpandedMapping:
+    """The mapping of a region with expanded variables in buffers, in register tiles or vector loops."""
     scop = expansion.scop
-    schedule = _in_tiles(expansion, dependences, choose_schedule(scop, dependences, context))
-    if schedule is None:
-        return None
+    orders = _Orders(expansion, dependences, context)
+    schedule = orders.below(scop.schedule.get_root().child(0))
     mapping = map_to_cpu(scop, dependences, schedule, context)
-    if not _gains(expansion, mapping):
-        return None
     root = mapping.schedule.get_root()
-    place = next(each for each in descendants(root) if is_mark(each, MarkKind.EXPANDED_TILES))
-    inside = _below_band(place)
     buffers: list[Buffer] = []
-    for array in expansion.arrays:
-        mark = Mark(MarkKind.BUFFER, len(buffers))
+    slow, unbounded = [], []
+    for number, expanded in enumerate(expansion.nests):
+        if not _gains(scop, expanded, mapping):
+            slow.append(expanded.nest)
+            continue
+        found = _with_buffers(root, number, expanded, scop, len(buffers))
+        if found is None or sum(each.size for each in found[1]) > context.machine.l2.bytes // 2:
+            unbounded.append(expanded.nest)
+        else:
+            root = found[0]
+            buffers += found[1]
+    return ExpandedMapping(with_buffers(mapping, root, buffers), (*slow, *unbounded), tuple(unbounded))
+
+
+def _with_buffers(
+    root: isl.ScheduleNode, number: int, expanded: ExpandedNest, scop: Scop, first: int
+) -> tuple[isl.ScheduleNode, list[Buffer]] | None:
+    """The tree with marks for the buffers of a nest, from mark ``first`` on, and these.
+
+    None if one of them has no constant size.
+    """
+    mark = Mark(MarkKind.EXPANDED_TILES, number)
+    inside = _below_band(next(each for each in descendants(root) if mark_of(each) == mark))
+    buffers: list[Buffer] = []
+    for array in expanded.arrays:
+        mark = Mark(MarkKind.BUFFER, first + len(buffers))
         values = LiveValues(*written_and_flow(scop, array))
         buffer = uncontracted_at(inside, array, values, scop.context, mark)
         if buffer is None:
             return None
         buffers.append(buffer)
         inside = insert_mark(inside, mark)
-    if sum(each.size for each in buffers) > context.machine.l2.bytes // 2:
-        return None
-    return with_buffers(mapping, inside.root(), buffers)
+    return inside.root(), buffers
 
 
-def _gains(expansion: Expansion, mapping: CpuMapping) -> bool:
+def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
     """Whether values are in register tiles, which take nothing else from buffers.
 
     Where there is but one loop to expand over, it is enough that this is a loop for the vector unit.
     """
-    names = {each.name for each in expansion.arrays}
-    if not mapping.registers and expansion.depth == 1:
+    names = {each.name for each in expanded.arrays}
+    tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
+    if not tiles and expanded.nest.depth == 1:
         vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
-        return users_of(expansion.scop, expansion.arrays) <= vectors
-    return bool(mapping.registers) and not any(
+        return users_of(scop, expanded.arrays) <= vectors
+    return bool(tiles) and not any(
         access.array.name in names and id(access.node) not in tile.own
-        for tile in mapping.registers
+        for tile in tiles
         for access in tile.update.accesses
     )
 
@@ -90,29 +122,135 @@ def _below_band(node: isl.ScheduleNode) -> isl.ScheduleNode:
     return node.child(0)
 
 
-def _in_tiles(expansion: Expansion, dependences: Dependences, schedule: isl.Schedule) -> isl.Schedule | None:
-    """``schedule`` within tiles of the loops that values are private to; None if their order matters."""
+@dataclass(frozen=True, slots=True)
+class _Orders:
+    """Finds orders of parts of a region, its expanded nests in tiles of their own."""
+
+    expansion: Expansion
+    dependences: Dependences
+    context: CompileContext
+
+    def below(self, node: isl.ScheduleNode, around: isl.MultiUnionPwAff | None = None) -> isl.Schedule:
+        """The order of what is below ``node``: nests between the others as they stand.
+
+        The loops ``around`` keep their order.
+        """
+        names = names_below(node)
+        number = self._nest(names)
+        if number is not None or not self._has_nests(names):
+            return self._order(names, number, around)
+        if node.n_children() > 1:
+            return self._sequence([each.child(0) for each in children(node)], around)
+        loop = node.band_get_partial_schedule()
+        inside = self.below(node.child(0), loop if around is None else around.flat_range_product(loop))
+        return inside.insert_partial_schedule(loop)
+
+    def _sequence(
+        self, parts: Sequence[isl.ScheduleNode], around: isl.MultiUnionPwAff | None
+    ) -> isl.Schedule:
+        """The orders of ``parts``, one after the other; those without nests may share loops."""
+        orders = []
+        plain: frozenset[str] = frozenset()
+        for each in parts:
+            names = names_below(each)
+            if not self._has_nests(names):
+                plain |= names
+                continue
+            if plain:
+                orders.append(self._order(plain, None, around))
+                plain = frozenset()
+            orders.append(self.below(each, around))
+        if plain:
+            orders.append(self._order(plain, None, around))
+        return reduce(isl.Schedule.sequence, orders)
+
+    def _nest(self, names: frozenset[str]) -> int | None:
+        """The number of the nest that ``names`` are the statements of."""
+        nests = self.expansion.nests
+        return next((n for n, each in enumerate(nests) if names <= each.nest.statements), None)
+
+    def _has_nests(self, names: frozenset[str]) -> bool:
+        return any(not names.isdisjoint(each.nest.statements) for each in self.expansion.nests)
+
+    def _order(
+        self, names: frozenset[str], number: int | None, around: isl.MultiUnionPwAff | None
+    ) -> isl.Schedule:
+        """The order of ``names`` in one iteration of the loops ``around``, in tiles if they are a nest."""
+        part = _part(self.expansion.scop, names)
+        own = self.dependences.within(part.domain, around)
+        order = choose_schedule(part, own, self.context)
+        if around is not None:
+            order = _without_fixed(
+                order.get_root(), isl.UnionMap.from_multi_union_pw_aff(around)
+            ).get_schedule()
+        if number is None:
+            return order
+        return _tiled(part, self.expansion.nests[number], order, number, self.context)
+
+
+def _without_fixed(node: isl.ScheduleNode, around: isl.UnionMap) -> isl.ScheduleNode:
+    """The tree without members of bands that have one value for each of the loops ``around``."""
+
+    def changed(band: isl.ScheduleNode) -> isl.ScheduleNode:
+        if not is_band(band):
+            return band
+        here = around.intersect_domain(band.get_domain())
+        kept = [
+            position
+            for position in range(band.band_n_member())
+            if not here.reverse()
+            .apply_range(isl.UnionMap.from_multi_union_pw_aff(member(band, position)))
+            .is_single_valued()
+        ]
+        return band if len(kept) == band.band_n_member() else with_members(band, kept)
+
+    return map_bottom_up(node, changed)
+
+
+def _part(scop: Scop, names: frozenset[str]) -> Scop:
+    """``scop`` with but the statements ``names``."""
+    statements = tuple(each for each in scop.statements if each.name in names)
+    part = replace(scop, statements=statements)
+    return replace(part, schedule=scop.schedule.intersect_domain(part.domain))
+
+
+def _tiled(
+    part: Scop, expanded: ExpandedNest, schedule: isl.Schedule, number: int, context: CompileContext
+) -> isl.Schedule:
+    """``schedule`` within tiles of the loops that values are private to."""
+    nest = expanded.nest
+    sizes = _tile_sizes(part, expanded, context)
+    members = [
+        isl.MultiUnionPwAff.from_union_pw_aff(each.scale_down_val(isl.Val(size)).floor())
+        for each, size in zip(nest.coordinates, sizes, strict=True)
+    ]
     top = schedule.get_root().child(0)
-    sizes = [1] * (expansion.depth - 2) + [_ROWS, _COLUMNS][-expansion.depth :]
-    members = [_tiles(expansion.scop, position, size) for position, size in enumerate(sizes)]
-    if any(
-        not dependences.carried.is_subset(dependences.carried.eq_at_multi_union_pw_aff(each))
-        for each in members
-    ):
-        return None
     band = top.insert_partial_schedule(reduce(isl.MultiUnionPwAff.flat_range_product, members))
     band = band.band_set_permutable(1)
-    for position in range(len(members)):
+    for position in range(nest.depth):
         band = band.band_member_set_coincident(position, 1)
-    return insert_mark(band, Mark(MarkKind.EXPANDED_TILES)).get_schedule()
+    return insert_mark(band, Mark(MarkKind.EXPANDED_TILES, number)).get_schedule()
 
 
-def _tiles(scop: Scop, position: int, size: int) -> isl.MultiUnionPwAff:
-    """The number of the tile that each instance is in, by its loop at ``position``."""
-    union = isl.UnionPwAff.empty(scop.context.get_space())
-    for statement in scop.statements:
-        local = isl.LocalSpace.from_space(statement.domain.get_space())
-        value = isl.PwAff.var_on_domain(local, isl.dim_type.set, position)
-        value = value.scale_down_val(isl.Val(size)).floor().intersect_domain(statement.domain)
-        union = union.union_add(isl.UnionPwAff.from_pw_aff(value))
-    return isl.MultiUnionPwAff.from_union_pw_aff(union)
+def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> list[int]:
+    """Tiles whose values take half of the second-level cache at most, no larger than their loops.
+
+    Those of the innermost loop are rows of blocks of register tiles, those of the one around it columns.
+    """
+    *outer, innermost = [_value_count(part, each) for each in expanded.nest.coordinates]
+    columns = min(NC, innermost)
+    if not outer:
+        return [columns]
+    bytes_each = sum(element_size(web.array) * elements_of_small(web.array) for web in expanded.nest.webs)
+    fitting = context.machine.l2.bytes // 2 // (columns * bytes_each)
+    return [*[1] * (len(outer) - 1), max(1, min(MAXIMUM_MC, fitting, outer[-1])), columns]
+
+
+def _value_count(scop: Scop, coordinate: isl.UnionPwAff) -> int:
+    """How many values ``coordinate`` has at most, a large number if they are not bounded."""
+    values = isl.UnionMap.from_union_pw_aff(coordinate).intersect_params(scop.context).range()
+    if values.is_empty():
+        return 1
+    place = isl.Set.from_union_set(values).coalesce()
+    count = largest(place.dim_max(0).sub(place.dim_min(0)))
+    return int(count.to_python()) + 1 if count.is_int() else NC

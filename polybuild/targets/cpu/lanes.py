@@ -1,35 +1,35 @@
 """Which statements a vector unit computes lane by lane, and which parts of them are worth keeping.
 
-A body qualifies if it is one assignment whose operands all have the type of the element it
-updates, ``float`` or ``double``, combined by the four operations: then each lane of a vector
-goes through the very roundings that the scalar code goes through.
+A body qualifies if it is one assignment whose operands are numbers, combined by the four operations and
+converted where C converts them: then each lane of a vector goes through the very roundings
+that the scalar code goes through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from polybuild.c.types import FloatingType
+from polybuild.c.explicit_conversions import Number, with_conversions
 from polybuild.scop.model import Access, AccessKind, Statement
 from polybuild.targets.cpu.strides import Reference, Stride
-
-_SUFFIXES = {"float": "fF", "double": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A statement ``accumulator op= expression`` of one floating type.
+    """A statement ``accumulator op= expression``, whose accumulator has the ``type``.
 
     ``own`` holds the identities of the nodes that stand for the element updated;
-    ``operands`` are the references that the right side makes to anything else.
+    ``operands`` are the references that the right side makes to anything else. Conversions are
+    written out in the body of ``statement``, ``types`` are those of its parts by identity.
     """
 
     statement: Statement
     accumulator: Reference
-    type: FloatingType
+    type: Number
+    types: Mapping[int, Number]
     own: frozenset[int]
     operands: tuple[Reference, ...]
 
@@ -43,9 +43,9 @@ def find_update(references: list[Reference]) -> Update | None:
         return None
     (write,) = writes
     element = write.access.array.element
-    if write.access.kind is not AccessKind.WRITE or not isinstance(element, FloatingType):
+    if write.access.kind is not AccessKind.WRITE or not isinstance(element, Number):
         return None
-    if element.name not in _SUFFIXES or not _is_simple(write.access):
+    if not _is_simple(write.access):
         return None
     own = frozenset(
         id(each.access.node)
@@ -56,32 +56,18 @@ def find_update(references: list[Reference]) -> Update | None:
     operands = {id(each.access.node): each for each in reads if id(each.access.node) not in own}
     if not any(id(each.access.node) in own for each in reads):
         return None
-    nodes = {*own, *operands}
-    if id(body.lvalue) not in own or not _is_arithmetic(body.rvalue, nodes, element):
+    if id(body.lvalue) not in own or not all(each.access.exact for each in operands.values()):
         return None
-    if any(each.access.array.element != element or not each.access.exact for each in operands.values()):
+    kinds = {node: each.access.array.element for node, each in operands.items()}
+    converted = with_conversions(body, kinds | dict.fromkeys(own, element), element)
+    if converted is None:
         return None
-    return Update(statement, write, element, own, tuple(operands.values()))
+    statement = replace(statement, body=converted.body)
+    return Update(statement, write, element, converted.types, own, tuple(operands.values()))
 
 
 def _is_simple(access: Access) -> bool:
     return access.exact and bool(access.array.extents) and not any(access.array.suffixes)
-
-
-def _is_arithmetic(node: c_ast.Node, operands: set[int], element: FloatingType) -> bool:
-    if id(node) in operands:
-        return True
-    if isinstance(node, c_ast.BinaryOp):
-        return node.op in {"+", "-", "*", "/"} and all(
-            _is_arithmetic(each, operands, element) for each in (node.left, node.right)
-        )
-    if isinstance(node, c_ast.UnaryOp):
-        return node.op == "-" and _is_arithmetic(node.expr, operands, element)
-    if isinstance(node, c_ast.Constant):
-        text = str(node.value)
-        suffix = text[-1] if text[-1] in "fFlL" else ""
-        return node.type in _SUFFIXES and suffix in _SUFFIXES[element.name]
-    return False
 
 
 @dataclass(frozen=True, slots=True)

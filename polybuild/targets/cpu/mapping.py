@@ -171,7 +171,7 @@ class _CpuMapper:
         depth = node.get_tree_depth()
         below = self.map(node.child(0).child(0), _Around(in_parallel=True, tiled=False))
         band = below.ancestor(below.get_tree_depth() - depth - 1)
-        if threads:
+        if threads and self._launches.is_worth_launching(band, vector=True):
             band = self.marker.parallel(band)
         return band.ancestor(band.get_tree_depth() - depth)
 

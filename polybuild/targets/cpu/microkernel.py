@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.c.explicit_conversions import bytes_of
 from polybuild.context import CompileContext
 from polybuild.targets.cpu.lanes import Update, find_update, packable_parts
 from polybuild.targets.cpu.strides import Reference, Stride
@@ -28,10 +29,11 @@ _MAXIMUM_MR = 8
 # Registers of this size come in a file of 32, others of 16 at least.
 _WIDEST = 64
 _MINIMUM_KC, _MAXIMUM_KC = 16, 512
-# More rows at once would save little copying, and leave too few tiles to share among threads.
-_MAXIMUM_MC = 128
-_NC = 256
 
+MAXIMUM_MC = 128
+"""Rows of a tile: more at once would save little copying, and leave too few tiles to share among threads."""
+NC = 256
+"""Columns of a tile."""
 
 # The vectors of a block that has one row, and the widest in bytes: wider ones that are not aligned
 # lie across two lines of the cache each.
@@ -158,10 +160,14 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
     A panel of operands, KC x NR, and the part of a row block that meets it, MR x KC, fill the first-level
     cache, the packed MC x KC a quarter of the second-level one.
     """
-    element, vector, given = kernel.update.type.size, context.machine.vector.bytes, context.options.tile_sizes
+    element, vector, given = (
+        bytes_of(kernel.update.type),
+        context.machine.vector.bytes,
+        context.options.tile_sizes,
+    )
     if kernel.single:
         block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
-        return _whole_blocks(block, 1, _MAXIMUM_KC, _NC)
+        return _whole_blocks(block, 1, _MAXIMUM_KC, NC)
     registers = 32 if vector == _WIDEST else 16
     mr = min(_MAXIMUM_MR, (registers - _OTHER_REGISTERS) // _VECTORS)
     block = RegisterBlock(mr, _VECTORS, max(2, vector // element))
@@ -170,7 +176,7 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
         return _whole_blocks(block, tiles[kernel.m], tiles[kernel.k], tiles[kernel.n])
     kc = context.machine.l1.bytes // (element * (block.nr + block.mr)) // 8 * 8
     kc = max(_MINIMUM_KC, min(_MAXIMUM_KC, kc))
-    return _whole_blocks(block, min(_MAXIMUM_MC, context.machine.l2.bytes // 4 // (element * kc)), kc, _NC)
+    return _whole_blocks(block, min(MAXIMUM_MC, context.machine.l2.bytes // 4 // (element * kc)), kc, NC)
 
 
 def _whole_blocks(block: RegisterBlock, mc: int, kc: int, nc: int) -> MicroKernelSizes:

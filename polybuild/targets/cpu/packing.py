@@ -101,7 +101,7 @@ def _packed_operand(
         mark,
         nest.kernel.update.statement,
         part.expression,
-        nest.kernel.update.type,
+        nest.kernel.update.types[id(part.expression)],
         tuple(elements),
         layout.extents,
         stored=offsets(dimensions(instances, layout.scope), layout.extents),

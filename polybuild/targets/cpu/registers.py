@@ -206,6 +206,7 @@ def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand])
         ),
         array=update.accumulator.access.array,
         type=update.type,
+        types=update.types,
         lanes=block.lanes,
         block=offsets((schedule.row, chunk(schedule.lane, block.lanes)), shape),
         transfer=BlockTransfer(

@@ -45,11 +45,15 @@ def test_definitions_of_definitions_follow(model):
     assert [c_text(each.body) for each in scop.statements] == ["c[i][j] += (x[i][k] - y[j][k]) * f"]
 
 
+def test_conversions_are_written_out(model):
+    _, scop = forwarded(model, nest("double t = z[k]; c[i][j] += t * t;"))
+    assert [c_text(each.body) for each in scop.statements] == ["c[i][j] += ((double) z[k]) * ((double) z[k])"]
+
+
 @pytest.mark.parametrize(
     "inside",
     [
         "double t = x[i][k]; c[i][j] += t; y[i][j] = t;",  # another one reads it
-        "double t = z[k]; c[i][j] += t;",  # it is converted
         "double t = x[i][k] / y[j][k]; c[i][j] += t * t;",  # dear to compute twice
         "float t = x[i][k]; c[i][j] += t;",  # it is rounded
         "double t = x[i][k]; c[i][j] = t;",  # no update
