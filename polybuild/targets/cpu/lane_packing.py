@@ -18,8 +18,8 @@ from polybuild.targets.model import LaneOperand, PackedRows
 _in, _out, _set, _param = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 # subscripts of a row that is packed: which row, and the place in it
 _SUBSCRIPTS = 2
-# A buffer lives on the stack of a thread, and stays in its caches while it is used.
-_BYTES = 64 * 1024
+# A buffer lives on the stack of a thread, and stays in its second-level cache while it is used.
+_BYTES = 256 * 1024
 
 
 def find_packed_rows(
