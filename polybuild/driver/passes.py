@@ -115,7 +115,6 @@ class Transformation:
     reductions: Reductions = field(init=False)
     schedule: isl.Schedule = field(init=False)
     mapped: Mapped = field(init=False)
-    plan: HostPlan = field(init=False)
     checks: RunTimeChecks = field(init=False)
     text: RegionText = field(init=False)
     remarks: tuple[str, ...] = ()
@@ -125,6 +124,20 @@ class Transformation:
     def named_temporaries(self) -> tuple[str, ...]:
         """The arrays that the user says are temporary."""
         return (*self.context.options.temporary, *self.model.region.temporaries)
+
+    @property
+    def plan(self) -> HostPlan:
+        """What is generated for the CPU."""
+        mapping = self.mapped.mapping
+        return HostPlan(
+            mapping.schedule,
+            mapping.directives,
+            mapping.buffers,
+            mapping.registers,
+            mapping.accumulators,
+            unoptimised=not self.context.compiler.optimises,
+            tile_sizes=mapping.tile_sizes,
+        )
 
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
         """What must be disjoint at run time where the new loops leave the arrays ``untouched`` alone."""
@@ -294,16 +307,6 @@ def find_aliases(work: Transformation) -> None:
 
 def generate_code(work: Transformation) -> None:
     """Generate C for the CPU: run-time checks, the new loops, else the original ones."""
-    mapping = work.mapped.mapping
-    work.plan = HostPlan(
-        mapping.schedule,
-        mapping.directives,
-        mapping.buffers,
-        mapping.registers,
-        mapping.accumulators,
-        unoptimised=not work.context.compiler.optimises,
-        tile_sizes=mapping.tile_sizes,
-    )
     work.text = write_region(work.mapped.scop, work.model.region, work.plan, work.checks)
 
 

@@ -25,10 +25,10 @@ from polybuild.source.model import Region
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Range:
-    """The least and the greatest value of a counter, as expressions without counters; None if not known."""
+    """The minimum and the maximum value of a counter, as expressions without counters; None if not known."""
 
-    least: c_ast.Node | None
-    greatest: c_ast.Node | None
+    minimum: c_ast.Node | None
+    maximum: c_ast.Node | None
 
 
 def with_maximum_extents(region: Region) -> Region:
@@ -61,14 +61,14 @@ def _rewritten(node: c_ast.Node, ranges: Mapping[str, _Range], changed: set[str]
 
 
 def _declaration(node: c_ast.Decl, ranges: Mapping[str, _Range]) -> c_ast.Node:
-    """A declaration with the greatest extents that it has."""
+    """A declaration with the maximum extents that it has."""
     kind, extents = node.type, []
     while isinstance(kind, c_ast.ArrayDecl):
         extents.append(kind.dim)
         kind = kind.type
     if not any(set(names_in(each)) & set(ranges) for each in extents if each is not None):
         return node
-    maxima = [None if each is None else _bound(each, ranges, greatest=True) for each in extents]
+    maxima = [None if each is None else _bound(each, ranges, maximum=True) for each in extents]
     if None in maxima:
         return node
     for maximum in reversed(maxima):
@@ -93,22 +93,22 @@ def _range(loop: c_ast.For, counter: str, ranges: Mapping[str, _Range], changed:
     steady = changed - set(ranges) - {counter}
     if start is None or end is None or steady & {*names_in(start), *names_in(end)}:
         return _Range(None, None)
-    greatest = _bound(end, ranges, greatest=True)
-    if greatest is not None and cond.op == "<":
-        greatest = c_ast.BinaryOp("-", greatest, number(1), end.coord)
-    return _Range(_bound(start, ranges, greatest=False), greatest)
+    maximum = _bound(end, ranges, maximum=True)
+    if maximum is not None and cond.op == "<":
+        maximum = c_ast.BinaryOp("-", maximum, number(1), end.coord)
+    return _Range(_bound(start, ranges, maximum=False), maximum)
 
 
-def _bound(node: c_ast.Node, ranges: Mapping[str, _Range], *, greatest: bool) -> c_ast.Node | None:
-    """The greatest, or the least, value of a sum of counters and what does not change; None if not known."""
+def _bound(node: c_ast.Node, ranges: Mapping[str, _Range], *, maximum: bool) -> c_ast.Node | None:
+    """The maximum or minimum of a sum of counters and what does not change; None if not known."""
     if isinstance(node, c_ast.ID) and node.name in ranges:
         known = ranges[node.name]
-        return known.greatest if greatest else known.least
+        return known.maximum if maximum else known.minimum
     if not set(names_in(node)) & set(ranges):
         return node
     if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
-        left = _bound(node.left, ranges, greatest=greatest)
-        right = _bound(node.right, ranges, greatest=greatest == (node.op == "+"))
+        left = _bound(node.left, ranges, maximum=maximum)
+        right = _bound(node.right, ranges, maximum=maximum == (node.op == "+"))
         if left is not None and right is not None:
             return c_ast.BinaryOp(node.op, left, right, node.coord)
     return None
