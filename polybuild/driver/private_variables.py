@@ -17,6 +17,7 @@ from polybuild.poly.budget import found_within
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.scop.strides import count_steps
 from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private, private_obstacles
 from polybuild.storage.description import describe_moves
@@ -62,12 +63,12 @@ def choose_without_private(
     ``forms`` are its model as written, and without the counters of blocks, whose ``dependences`` are given.
     ``live_out`` names what is read after ``region``, ``named`` its temporaries.
     """
-    blocked, scop = forms
     options = context.options
     if not (options.tile and options.simd and context.compiler.optimises):
         return NOTHING_FREED
-    if not any(may_be_private(each, live_out) for each in scop.arrays):
+    if not any(may_be_private(each, live_out) for each in forms[1].arrays):
         return NOTHING_FREED
+    (blocked, scop), dependences = _in_steps(forms, dependences, live_out)
     changed = found_within(_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
     if changed is scop and blocked is not scop:  # a value may be private to the blocks that it is computed in
         changed = found_within(_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
@@ -84,6 +85,17 @@ def choose_without_private(
     if mapped is None or not _gains(scop, mapped, reassociated=context.may_reassociate):
         return expanded
     return replace(expanded, mapped=_told(mapped, scop))
+
+
+def _in_steps(
+    forms: tuple[Scop, Scop], dependences: Dependences, live_out: frozenset[str]
+) -> tuple[tuple[Scop, Scop], Dependences]:
+    """The model and its ``dependences`` with loops counted in steps; both forms are one then."""
+    scop = found_within(_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
+    if scop is forms[1]:
+        return forms, dependences
+    own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out))
+    return (forms, dependences) if own is None else ((scop, scop), own)
 
 
 def _in_elements(

@@ -54,7 +54,7 @@ def _projected(statement: Statement) -> tuple[Statement, isl.PwMultiAff] | None:
 def _without(statement: Statement, position: int) -> tuple[Statement, isl.PwMultiAff] | None:
     """``statement`` without the counter at ``position``, if that counts blocks of another one; else None."""
     name, domain = statement.name, statement.domain
-    if _is_mentioned(statement, position):
+    if is_mentioned(statement, position):
         return None
     old_space = statement.domain.get_space()
     rest = isl.Map.identity(old_space.map_from_set()).project_out(_out, position, 1)
@@ -74,7 +74,7 @@ def _without(statement: Statement, position: int) -> tuple[Statement, isl.PwMult
     return replace(statement, domain=remaining, iterators=iterators, accesses=accesses), function
 
 
-def _is_mentioned(statement: Statement, position: int) -> bool:
+def is_mentioned(statement: Statement, position: int) -> bool:
     """Whether the counter at ``position`` stands in the body outside of accesses that are written anew."""
     exact = [each.node for each in statement.accesses if each.exact and each.relation.is_single_valued()]
     inside = {id(part) for node in exact for part in walk(node)}

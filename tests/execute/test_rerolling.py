@@ -292,6 +292,12 @@ OTHERS = {
         "s += A[i][k] * B[k][j]; t += A[i][k + 1] * B[k + 1][j];",
         f"{REST} s += t;",
     ),
+    "four sums": over_k(
+        "double t = 0, u = 0, v = 0; for (k = 0; k + 3 < n; k += 4)",
+        """s += A[i][k] * B[k][j]; t += A[i][k + 1] * B[k + 1][j];
+        u += A[i][k + 2] * B[k + 2][j]; v += A[i][k + 3] * B[k + 3][j];""",
+        f"{REST} s = (s + t) + (u + v);",
+    ),
     "one sum": over_k(
         "for (k = 0; k + 1 < n; k += 2)", "s += A[i][k] * B[k][j] + A[i][k + 1] * B[k + 1][j];", REST
     ),
@@ -373,6 +379,13 @@ def test_results(tmp_path, name):
 def test_original_order(tmp_path, name):
     source, new, _ = transformed(tmp_path, name, schedule="original", tile=False)
     assert run(new, "-fopenmp") == run(source)
+
+
+def test_sums_of_their_own_are_kept_and_in_registers(tmp_path):
+    _, new, report = transformed(tmp_path, "not two sums")
+    loops = new.read_text().partition("the new order")[2].partition("the original loops")[0]
+    assert "acc_0_0" in loops
+    assert report.statements > 3
 
 
 @pytest.mark.parametrize("name", CAUGHT)

@@ -27,8 +27,8 @@ def check_instance_coverage(root: isl.AstNode, scop: Scop) -> None:
 
     The AST is isl's word for what the schedule says, and where strides meet divisions it has been
     wrong. So each loop and condition is turned into constraints again, and the instances that its
-    statements then run are compared with their domains. Where no domain has integer divisions this
-    is not worth its time, which may be long.
+    statements then run are compared with their domains. Where no domain has integer divisions of
+    counters this is not worth its time, which may be long.
     """
     space = scop.context.get_space().add_unnamed_tuple_ui(0)
     start = isl.Set.universe(space).intersect_params(scop.context)

@@ -1,0 +1,43 @@
+"""Counters with strides, counted in steps."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.schedule.legality import check_schedule
+from polybuild.scop.strides import count_steps
+
+PARAMETERS = "int n, double x[restrict n], double y[restrict n]"
+
+
+def test_strides_are_gone_and_the_order_stays(model):
+    made = model("for (int i = 3; i < n - 1; i += 4) { x[i] += x[i - 1]; x[i + 1] += x[i]; }", PARAMETERS)
+    scop = count_steps(made.scop)
+    for statement, name, offset in zip(scop.statements, ("S0", "S1"), (-1, 0), strict=True):
+        expected = isl.Set(f"[n] -> {{ {name}[i] : 1 <= i and 4i < n }}")
+        assert statement.domain.is_equal(expected)
+        assert not statement.domain.involves_locals()
+        write = isl.Map(f"[n] -> {{ {name}[i] -> x[4i + {offset}] }}").intersect_domain(expected)
+        assert statement.accesses[-1].relation.is_equal(write)
+    order = scop.schedule.get_map()
+    pair = isl.UnionMap("[n] -> { S1[1] -> S0[2] : n > 9 }")
+    assert pair.is_subset(order.lex_lt_union_map(order))
+    check_schedule(scop.schedule, compute_dependences(scop, frozenset()), scop.domain)
+
+
+def test_starts_at_remainders_and_downwards(model):
+    made = model("for (int i = n - 1; i >= 0; i -= 2) x[i] = y[i];", PARAMETERS)
+    (statement,) = count_steps(made.scop).statements
+    assert not statement.domain.gist_params(statement.domain.params()).involves_locals()
+    written = statement.accesses[-1].relation.range()
+    assert written.is_equal(made.scop.statements[0].accesses[-1].relation.range())
+
+
+@pytest.mark.parametrize(
+    "body", ["for (int i = 0; i < n; i++) x[i] = 0;", "for (int i = 0; i < n; i += 2) x[i] = i;"]
+)
+def test_other_counters_stay(model, body):
+    scop = model(body, PARAMETERS).scop
+    assert count_steps(scop) is scop
