@@ -68,7 +68,29 @@ def choose_without_private(
         return NOTHING_FREED
     if not any(may_be_private(each, live_out) for each in forms[1].arrays):
         return NOTHING_FREED
-    (blocked, scop), dependences = _in_steps(forms, dependences, live_out)
+    find = partial(_without_private, region, live_out=live_out, context=context, named=named)
+    found = find(forms, dependences)
+    if found.mapped is not None:
+        return found
+    scop = found_within(_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
+    if scop is forms[1]:
+        return found
+    own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out))
+    in_steps = NOTHING_FREED if own is None else find((scop, scop), own)
+    return found if in_steps.mapped is None else in_steps
+
+
+def _without_private(
+    region: Region,
+    forms: tuple[Scop, Scop],
+    dependences: Dependences,
+    *,
+    live_out: frozenset[str],
+    context: CompileContext,
+    named: Collection[str],
+) -> WithoutPrivate:
+    """What ``choose_without_private`` finds, with loops counted as the model says."""
+    blocked, scop = forms
     changed = found_within(_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
     if changed is scop and blocked is not scop:  # a value may be private to the blocks that it is computed in
         changed = found_within(_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
@@ -85,17 +107,6 @@ def choose_without_private(
     if mapped is None or not _gains(scop, mapped, reassociated=context.may_reassociate):
         return expanded
     return replace(expanded, mapped=_told(mapped, scop))
-
-
-def _in_steps(
-    forms: tuple[Scop, Scop], dependences: Dependences, live_out: frozenset[str]
-) -> tuple[tuple[Scop, Scop], Dependences]:
-    """The model and its ``dependences`` with loops counted in steps; both forms are one then."""
-    scop = found_within(_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
-    if scop is forms[1]:
-        return forms, dependences
-    own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out))
-    return (forms, dependences) if own is None else ((scop, scop), own)
 
 
 def _in_elements(
