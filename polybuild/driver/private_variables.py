@@ -69,15 +69,15 @@ def choose_without_private(
     if not any(may_be_private(each, live_out) for each in forms[1].arrays):
         return NOTHING_FREED
     find = partial(_without_private, region, live_out=live_out, context=context, named=named)
-    found = find(forms, dependences)
-    if found.mapped is not None:
-        return found
     scop = found_within(_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
-    if scop is forms[1]:
-        return found
-    own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out))
-    in_steps = NOTHING_FREED if own is None else find((scop, scop), own)
-    return found if in_steps.mapped is None else in_steps
+    own = dependences
+    if scop is not forms[1]:
+        own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out)) or dependences
+    if own is not dependences:
+        in_steps = find((scop, scop), own)
+        if in_steps.mapped is not None:
+            return in_steps
+    return find(forms, dependences)
 
 
 def _without_private(
