@@ -370,7 +370,7 @@ EXPLAINED = ("in elements: begun with the element", "in elements: blocks", "in b
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_new_orders_are_explained(tmp_path, name):
     source = tmp_path / "one.c"
-    source.write_text(PROGRAM.format(type="double", body=EVERY[name]))
+    source.write_text(PROGRAM.format(type="double", body=EVERY[name], scale=1))
     page = tmp_path / "one.html"
     command = [sys.executable, "-m", "polybuild", "explain", str(source), "--html", str(page)]
     subprocess.run([*command, "--", "-O3", "-mavx2"], check=True, capture_output=True, timeout=120)
