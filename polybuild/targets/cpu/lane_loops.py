@@ -63,9 +63,11 @@ def find_lane_loop(
     lanes = machine.vector.bytes // element.size
     copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
     packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
-    if _has_distant(operands, packed):
+    if packed is not None and _has_distant(operands, packed):
         copies = max(1, min(copies, _ROWS // lanes))
         packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
+    if packed is None:
+        return None
     return LaneLoop(element, lanes, copies, typing.kinds, operands, tuple(private.values()), packed)
 
 

@@ -24,8 +24,11 @@ _BYTES = 256 * 1024
 
 def find_packed_rows(
     node: isl.ScheduleNode, scop: Scop, operands: Mapping[int, LaneOperand], row_bytes: int
-) -> tuple[PackedRows, ...]:
-    """The rows to pack for the loop of the band ``node``, an element of each lane taking ``row_bytes``."""
+) -> tuple[PackedRows, ...] | None:
+    """The rows to pack for the loop of the band ``node``, an element of each lane taking ``row_bytes``.
+
+    None if lanes would gather distant elements again and again, which takes longer than it saves.
+    """
     distant: dict[str, list[Reference]] = {}
     written = set()
     for each in references(scop, node):
@@ -34,8 +37,14 @@ def find_packed_rows(
             written.add(each.access.array.name)
         elif operand.varies and not (operand.adjacent or operand.variable):
             distant.setdefault(each.access.array.name, []).append(each)
-    found = (_packed(node, scop, each, row_bytes) for name, each in distant.items() if name not in written)
-    return tuple(each for each in found if each is not None)
+    packed = []
+    for name, reads in distant.items():
+        rows = None if name in written else _packed(node, scop, reads, row_bytes)
+        if rows is not None:
+            packed.append(rows)
+        elif any(_is_gathered_again(_time(node), scop, each) for each in reads):
+            return None
+    return tuple(packed)
 
 
 def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_bytes: int) -> PackedRows | None:
@@ -51,10 +60,7 @@ def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_byte
     if len(rows) != 1 or None in steps:
         return None
     lane, place = rows[0], 1 - rows[0]
-    time = node.get_prefix_schedule_union_map().flat_range_product(
-        isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-    )
-    time = time.intersect_domain(node.get_domain())
+    time = _time(node)
     touched = [_touched(time, scop, each) for each in reads]
     row = touched[0].project_out(_out, place, 1)
     if not all(each.project_out(_out, place, 1).is_equal(row) for each in touched[1:]):
@@ -80,6 +86,13 @@ def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_byte
     )
 
 
+def _time(node: isl.ScheduleNode) -> isl.UnionMap:
+    """``{ instance -> time stamp }`` down to the band ``node``."""
+    partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+    time = node.get_prefix_schedule_union_map().flat_range_product(partial)
+    return time.intersect_domain(node.get_domain())
+
+
 def _fills_rows(
     stamps: isl.Set, row: isl.Map, places: isl.Set, touched: isl.Map, *, lane_first: bool
 ) -> bool:
@@ -102,6 +115,11 @@ def _touched(time: isl.UnionMap, scop: Scop, reference: Reference) -> isl.Map:
     relation = reference.access.relation.intersect_domain(reference.statement.domain)
     relation = relation.intersect_params(scop.context)
     return isl.Map.from_union_map(time.reverse().apply_range(isl.UnionMap.from_map(relation)))
+
+
+def _is_gathered_again(time: isl.UnionMap, scop: Scop, reference: Reference) -> bool:
+    """Whether an iteration of the loop accesses several elements, some of them several times."""
+    return not _touched(time, scop, reference).is_single_valued() and _is_reused(time, scop, reference)
 
 
 def _is_reused(time: isl.UnionMap, scop: Scop, reference: Reference) -> bool:
