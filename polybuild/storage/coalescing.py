@@ -55,7 +55,9 @@ def coalesce_private(scop: Scop, live_out: frozenset[str]) -> Scop:
         for web in webs_of(scop, array):
             if outlasts_loops(scop, web):
                 changed = found_within(_OPERATIONS, partial(_coalesced, changed, web)) or changed
-    return changed if changed is scop else without_unused(_without_copies(changed), scop)
+    if changed is scop:
+        return scop
+    return without_unused(_without_dead_writes(_without_copies(changed), live_out), scop)
 
 
 def private_obstacles(scop: Scop, live_out: frozenset[str]) -> list[Array]:
@@ -155,7 +157,9 @@ def _same_values(scop: Scop, changed: Scop, *arrays: Array) -> bool:
     read by a statement behind all others.
     """
     copies = [
-        one for one, other in zip(scop.statements, changed.statements, strict=True) if _is_own_copy(other)
+        one
+        for one, other in zip(scop.statements, changed.statements, strict=True)
+        if _is_own_copy(scop, other)
     ]
     before = Reaching(scop, arrays, copies)
     after = Reaching(_without_copies(changed), arrays)
@@ -246,26 +250,55 @@ class Reaching:
 
 def _without_copies(scop: Scop) -> Scop:
     """``scop`` without statements that write to an element what it holds."""
-    kept = tuple(each for each in scop.statements if not _is_own_copy(each))
-    if len(kept) == len(scop.statements):
-        return scop
-    left = replace(scop, statements=kept)
-    return replace(left, schedule=scop.schedule.intersect_domain(left.domain))
+    return _only(scop, tuple(each for each in scop.statements if not _is_own_copy(scop, each)))
 
 
-def _is_own_copy(statement: Statement) -> bool:
+def _is_own_copy(scop: Scop, statement: Statement) -> bool:
     body = statement.body
     if not isinstance(body, c_ast.Assignment) or body.op != "=" or len(statement.accesses) != 2:
         return False
     read, write = statement.accesses
+    source, target = (
+        each.relation.intersect_domain(statement.domain).intersect_params(scop.context)
+        for each in (read, write)
+    )
     return (
         body.lvalue is write.node
         and body.rvalue is read.node
         and read.exact
         and write.exact
         and read.array.name == write.array.name
-        and bool(read.relation.is_equal(write.relation))
+        and bool(source.is_equal(target))
     )
+
+
+def _without_dead_writes(scop: Scop, live_out: frozenset[str]) -> Scop:
+    """``scop`` without statements that set private variables which nothing reads any more."""
+    read = {
+        each.array.name for one in scop.statements for each in one.accesses if each.kind is AccessKind.READ
+    }
+
+    def is_dead(statement: Statement) -> bool:
+        body = statement.body
+        return (
+            isinstance(body, c_ast.Assignment)
+            and body.op == "="
+            and len(statement.accesses) == 1
+            and body.lvalue is statement.accesses[0].node
+            and isinstance(body.rvalue, c_ast.Constant)
+            and statement.accesses[0].array.name not in read
+            and may_be_private(statement.accesses[0].array, live_out)
+        )
+
+    return _only(scop, tuple(each for each in scop.statements if not is_dead(each)))
+
+
+def _only(scop: Scop, kept: tuple[Statement, ...]) -> Scop:
+    """``scop`` with nothing but the statements ``kept`` of its own."""
+    if len(kept) == len(scop.statements):
+        return scop
+    left = replace(scop, statements=kept)
+    return replace(left, schedule=scop.schedule.intersect_domain(left.domain))
 
 
 def without_unused(scop: Scop, before: Scop) -> Scop:

@@ -295,7 +295,7 @@ second:
   y[i] = 2;
 }
 
-//# strides_from_remainders: serial
+//# strides_from_remainders: parallel
 int seen[40] = {0};
 #pragma scop
 for (int i = n % 7 - 1; i >= 2; i -= 3)
