@@ -43,6 +43,8 @@ def _expressions(member: isl.UnionPwAff) -> list[isl.Aff]:
 
 def _is_linearised(member: isl.Aff, trips: list[int]) -> bool:
     """Whether the coefficient of one counter is what another one's whole loop adds up to."""
+    # what repeats a statement within its instances has trips, too
+    trips = trips[: member.dim(_in)]
     steps = [abs(member.get_coefficient_val(_in, place).to_python()) for place in range(len(trips))]
     return any(
         step and count >= _MINIMUM_TRIPS and other != place and outer >= step * (count - 1)
