@@ -29,6 +29,10 @@ class ByteSize:
     origin: Origin = Origin.ASSUMED
 
 
+# The size of AVX-512's registers, in bytes.
+_WIDE_VECTOR = 64
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """The hardware that code is generated for; the defaults are those of a usual one.
@@ -40,6 +44,11 @@ class Machine:
     vector: ByteSize = ByteSize(16)
     l1: ByteSize = ByteSize(32 * 1024)
     l2: ByteSize = ByteSize(1024 * 1024)
+
+    @property
+    def vector_registers(self) -> int:
+        """How many registers hold vectors: 32 where they have 64 bytes (AVX-512), 16 elsewhere at least."""
+        return 32 if self.vector.bytes >= _WIDE_VECTOR else 16
 
     def with_options(self, options: Options) -> Machine:
         """The machine with the sizes that ``options`` give."""

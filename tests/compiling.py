@@ -42,6 +42,6 @@ def output(source: Path, *flags: str, compiler: str = "gcc") -> str:
     """What the program of ``source`` prints, compiled with warnings as errors."""
     program = source.with_suffix(".exe")
     command = [compiler, *STRICT, "-O1", "-ffp-contract=off", *flags, str(source), "-o", str(program), "-lm"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=120).stdout

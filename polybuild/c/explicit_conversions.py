@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, DataModel, basic_type
-from polybuild.c.conversions import WIDE, common_type, promoted
+from polybuild.c.conversions import common_type, promoted
+from polybuild.c.literals import number_type
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType, Type
 
@@ -21,7 +22,6 @@ Number = IntegerType | FloatingType
 _FLOATING = frozenset({"float", "double"})
 _OPERATIONS = frozenset({"+", "-", "*"})
 _COMPOUND = frozenset({"=", "+=", "-=", "*=", "/="})
-_SUFFIXES = {"f": "float", "F": "float"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,6 @@ def _is_operation(operator: str, kind: Number) -> bool:
 
 
 def _literal(node: c_ast.Constant) -> Type | None:
-    """The type of a plain literal."""
-    text = str(node.value)
-    if node.type in _FLOATING:
-        if text[-1] in "lL":
-            return None
-        return basic_type([_SUFFIXES.get(text[-1], "double")], DataModel())
-    return INT if text.isdecimal() and int(text, 8 if text.startswith("0") else 10) < WIDE else None
+    """The type of a plain literal number: those of other integers depend on the compiler's target."""
+    kind = number_type(node, DataModel())
+    return kind if isinstance(kind, FloatingType) or kind == INT else None

@@ -1,10 +1,10 @@
-"""Integer and character literals: their values and types (C17 6.4.4)."""
+"""Literal numbers and characters: their values and types (C17 6.4.4)."""
 
 from __future__ import annotations
 
 from pycparser import c_ast
 
-from polybuild.c.basic_types import INT, DataModel, integer
+from polybuild.c.basic_types import INT, DataModel, floating, integer
 from polybuild.c.types import IntegerType, Type, UnknownType
 
 
@@ -54,6 +54,13 @@ def literal_type(text: str, model: DataModel) -> Type:
         if ("u" in suffix or not decimal) and value < 1 << signed.width:
             return integer(f"unsigned {name}", model)
     return UnknownType(text)
+
+
+def number_type(node: c_ast.Constant, model: DataModel) -> Type:
+    """The type of a literal number."""
+    if node.type in {"float", "double", "long double"}:
+        return floating(node.type, model)
+    return literal_type(node.value, model)
 
 
 def literal(node: c_ast.Constant, model: DataModel) -> tuple[int, IntegerType] | None:

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, UNSIGNED_INT, floating, integer
 from polybuild.c.conversions import common_type, decayed, promoted
-from polybuild.c.literals import integer_value, literal_type
+from polybuild.c.literals import integer_value, literal_type, number_type
 from polybuild.c.symbols import Symbol, VisibleNames
 from polybuild.c.types import (
     ArrayType,
@@ -133,8 +133,6 @@ class _Typing:
         if node.type == "string":
             wide = {"L": INT, "u": integer("unsigned short", self._model), "U": UNSIGNED_INT}
             return ArrayType(wide.get(prefix, integer("char", self._model)), None)
-        if node.type in {"float", "double", "long double"}:
-            return floating(node.type, self._model)
         if "'" in node.value:
             kinds = {
                 "u": integer("unsigned short", self._model),
@@ -142,7 +140,7 @@ class _Typing:
                 "u8": integer("unsigned char", self._model),
             }
             return kinds.get(prefix, INT)
-        return literal_type(node.value, self._model)
+        return number_type(node, self._model)
 
     def _member(self, node: c_ast.StructRef) -> Field | None:
         kind = self._value(node.name)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 from polybuild.poly.budget import found_within
@@ -29,6 +28,7 @@ from polybuild.rerolling.loop_tree import Block, Leaf, Loop, Part, loop_tree, st
 from polybuild.rerolling.matching import Place, copies_in
 from polybuild.rerolling.shapes import Shape, shape_of
 from polybuild.scop.model import Scop
+from polybuild.storage.coalescing import without_unused
 
 # isl's operations for joining what stands at one place
 _OPERATIONS = 2_000_000
@@ -100,12 +100,5 @@ def _rerolled(scop: Scop, tree: Part, place: Place, shapes: Mapping[str, Shape])
     for gone, copies in sorted(found, key=lambda each: -each[0]):
         changed = joined(scop, tree, place, copies, shapes) if gone else None
         if changed is not None and computes_the_same(scop, changed, copies, shapes):
-            return _without_unused(changed)
+            return without_unused(changed, scop)
     return None
-
-
-def _without_unused(scop: Scop) -> Scop:
-    """``scop`` without variables that nothing is left of."""
-    used = {access.array.name for statement in scop.statements for access in statement.accesses}
-    used |= {array.name for statement in scop.statements for _, array in statement.locals}
-    return replace(scop, arrays=tuple(each for each in scop.arrays if each.name in used))

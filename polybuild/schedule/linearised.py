@@ -6,6 +6,8 @@ tiles of them are tiles of nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
@@ -19,12 +21,19 @@ _in = isl.dim_type.in_
 _MINIMUM_TRIPS = 3
 
 
-def linearises_loops(scop: Scop, schedule: isl.Schedule) -> bool:
-    """Whether a member of a band of ``schedule`` runs a whole loop between two values of another counter."""
-    trips = {
+def constant_trips(scop: Scop) -> dict[str, list[int]]:
+    """How often each loop around each statement runs at most, where that is a constant, else 0."""
+    return {
         statement.name: [_constant(each) for each in counts]
         for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
     }
+
+
+def linearises_loops(schedule: isl.Schedule, trips: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a member of a band of ``schedule`` runs a whole loop between two values of another counter.
+
+    ``trips`` are those of ``constant_trips``.
+    """
     return any(
         _is_linearised(aff, trips[aff.get_domain_space().get_tuple_name(isl.dim_type.set)])
         for node in descendants(schedule.get_root())
@@ -41,7 +50,7 @@ def _expressions(member: isl.UnionPwAff) -> list[isl.Aff]:
     return [aff for each in functions for _, aff in each.get_pieces()]
 
 
-def _is_linearised(member: isl.Aff, trips: list[int]) -> bool:
+def _is_linearised(member: isl.Aff, trips: Sequence[int]) -> bool:
     """Whether the coefficient of one counter is what another one's whole loop adds up to."""
     # what repeats a statement within its instances has trips, too
     trips = trips[: member.dim(_in)]

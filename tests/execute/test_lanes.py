@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import STRICT, write
+from compiling import output, write
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -116,17 +115,7 @@ def transformed(directory: Path, body: str, kind: str, *flags: str) -> tuple[Pat
 
 
 def run(compiler: str, source: Path, *flags: str) -> str:
-    program = source.with_suffix(".exe")
-    common = [*STRICT, "-Wno-misleading-indentation", "-O2", "-ffp-contract=off"]
-    done = subprocess.run(
-        [compiler, *common, *flags, str(source), "-o", str(program), "-lm"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=120).stdout
+    return output(source, "-Wno-misleading-indentation", "-O2", *flags, compiler=compiler)
 
 
 @pytest.mark.parametrize("kind", ["double", "float"])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from compiling import STRICT, write
+from compiling import output, write
 
 from polybuild.c import explicit_conversions
 from polybuild.c.types import FloatingType
@@ -257,23 +257,7 @@ def transformed(directory, body, kind="double", **options):
 
 
 def run(source, *flags):
-    program = source.with_suffix(".exe")
-    command = [
-        "gcc",
-        *STRICT,
-        "-Wno-misleading-indentation",
-        "-O2",
-        "-mavx2",
-        "-ffp-contract=off",
-        *flags,
-        str(source),
-        "-o",
-        str(program),
-        "-lm",
-    ]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=120).stdout
+    return output(source, "-Wno-misleading-indentation", "-O2", "-mavx2", *flags)
 
 
 IN_FLOATS = (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
-from compiling import STRICT, write
+from compiling import output, write
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -346,23 +344,13 @@ def transformed(directory, name, **options):
 
 
 def run(source, *flags):
-    program = source.with_suffix(".exe")
     quiet = (
         "-Wno-misleading-indentation",
         "-Wno-array-bounds",
         "-Wno-aggressive-loop-optimizations",
         "-Wno-maybe-uninitialized",
     )
-    command = ["gcc", *STRICT, *quiet, "-O2", "-mavx2", "-ffp-contract=off", *flags]
-    done = subprocess.run(
-        [*command, str(source), "-o", str(program), "-lm"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=120).stdout
+    return output(source, *quiet, "-O2", "-mavx2", *flags)
 
 
 @pytest.mark.parametrize("name", [*EVERY])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.mathematics import ROOTS
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.expressions import (
     ADDITIVE,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _OPERATORS = {"&&": "&", "||": "|"}
 _PRECEDENCES = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE}
-_ROOTS = {"sqrt", "sqrtf"}
 
 
 class LaneBodyPrinter:
@@ -157,7 +157,9 @@ class LaneBodyPrinter:
             sides = [self._vector(each, kind).text for each in (node.iftrue, node.iffalse)]
             return self._select(kind, self._value(node.cond).text, *sides)
         if isinstance(node, c_ast.FuncCall):
-            function = LaneFunctionKind.ROOT if node.name.name in _ROOTS else LaneFunctionKind.MAGNITUDE
+            function = (
+                LaneFunctionKind.ROOT if node.name.name in ROOTS.values() else LaneFunctionKind.MAGNITUDE
+            )
             return self._call(function, self._real, self._value(node.args.exprs[0]).text)
         if node.op in _OPERATORS:
             sides = [self._value(each).bound(POSTFIX) for each in (node.left, node.right)]

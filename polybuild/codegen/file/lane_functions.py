@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from polybuild.c.mathematics import ROOTS
 from polybuild.codegen.file.vector_types import VectorType
 
 
@@ -112,7 +113,7 @@ def _roots(vector: VectorType) -> tuple[str, str]:
         "ELEMENT": vector.element,
         "SIZE": str(vector.bytes),
         "LANES": str(vector.lanes),
-        "FUNCTION": "sqrtf" if single else "sqrt",
+        "FUNCTION": ROOTS[vector.element],
     }
     text = _ROOT
     for word, value in words.items():

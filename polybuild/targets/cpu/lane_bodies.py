@@ -11,14 +11,14 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import INT, DataModel
+from polybuild.c.literals import number_type
+from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.targets.model import LaneKind, LaneOperand
 
-_SUFFIXES = {"float": "fF", "double": ""}
 _ARITHMETIC = {"+", "-", "*", "/"}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
-_ROOTS = {"float": "sqrtf", "double": "sqrt"}
-_MAGNITUDES = {"float": "fabsf", "double": "fabs"}
 
 
 class LaneTyping:
@@ -152,7 +152,7 @@ class LaneTyping:
         return self.kinds[id(node)] is LaneKind.UNIFORM
 
     def _call(self, node: c_ast.FuncCall, *, chosen: bool) -> LaneKind | None:
-        names = {_ROOTS[self._element.name], _MAGNITUDES[self._element.name]}
+        names = {ROOTS[self._element.name], MAGNITUDES[self._element.name]}
         if not isinstance(node.name, c_ast.ID) or node.name.name not in names:
             return None
         (argument,) = node.args.exprs
@@ -175,22 +175,12 @@ class LaneTyping:
         if operand is not None:
             return operand.type
         if isinstance(node, c_ast.Constant):
-            return _constant_type(node)
+            return number_type(node, DataModel())
         if isinstance(node, c_ast.UnaryOp) and node.op in {"-", "+"}:
             return self._type(node.expr)
         if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC:
             return _common(self._type(node.left), self._type(node.right))
         return None
-
-
-_INT = IntegerType("int", 32, signed=True)
-
-
-def _constant_type(node: c_ast.Constant) -> Type | None:
-    text = str(node.value)
-    if node.type in _SUFFIXES:
-        return FloatingType("float", 4) if text[-1] in "fF" else FloatingType("double", 8)
-    return _INT if node.type == "int" and text.isdigit() else None
 
 
 def _common(left: Type | None, right: Type | None) -> Type | None:
@@ -200,4 +190,4 @@ def _common(left: Type | None, right: Type | None) -> Type | None:
     floating = [each for each in (left, right) if isinstance(each, FloatingType)]
     if floating:
         return max(floating, key=lambda each: each.size)
-    return left if left == right and left == _INT else None
+    return left if left == right and left == INT else None

@@ -14,6 +14,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
 from polybuild.c.types import FloatingType
 from polybuild.context import Machine
@@ -26,12 +27,9 @@ from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.model import LaneLoop, LaneOperand, PackedRows
 
-# Registers of this size come in a file of 32, others of 16 at least.
-_WIDEST = 64
 _MAXIMUM_COPIES = 4
 # Rows to walk along side by side: the first cache keeps as many lines that are any power of two apart.
 _ROWS = 8
-_ROOTS = {"sqrt", "sqrtf"}
 
 
 def find_lane_loop(
@@ -87,7 +85,7 @@ def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
     """
     names = {tuple_name(each) for each in sets_of(node.get_domain())}
     return any(
-        isinstance(part, c_ast.FuncCall) and getattr(part.name, "name", None) in _ROOTS
+        isinstance(part, c_ast.FuncCall) and getattr(part.name, "name", None) in ROOTS.values()
         for each in scop.statements
         if each.name in names
         for part in walk(each.body)
@@ -96,9 +94,8 @@ def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
 
 def _copies(variables: int, machine: Machine) -> int:
     """How many vectors of iterations run together: sums wait for themselves, so as many as registers hold."""
-    registers = 32 if machine.vector.bytes >= _WIDEST else 16
     copies = _MAXIMUM_COPIES
-    while copies > 1 and copies * variables > registers // 2:
+    while copies > 1 and copies * variables > machine.vector_registers // 2:
         copies //= 2
     return copies
 

@@ -29,6 +29,7 @@ def find_packed_rows(
 
     None if lanes would gather distant elements again and again, which takes longer than it saves.
     """
+    time = _time(node)
     distant: dict[str, list[Reference]] = {}
     written = set()
     for each in references(scop, node):
@@ -39,15 +40,15 @@ def find_packed_rows(
             distant.setdefault(each.access.array.name, []).append(each)
     packed = []
     for name, reads in distant.items():
-        rows = None if name in written else _packed(node, scop, reads, row_bytes)
+        rows = None if name in written else _packed(time, scop, reads, row_bytes)
         if rows is not None:
             packed.append(rows)
-        elif any(_is_gathered_again(_time(node), scop, each) for each in reads):
+        elif any(_is_gathered_again(time, scop, each) for each in reads):
             return None
     return tuple(packed)
 
 
-def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_bytes: int) -> PackedRows | None:
+def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], row_bytes: int) -> PackedRows | None:
     """The rows of one array, None unless lanes move one subscript and the other is the same for all."""
     array = reads[0].access.array
     if len(array.extents) != _SUBSCRIPTS:
@@ -60,7 +61,6 @@ def _packed(node: isl.ScheduleNode, scop: Scop, reads: list[Reference], row_byte
     if len(rows) != 1 or None in steps:
         return None
     lane, place = rows[0], 1 - rows[0]
-    time = _time(node)
     touched = [_touched(time, scop, each) for each in reads]
     row = touched[0].project_out(_out, place, 1)
     if not all(each.project_out(_out, place, 1).is_equal(row) for each in touched[1:]):

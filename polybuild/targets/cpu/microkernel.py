@@ -26,8 +26,6 @@ _VECTORS = 2
 # Beside the block: its column of operands, one that all lanes share, and one to spare.
 _OTHER_REGISTERS = _VECTORS + 2
 _MAXIMUM_MR = 8
-# Registers of this size come in a file of 32, others of 16 at least.
-_WIDEST = 64
 _MINIMUM_KC, _MAXIMUM_KC = 16, 512
 
 MAXIMUM_MC = 128
@@ -168,8 +166,7 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
     if kernel.single:
         block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
         return _whole_blocks(block, 1, _MAXIMUM_KC, NC)
-    registers = 32 if vector == _WIDEST else 16
-    mr = min(_MAXIMUM_MR, (registers - _OTHER_REGISTERS) // _VECTORS)
+    mr = min(_MAXIMUM_MR, (context.machine.vector_registers - _OTHER_REGISTERS) // _VECTORS)
     block = RegisterBlock(mr, _VECTORS, max(2, vector // element))
     if given:
         tiles = [*given[:members], *[given[-1]] * members]

@@ -14,7 +14,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.budget import budget_within
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.schedule.linearised import linearises_loops
+from polybuild.schedule.linearised import constant_trips, linearises_loops
 from polybuild.schedule.original import original_bands
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
@@ -71,15 +71,15 @@ def _best(
     first: what is computed over a window is best stored at once. Orders that linearise loops are the last
     resort.
     """
-    candidates = [schedule]
-    if has_small_trip_counts(scop) or linearises_loops(scop, schedule):
+    candidates, trips = [schedule], constant_trips(scop)
+    if has_small_trip_counts(scop) or linearises_loops(schedule, trips):
         with contextlib.suppress(IllegalSchedule):
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
             candidates.insert(0, unroll_small_trip_counts(scop, original))
     found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
     orders = itertools.chain(candidates, (unroll_small_trip_counts(scop, each) for each in found))
-    best, *others = [each for each in orders if not linearises_loops(scop, each)] or candidates
+    best, *others = [each for each in orders if not linearises_loops(each, trips)] or candidates
     shortest = estimate(scop, dependences, best, context) / _GAIN
     for candidate in others:
         time = estimate(scop, dependences, candidate, context)
