@@ -227,6 +227,11 @@ class Options:
     verify: bool = _knob(
         False, _boolean, "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set"
     )
+    runtime_report: bool = _knob(
+        False,
+        _boolean,
+        "emit code that counts what ran where POLYBUILD_VERBOSE=1 or POLYBUILD_REPORT=FILE is set",
+    )
     paranoid: bool = _knob(
         False,
         _boolean,

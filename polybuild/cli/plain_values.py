@@ -20,6 +20,7 @@ WORDS = {
     "--autodetect": ("off",),
     "--headers": ("off",),
     "--verify": ("on", "off"),
+    "--runtime-report": ("on", "off"),
     "--paranoid": ("on", "off"),
     "--on-unsupported": ("warn", "error"),
 }

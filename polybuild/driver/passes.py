@@ -302,6 +302,7 @@ def find_aliases(work: Transformation) -> None:
         trip_counts(work.model.scop),
         options.min_work,
         work.mapped.dependences if options.verify else None,
+        options.runtime_report,
     )
 
 

@@ -23,12 +23,16 @@ ViewSizes = Mapping[str, Sizes]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """C text for the generated code, the same in the user's names, the reason, and its source line."""
+    """C text for the generated code, the same in the user's names, the reason, and its source line.
+
+    ``failure`` says in a few words what was the case where it does not hold.
+    """
 
     text: str
     meaning: str
     reason: str
     line: int
+    failure: str
 
     def __str__(self) -> str:
         return f"{self.meaning} (line {self.line}: {self.reason})"
@@ -80,13 +84,15 @@ class ConditionPrinter:
         self._in_use.helpers.add("polybuild_threads")
         text = "polybuild_threads() > 2"
         reason = "with fewer threads, looking at the data takes longer than they save"
-        return Condition(text, text, reason, line)
+        return Condition(text, text, reason, line, "too few threads to look at the data")
 
-    def _both(self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int) -> Condition:
+    def _both(
+        self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int, failure: str = ""
+    ) -> Condition:
         generated, meaning = (
             text(printer, sizes) for printer, sizes in zip(self._printers, self._sizes, strict=True)
         )
-        return Condition(generated, meaning, reason, line)
+        return Condition(generated, meaning, reason, line, failure or f"not {meaning} ({reason})")
 
     def _assumption(self, assumption: Assumption) -> Condition:
         expression = self._build.expr_from_set(assumption.condition.coalesce())
@@ -136,7 +142,8 @@ class ConditionPrinter:
 
         both = (overlap.first, overlap.second)
         names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
-        return self._both(text, f"{names} must not overlap", overlap.location.line)
+        line = overlap.location.line
+        return self._both(text, f"{names} must not overlap", line, f"{names} overlapped")
 
     def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
         end = self._address(one, 1, printer, sizes)
@@ -162,7 +169,8 @@ class ConditionPrinter:
         def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
             return f"{self._instances(work, printer)} >= {min_work}"
 
-        return [self._both(text, "less work is not worth it", self._scop.location.line)]
+        line = self._scop.location.line
+        return [self._both(text, "less work is not worth it", line, "too little work")]
 
     def enough_work(self, directive: LoopDirective) -> str | None:
         """Whether the loop of ``directive`` has work for several threads; None where it certainly has."""

@@ -72,12 +72,14 @@ class RunTimeChecks:
     ``overlaps`` must not be. ``work`` has upper bounds on the trip counts of the loops of each statement;
     the original loops run when the sum of their products is below ``min_work``. With ``verified``,
     the dependences that the new order respects, the region can compare itself with the original.
+    ``reported``: the region counts its runs and the conditions that did not hold.
     """
 
     overlaps: tuple[Overlap, ...] = ()
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     min_work: int = 0
     verified: Dependences | None = None
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class RegionText:
     loops need from the prologue; ``outline`` lists the loops and their statements.
     ``device`` is what a device runs instead, if it can; ``host`` names the region's object where
     it cannot, but other regions of the program may. ``verification`` has the parts of a check
-    at run time. ``stages`` follow the ``conditions``, one after the other.
+    at run time, ``reported`` says whether runs are counted. ``stages`` follow the ``conditions``, one after
+    the other.
     """
 
     declarations: tuple[str, ...]
@@ -109,6 +112,7 @@ class RegionText:
     verification: Verification | None = None
     stages: tuple[Stage, ...] = ()
     host: str = ""
+    reported: bool = False
 
     @property
     def all_conditions(self) -> tuple[Condition, ...]:
@@ -167,7 +171,12 @@ def write_region(
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
     declared = boundary.declarations(kind=kind)
-    return replace(text, declarations=tuple(declared), helpers=frozenset(in_use.helpers))
+    return replace(
+        text,
+        declarations=tuple(declared),
+        helpers=frozenset(in_use.helpers),
+        reported=checks.reported,
+    )
 
 
 def _loop_printer(

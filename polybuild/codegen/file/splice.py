@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from polybuild.codegen.c.conditions import Condition
 from polybuild.codegen.c.layout import wrapped
 from polybuild.codegen.device.host import DeviceText
-from polybuild.codegen.file import verification
+from polybuild.codegen.file import run_report, verification
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.prologue import prologue
 from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.residents import Insertion, resident_calls
+from polybuild.codegen.file.run_report import RunReport
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification
 from polybuild.source.model import Region, ResidentBlock, Source
 
@@ -31,6 +32,11 @@ class Replacement:
 
     region: Region
     text: RegionText
+
+    @property
+    def report(self) -> RunReport | None:
+        """What counts the runs of the region; None if nothing does."""
+        return RunReport(self.region, self.text) if self.text.reported else None
 
 
 def splice(
@@ -52,7 +58,9 @@ def splice(
     text = source.text
     first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
     checked = any(each.text.verification for each in replacements)
+    reports = [each.report for each in replacements if each.report]
     head += prologue(helpers) + (verification.prologue() if checked else "")
+    head += run_report.prologue(reports) if reports else ""
     pieces = [first_line_mark, _lines(f"{head}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
     changes = [Insertion(each.region.span, _replaced(each, text)) for each in replacements]
@@ -63,6 +71,8 @@ def splice(
     pieces.append(text[position:])
     if checked:
         pieces.append(_lines(f'\n#line 1 "polybuild_verify.h"\n{verification.epilogue()}', newline))
+    if reports:
+        pieces.append(_lines(f'\n#line 1 "polybuild_report.h"\n{run_report.epilogue()}', newline))
     return "".join(pieces)
 
 
@@ -87,17 +97,20 @@ def _replaced(replacement: Replacement, text: str) -> str:
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
-    condition = _all(generated.conditions)
+    report = replacement.report
+    if report:
+        begin, end = [*report.begin, *begin], [*end, *report.end]
+    condition = _all(generated.conditions, report)
     if generated.host:
-        condition = f"{_VERSION} == POLYBUILD_OPENMP\n      && {condition}"
-    looking = _looking(condition, generated.stages)
+        condition = f"{_asked(f'{_VERSION} == POLYBUILD_OPENMP', report)}\n      && {condition}"
+    looking = _looking(condition, generated.stages, report)
     if generated.stages:
         condition = _HOLDS
     if generated.verification:
         place = f"{name}, {region.begin.line}"
-        chosen = _checked(generated.verification, place, condition, versions)
+        chosen = _checked(generated.verification, place, condition, versions, report)
     elif generated.device:
-        chosen = _on_device(generated.device, condition, versions)
+        chosen = _on_device(generated.device, condition, versions, report)
     else:
         chosen = _on_host(condition, versions)
     lines = [
@@ -122,17 +135,22 @@ def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
     return ["  polybuild_update_host(0);"] if generated.device and generated.stages else [], []
 
 
-def _all(conditions: Sequence[Condition]) -> str:
+def _asked(text: str, report: RunReport | None) -> str:
+    """That the environment asks for the new loops, which ``text`` says."""
+    return report.asked_for(text) if report else text
+
+
+def _all(conditions: Sequence[Condition], report: RunReport | None) -> str:
     """All of ``conditions``, each with its reason."""
     texts = []
     for each in conditions:
-        lines = wrapped(f"      {each.text}")
+        lines = wrapped(f"      {report.noted(each) if report else each.text}")
         lines[-1] += f" /* line {each.line}: {each.reason} */"
         texts.append("\n".join(lines).lstrip())
     return "\n      && ".join(texts) or "1"
 
 
-def _looking(condition: str, stages: Sequence[Stage]) -> list[str]:
+def _looking(condition: str, stages: Sequence[Stage], report: RunReport | None) -> list[str]:
     """The conditions in a variable: ``condition``, then those of each stage, which looks at data before."""
     lines = [f"  int {_HOLDS} = {condition};"] if stages else []
     for stage in stages:
@@ -141,7 +159,7 @@ def _looking(condition: str, stages: Sequence[Stage]) -> list[str]:
             lines.append(f"  if ({_HOLDS}) {{ /* which elements are touched */")
             lines += _indented(stage.lines, _INDENT * 2)
             lines.append("  }")
-        lines.append(f"  {_HOLDS} = {_HOLDS}\n      && {_all(stage.conditions)};")
+        lines.append(f"  {_HOLDS} = {_HOLDS}\n      && {_all(stage.conditions, report)};")
     return lines
 
 
@@ -156,10 +174,13 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
     ]
 
 
-def _on_device(device: DeviceText, condition: str, versions: _Versions) -> list[str]:
+def _on_device(
+    device: DeviceText, condition: str, versions: _Versions, report: RunReport | None
+) -> list[str]:
     """The kernels on ``device``; the new loops where they did not run; else the original ones."""
     applies = f"pb_applies && {device.condition}" if device.condition else "pb_applies"
-    runs_here = f"polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP && pb_applies"
+    asked = _asked(f"polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP", report)
+    runs_here = f"{asked} && pb_applies"
     return [
         f"  const int pb_applies = {condition};",
         "  int pb_done = 0;",
@@ -173,7 +194,9 @@ def _on_device(device: DeviceText, condition: str, versions: _Versions) -> list[
     ]
 
 
-def _checked(check: Verification, place: str, condition: str, versions: _Versions) -> list[str]:
+def _checked(
+    check: Verification, place: str, condition: str, versions: _Versions, report: RunReport | None
+) -> list[str]:
     """The new version and then the original one, with the check of what the new one wrote around them.
 
     Where a device may have run it, the values come home first, and the original text stands once more.
@@ -189,7 +212,7 @@ def _checked(check: Verification, place: str, condition: str, versions: _Version
         home = f"polybuild_host_begin(&{device.name})"
         before = [f"  if ({CHECK}) {{ {home}; polybuild_host_end(&{device.name}); }}"]
         runs = [
-            *_on_device(device, RUNS, versions),
+            *_on_device(device, RUNS, versions, report),
             f"  if ({CHECK}) {home};",
             *between,
             *_original_if(CHECK, versions),
@@ -204,14 +227,14 @@ def _checked(check: Verification, place: str, condition: str, versions: _Version
             *_original_if(f"!{RUNS} || {CHECK}", versions),
         ]
     give_up = f"if (!polybuild_verify_next({CHECK})) {{ polybuild_verify_end({CHECK}); {CHECK} = 0; }}"
-    report = f"if (polybuild_verify_differs({CHECK})) polybuild_verify_report({CHECK}, {check.line});"
+    differs = f"if (polybuild_verify_differs({CHECK})) polybuild_verify_report({CHECK}, {check.line});"
     return [
         f"  const int {RUNS} = {condition};",
         f"  void *{CHECK} = {RUNS} ? polybuild_verify_begin({place}, {check.tolerance}) : 0;",
         *before,
         *walk(give_up),
         *runs,
-        *walk(report, f"polybuild_verify_end({CHECK});"),
+        *walk(differs, f"polybuild_verify_end({CHECK});"),
     ]
 
 
