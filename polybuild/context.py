@@ -7,53 +7,9 @@ compiler's flags and the machine is asked here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
+from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
-
-
-class Origin(Enum):
-    """Where a fact of the machine comes from."""
-
-    OPTION = "an option"
-    COMPILER = "the compiler's flags"
-    HOST = "this machine"
-    ASSUMED = "assumed"
-
-
-@dataclass(frozen=True, slots=True)
-class ByteSize:
-    """A size in bytes, and where it comes from."""
-
-    bytes: int
-    origin: Origin = Origin.ASSUMED
-
-
-# The size of AVX-512's registers, in bytes.
-_WIDE_VECTOR = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The hardware that code is generated for; the defaults are those of a usual one.
-
-    ``vector`` is the size of a vector register, ``l1`` that of the first-level data cache, ``l2``
-    that of the second-level cache.
-    """
-
-    vector: ByteSize = ByteSize(16)
-    l1: ByteSize = ByteSize(32 * 1024)
-    l2: ByteSize = ByteSize(1024 * 1024)
-
-    @property
-    def vector_registers(self) -> int:
-        """How many registers hold vectors: 32 where they have 64 bytes (AVX-512), 16 elsewhere at least."""
-        return 32 if self.vector.bytes >= _WIDE_VECTOR else 16
-
-    def with_options(self, options: Options) -> Machine:
-        """The machine with the sizes that ``options`` give."""
-        given = {"vector": options.vector_size, "l1": options.l1_size, "l2": options.l2_size}
-        return replace(self, **{name: ByteSize(size, Origin.OPTION) for name, size in given.items() if size})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +37,13 @@ class CompileContext:
 
     def with_options(self, options: Options) -> CompileContext:
         """The context with ``options`` instead of its own."""
-        return replace(self, options=options, machine=self.machine.with_options(options))
+        given = {
+            "vector.bytes": options.vector_size,
+            "l1.bytes": options.l1_size,
+            "l2.bytes": options.l2_size,
+        }
+        sizes = {path: size for path, size in given.items() if size}
+        return replace(self, options=options, machine=self.machine.with_figures(sizes, Origin.OPTION))
 
     @property
     def may_reassociate(self) -> bool:

@@ -105,11 +105,18 @@ _WORK = Number(0, (1 << 62) - 1)
 
 
 def _knob(
-    default: Any, parse: Callable[[str], Any], help_text: str, *, metavar: str = "", finds_more: bool = False
+    default: Any,
+    parse: Callable[[str], Any],
+    help_text: str,
+    *,
+    metavar: str = "",
+    finds_more: bool = False,
+    of_region: bool = True,
 ) -> Any:
     """A field of Options, which ``parse`` reads.
 
-    With ``finds_more`` it may make regions of what is not marked in the file itself.
+    With ``finds_more`` it may make regions of what is not marked in the file itself. What is not
+    ``of_region`` is the same for all regions of a file.
     """
     if isinstance(parse, Choice):
         metavar = "|".join(parse.words)
@@ -117,7 +124,13 @@ def _knob(
         metavar = "on|off"
     elif parse is _vector_size:
         metavar = "|".join(_VECTOR_SIZES.words)
-    about = {"parse": parse, "help": help_text, "metavar": metavar, "finds_more": finds_more}
+    about = {
+        "parse": parse,
+        "help": help_text,
+        "metavar": metavar,
+        "finds_more": finds_more,
+        "of_region": of_region and not finds_more,
+    }
     return field(default=default, metadata=about)
 
 
@@ -208,6 +221,14 @@ class Options:
         _CACHE_SIZE,
         "second-level cache in bytes; 0: this machine's where the code is for it, else 1048576",
         metavar="BYTES",
+    )
+    machine: str = _knob(
+        "",
+        str,
+        "figures of the machine the code is for, as 'polybuild machine' prints them;"
+        " measured: those it has measured here",
+        metavar="FILE",
+        of_region=False,
     )
     block_sizes: tuple[int, ...] = _knob(
         (), _BLOCK_SIZES, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
@@ -301,4 +322,7 @@ class Options:
                 raise UsageError(f"cannot read the pragma clause '{rest}'; write name(value)")
             settings[match.group(1)] = match.group(2) or ""
             rest = rest[match.end() :]
+        for each in dataclasses.fields(self):
+            if each.name in settings and not each.metadata["of_region"]:
+                raise UsageError(f"'{each.name}' is not for single regions; give it to the command")
         return self.with_settings(settings)

@@ -30,6 +30,7 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   explain FILE.c            tell what is done with each region, or what stops it
   cc -- COMPILER FLAGS      run a C compiler, with the regions of its C files rewritten
   cache stats|clear         tell what the cache holds, or empty it
+  machine                   print, or measure, what is taken to be known of the machine
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -78,7 +79,7 @@ def guarded(action: Callable[[], int]) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     if not words:
         raise UsageError(
-            "a command is missing: compile, explain, cc, cache or doctor (see 'polybuild --help')"
+            "a command is missing: compile, explain, cc, cache, machine or doctor (see 'polybuild --help')"
         )
     command, rest = words[0], words[1:]
     if command not in COMMANDS:
@@ -241,6 +242,12 @@ def _doctor(words: Sequence[str]) -> int:
     return 0 if doctor.can_build(checks) else 1
 
 
+def _machine(words: Sequence[str]) -> int:
+    from polybuild.cli import machine
+
+    return machine.run(words)
+
+
 def _version(_: Sequence[str]) -> int:
     print(f"polybuild {polybuild.__version__}")  # noqa: T201 -- this is the command's result
     return 0
@@ -274,6 +281,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "cc": _cc,
     "cache": _cache,
     "doctor": _doctor,
+    "machine": _machine,
     "--version": _version,
     "--cmakedir": _cmake_dir,
     "--includedir": _include_dir,

@@ -19,6 +19,7 @@ from polybuild.codegen.file.region import RegionText
 from polybuild.codegen.file.splice import Replacement, splice
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.driver.chosen_machine import choose_machine
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
 from polybuild.driver.isolation import UNWATCHED, Watch
@@ -34,7 +35,6 @@ from polybuild.source.reader import read_source, text_of
 from polybuild.targets.base import ImageError
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
-from polybuild.targets.machine import find_machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def compile_source(
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
-    context = _context(source, options, compiler, flags)
-    diagnostics = [*source.diagnostics, *problem]
+    context, wrong = _context(source, options, compiler, flags)
+    diagnostics = [*source.diagnostics, *problem, *wrong]
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
@@ -110,15 +110,17 @@ def compile_source(
 
 def _context(
     source: Source, options: Options, compiler: Sequence[str], flags: Sequence[str]
-) -> CompileContext:
-    """What is resolved once for a file; the compiler is asked only if there is something to do."""
-    context = CompileContext()
-    if source.regions:
-        macros = predefined_macros(source.path, compiler, flags)
-        context = CompileContext(
-            machine=find_machine(macros, frozenset(flags)), compiler=compiler_rules(macros, flags)
-        )
-    return context.with_options(options)
+) -> tuple[CompileContext, tuple[Diagnostic, ...]]:
+    """What is resolved once for a file, and what was wrong with the file of the machine.
+
+    The compiler is asked only if there is something to do.
+    """
+    if not source.regions:
+        return CompileContext().with_options(options), ()
+    macros = predefined_macros(source.path, compiler, flags)
+    chosen = choose_machine(options, macros, flags)
+    context = CompileContext(machine=chosen.machine, compiler=compiler_rules(macros, flags))
+    return context.with_options(options), chosen.diagnostics
 
 
 @dataclass(frozen=True, slots=True)

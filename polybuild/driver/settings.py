@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from polybuild.diagnostics import UsageError
+from polybuild.driver.chosen_machine import MEASURED
 from polybuild.options import Options
 
 _FILE = "pyproject.toml"
@@ -30,6 +31,8 @@ def with_project_settings(options: Options, source: str) -> tuple[Options, str]:
                 raise UsageError(f"{path}: '{name}' is no setting of a project; give it to the command")
             try:
                 settings = {name: _as_text(value) for name, value in table.items()}
+                if settings.get("machine", MEASURED) != MEASURED:
+                    settings["machine"] = str(folder / settings["machine"])
                 return options.with_settings(settings), str(path)
             except (TypeError, UsageError) as error:
                 raise UsageError(f"{path}: [tool.polybuild]: {error}") from None

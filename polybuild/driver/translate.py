@@ -16,6 +16,7 @@ from typing import Any
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
+from polybuild.driver.chosen_machine import machine_file
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
 from polybuild.driver.request import Request
 from polybuild.driver.settings import with_project_settings
@@ -55,7 +56,8 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
     """
     options, settings_file = options_for(request)
     flags = request.expanded_flags()
-    inputs = (*request.response_files(), *filter(None, [settings_file]))
+    machine = machine_file(options)
+    inputs = (*request.response_files(), *filter(None, [settings_file, str(machine or "")]))
     found = None
     if request.print_after:  # the passes have to run
         cache = None
@@ -162,6 +164,7 @@ def _look_up(
             store.tool_identity(),
             store.compiler_identity(request.compiler),
             _device_compiler_identity(options),
+            _machine_identity(options),
             repr(options),
             "\0".join(flags),
             request.source,
@@ -179,6 +182,15 @@ def _device_compiler_identity(options: Options) -> str:
         return ""
     compiler = target.compiler(options)
     return store.compiler_identity([compiler]) if compiler else "none"
+
+
+def _machine_identity(options: Options) -> bytes:
+    """The file of the machine; empty if there is none."""
+    path = machine_file(options)
+    try:
+        return path.read_bytes() if path else b""
+    except OSError:
+        return b""
 
 
 def _name(request: Request) -> str:

@@ -224,6 +224,23 @@ def test_wrong_options_stop_the_configuration(tmp_path: Path, arguments: str, me
     assert message in " ".join(said.split())
 
 
+def test_the_file_of_the_machine_lies_beside_the_project(tmp_path: Path) -> None:
+    project = one_file(
+        tmp_path,
+        "polybuild_add_executable(one one.c MACHINE Target.toml)\n"
+        "polybuild_add_executable(two one.c)\n"
+        "set_source_files_properties(one.c PROPERTIES POLYBUILD_MACHINE Target.toml)\n",
+    )
+    region = "#pragma scop\n  for (int i = 0; i < 100; i++) a[i] = i;\n#pragma endscop\n"
+    (project.source / "one.c").write_text(f"int a[100];\nint main(void) {{\n{region}  return a[0];\n}}\n")
+    (project.source / "Target.toml").write_text("version = 1\n[l2]\nsize = 3\n")
+    project.configure(*subdirectory_settings())
+    said = " ".join(project.build().split())
+    assert f"{project.source}/Target.toml:3: warning: unknown figure 'l2.size' of a machine" in said
+    (project.source / "Target.toml").write_text("version = 1\n")
+    assert "warning" not in project.build()
+
+
 def test_wrong_options_of_a_source_stop_the_configuration(tmp_path: Path) -> None:
     project = one_file(
         tmp_path,

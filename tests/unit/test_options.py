@@ -84,6 +84,12 @@ def test_what_is_no_clause_is_refused(clauses):
         Options().with_clauses(clauses)
 
 
+@pytest.mark.parametrize("clause", ["machine(m.toml)", "headers(on)", "autodetect(on)"])
+def test_what_is_for_whole_files_is_no_clause(clause):
+    with pytest.raises(UsageError, match="is not for single regions; give it to the command"):
+        Options().with_clauses(clause)
+
+
 def test_every_option_can_describe_itself():
     for knob in dataclasses.fields(Options):
         assert knob.metadata["help"]

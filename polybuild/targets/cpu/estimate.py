@@ -17,6 +17,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.context import CompileContext
+from polybuild.machine.model import Machine
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import largest, maps_of, natural_key, sets_of
 from polybuild.poly.trees import descendants, is_band, is_mark
@@ -27,22 +28,27 @@ from polybuild.targets.cpu.vectorise import find_vector_loop, member_cost
 from polybuild.transform.bands import coincident_members
 from polybuild.transform.full_unrolling import outside_unrolled
 
-# In scalar statement instances, about a nanosecond each; an instance in the vector unit counts an eighth.
-# A launch within sequential loops: some ten microseconds, ten times what waking and waiting costs.
-MIN_LAUNCH_WORK = 20_000.0
+# What work must be of the time that starting threads takes, for launches within sequential loops.
+_WORK_OF_START = 5.0
 # A wavefront also starts and ends with few tiles, and its threads wait for the slowest.
-MIN_WAVEFRONT_WORK = 100_000.0
+_WAVEFRONT_CAUTION = 5.0
 # Wavefronts within a sequential loop synchronise so often that one other busy process ruins them.
-NESTED_CAUTION = 10.0
+_NESTED_CAUTION = 10.0
+# Accesses of a usual statement: they are what its instances are taken to cost.
+_ACCESSES = 4.0
 VECTOR_GAIN = 8.0
 # What a parameter is taken to be where nothing bounds it.
 _NOMINAL = 1000
 
 
 class LaunchModel:
-    """Estimates the work below a node of the tree per time the node is reached."""
+    """Estimates the work below a node of the tree per time the node is reached, in statement instances.
 
-    def __init__(self, scop: Scop) -> None:
+    An instance in the vector unit counts an eighth.
+    """
+
+    def __init__(self, scop: Scop, machine: Machine) -> None:
+        self.minimum_work = _WORK_OF_START * machine.threads.start / (_ACCESSES * machine.arithmetic.access)
         point = nominal_parameters(scop.context)
         self._counts = {
             statement.name: counts
@@ -58,7 +64,7 @@ class LaunchModel:
         A nest that is reached once is left to run-time conditions.
         """
         depth = node.get_schedule_depth()
-        return depth == 0 or self._work(node, depth) >= MIN_LAUNCH_WORK * (VECTOR_GAIN if vector else 1.0)
+        return depth == 0 or self._work(node, depth) >= self.minimum_work * (VECTOR_GAIN if vector else 1.0)
 
     def is_worth_pipelining(self, node: isl.ScheduleNode, sizes: Sequence[int], *, vector: bool) -> bool:
         """Whether each wavefront of tiles of ``sizes`` at ``node`` does enough work for threads."""
@@ -68,9 +74,9 @@ class LaunchModel:
             default=1.0,
         )
         wavefronts = max(1.0, 2 * longest / min(sizes[:2]))
-        minimum = MIN_WAVEFRONT_WORK * (VECTOR_GAIN if vector else 1.0)
+        minimum = _WAVEFRONT_CAUTION * self.minimum_work * (VECTOR_GAIN if vector else 1.0)
         if node.get_schedule_depth() > 0:
-            minimum *= NESTED_CAUTION
+            minimum *= _NESTED_CAUTION
         return total / wavefronts >= minimum
 
     def run_time_work(self, node: isl.ScheduleNode) -> tuple[tuple[isl.PwAff, ...], ...]:
@@ -111,14 +117,9 @@ def _value(count: isl.PwAff, point: isl.Set) -> float:
 
 _dim = isl.dim_type
 
-_THREADS = 4.0
-_PIPELINED = 3.0  # of them, where wavefronts start and end with few tiles
-_LAUNCH = 4000.0  # nanoseconds
-_ACCESS = 0.25  # nanoseconds, of a scalar access that hits the first cache
+# The part of the threads that is busy where wavefronts start and end with few tiles.
+_PIPELINED = 0.75
 _MINIMUM_VECTOR_COST = 0.125
-_LINE = 64
-_MEMORY_BYTES = 12.0  # per nanosecond, from beyond the second cache
-_CACHE_BYTES = 40.0  # per nanosecond, from the second cache to the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ _Nest = _Leaf | _Block | _Loop
 class _Context:
     """What the loops around a node are: whether threads and tiles are given already."""
 
-    threads: float = 1.0
+    threads: float | None = None
     tiled: bool = False
     repeats: float = 1.0
 
@@ -171,7 +172,8 @@ class _Estimate:
         self._dependences = dependences
         self._context = context
         self._root = schedule.get_root()
-        self._launch_model = LaunchModel(scop)
+        self._launch_model = LaunchModel(scop, context.machine)
+        self._machine = context.machine
         self._launches = 0.0
         prefixes = _prefixes(self._root)
         point = nominal_parameters(scop.context)
@@ -183,9 +185,13 @@ class _Estimate:
             for name, prefix in prefixes.items()
         }
 
+    @property
+    def _threads(self) -> float:
+        return float(self._machine.threads.processors)
+
     def nanoseconds(self) -> float:
         nest = self._nest(self._root, _Context())
-        return self._time(nest) + self._launches * _LAUNCH
+        return self._time(nest) + self._launches * self._machine.threads.start
 
     def _time(self, nest: _Nest) -> float:
         """Work and traffic; parts that follow each other share no data."""
@@ -195,8 +201,9 @@ class _Estimate:
         work = {leaf: math.prod(self._trips[leaf.name]) * leaf.nanoseconds for leaf in leaves}
         alone = sum(work.values())
         shared = sum(each / leaf.threads for leaf, each in work.items())
-        moved = self._traffic(nest, self._context.machine.l2.bytes // 2) / _MEMORY_BYTES
-        moved += self._traffic(nest, self._context.machine.l1.bytes // 2) / _CACHE_BYTES
+        machine = self._machine
+        moved = self._traffic(nest, machine.l2.bytes // 2) / machine.memory.bandwidth
+        moved += self._traffic(nest, machine.l1.bytes // 2) / machine.l2.bandwidth
         return shared + moved * (shared / alone if alone else 1.0)
 
     def _nest(self, node: isl.ScheduleNode, context: _Context) -> _Nest:
@@ -226,7 +233,7 @@ class _Estimate:
             tile_sizes(accesses, members, vector.member if vector else None, self._context) if tiled else ()
         )
         threads = context.threads
-        if threads == 1.0 and self._launch_model.is_worth_launching(node, vector=vector is not None):
+        if threads is None and self._launch_model.is_worth_launching(node, vector=vector is not None):
             threads = self._share(node, counts, sizes, context)
         inside = _Context(threads, context.tiled or tiled, context.repeats * math.prod(counts))
         order = list(range(members))
@@ -248,17 +255,17 @@ class _Estimate:
 
     def _share(
         self, node: isl.ScheduleNode, counts: list[float], sizes: tuple[int, ...], context: _Context
-    ) -> float:
-        """How many threads the band occupies; counts its launches."""
+    ) -> float | None:
+        """How many threads the band occupies, None if it is for one; counts its launches."""
         if coincident_members(node):
             self._launches += context.repeats
-            return _THREADS
+            return self._threads
         if not sizes:
-            return 1.0
+            return None
         self._launches += (
             context.repeats * 2 * max(count / size for count, size in zip(counts, sizes, strict=True))
         )
-        return _PIPELINED
+        return max(1.0, _PIPELINED * self._threads)
 
     def _relative_cost(self, name: str, accesses: list[Reference], member: int) -> float:
         own = [each for each in accesses if each.statement.name == name]
@@ -267,7 +274,8 @@ class _Estimate:
 
     def _leaf(self, name: str, relative: float | None, context: _Context) -> _Leaf:
         accesses = self._accesses[name]
-        return _Leaf(name, _ACCESS * len(accesses) * (1.0 if relative is None else relative), context.threads)
+        nanoseconds = self._machine.arithmetic.access * len(accesses)
+        return _Leaf(name, nanoseconds * (1.0 if relative is None else relative), context.threads or 1.0)
 
     def _traffic(self, nest: _Nest, cache: float) -> float:
         """Bytes that enter a cache of ``cache`` bytes.
@@ -287,10 +295,11 @@ class _Estimate:
     def _footprint(self, nest: _Nest) -> float:
         """Bytes of the lines that ``nest`` touches; equal subscripts of one array count once."""
         bytes_of: dict[tuple[object, ...], float] = {}
+        line = self._machine.memory.line
         for leaf, extents in _paths(nest, {}):
             for each in self._accesses[leaf.name]:
                 key = (each.access.array.name, each.matrix)
-                bytes_of[key] = max(bytes_of.get(key, 0.0), _bytes(each, extents))
+                bytes_of[key] = max(bytes_of.get(key, 0.0), _bytes(each, extents, line))
         return sum(bytes_of.values())
 
 
@@ -336,8 +345,8 @@ def _paths(nest: _Nest, extents: dict[int, float]) -> Iterator[tuple[_Leaf, dict
         yield from _paths(nest.body, {**extents, nest.dim: extents.get(nest.dim, 1.0) * nest.trips})
 
 
-def _bytes(reference: Reference, extents: dict[int, float]) -> float:
-    """Bytes of the cache lines that ``reference`` touches where dimensions take ``extents`` values."""
+def _bytes(reference: Reference, extents: dict[int, float], line: int) -> float:
+    """Bytes that ``reference`` touches where dimensions take ``extents`` values, in whole lines."""
     size = float(element_size(reference))
     counts = [
         1.0
@@ -347,9 +356,9 @@ def _bytes(reference: Reference, extents: dict[int, float]) -> float:
         for row in reference.matrix
     ]
     if not counts:
-        return _LINE
+        return line
     dense = any(
         step in {1, -1} and extents.get(dim, 1.0) > 1.0 for dim, step in enumerate(reference.matrix[-1])
     )
-    last = max(_LINE, counts[-1] * size) if dense else counts[-1] * _LINE
+    last = max(line, counts[-1] * size) if dense else counts[-1] * line
     return math.prod(counts[:-1]) * last

@@ -17,7 +17,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
 from polybuild.c.types import FloatingType
-from polybuild.context import Machine
+from polybuild.machine.model import Machine
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
@@ -60,10 +60,10 @@ def find_lane_loop(
         return None
     lanes = machine.vector.bytes // element.size
     copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
-    packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
+    packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is not None and _has_distant(operands, packed):
         copies = max(1, min(copies, _ROWS // lanes))
-        packed = find_packed_rows(node, scop, operands, lanes * copies * element.size)
+        packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is None:
         return None
     return LaneLoop(element, lanes, copies, typing.kinds, operands, tuple(private.values()), packed)
@@ -95,7 +95,7 @@ def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
 def _copies(variables: int, machine: Machine) -> int:
     """How many vectors of iterations run together: sums wait for themselves, so as many as registers hold."""
     copies = _MAXIMUM_COPIES
-    while copies > 1 and copies * variables > machine.vector_registers // 2:
+    while copies > 1 and copies * variables > machine.vector.registers // 2:
         copies //= 2
     return copies
 

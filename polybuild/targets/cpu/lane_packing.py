@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from polybuild.machine.model import Machine
 from polybuild.poly.relations import largest
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
@@ -18,18 +19,22 @@ from polybuild.targets.model import LaneOperand, PackedRows
 _in, _out, _set, _param = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 # subscripts of a row that is packed: which row, and the place in it
 _SUBSCRIPTS = 2
-# A buffer lives on the stack of a thread, and stays in its second-level cache while it is used.
-_BYTES = 256 * 1024
 
 
 def find_packed_rows(
-    node: isl.ScheduleNode, scop: Scop, operands: Mapping[int, LaneOperand], row_bytes: int
+    node: isl.ScheduleNode,
+    scop: Scop,
+    operands: Mapping[int, LaneOperand],
+    row_bytes: int,
+    machine: Machine,
 ) -> tuple[PackedRows, ...] | None:
     """The rows to pack for the loop of the band ``node``, an element of each lane taking ``row_bytes``.
 
     None if lanes would gather distant elements again and again, which takes longer than it saves.
     """
     time = _time(node)
+    # A buffer lives on the stack of a thread, and stays in its second-level cache while it is used.
+    maximum = min(machine.threads.stack, machine.l2.bytes // 4) // row_bytes
     distant: dict[str, list[Reference]] = {}
     written = set()
     for each in references(scop, node):
@@ -40,7 +45,7 @@ def find_packed_rows(
             distant.setdefault(each.access.array.name, []).append(each)
     packed = []
     for name, reads in distant.items():
-        rows = None if name in written else _packed(time, scop, reads, row_bytes)
+        rows = None if name in written else _packed(time, scop, reads, maximum)
         if rows is not None:
             packed.append(rows)
         elif any(_is_gathered_again(time, scop, each) for each in reads):
@@ -48,8 +53,11 @@ def find_packed_rows(
     return tuple(packed)
 
 
-def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], row_bytes: int) -> PackedRows | None:
-    """The rows of one array, None unless lanes move one subscript and the other is the same for all."""
+def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int) -> PackedRows | None:
+    """The rows of one array, None unless lanes move one subscript and the other is the same for all.
+
+    A buffer has at most ``maximum`` places.
+    """
     array = reads[0].access.array
     if len(array.extents) != _SUBSCRIPTS:
         return None
@@ -76,7 +84,6 @@ def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], row_bytes: i
     if not _fills_rows(stamps, row, places, whole, lane_first=lane == 0):
         return None
     low, high = (each.gist(needed) for each in (places.dim_min(0), places.dim_max(0)))
-    maximum = _BYTES // row_bytes
     extent = largest(high.sub(low).add_constant_val(isl.Val(1)).intersect_params(scop.context))
     enough = bool(extent.is_int()) and extent.to_python() <= maximum
     nodes = frozenset(id(each.access.node) for each in reads)

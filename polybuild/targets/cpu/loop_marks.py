@@ -12,7 +12,7 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark, mark_of
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.cpu.estimate import MIN_LAUNCH_WORK, VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.estimate import VECTOR_GAIN, LaunchModel
 from polybuild.targets.cpu.reductions import Accumulators
 from polybuild.targets.model import LaneLoop, LoopDirective
 
@@ -47,7 +47,7 @@ class LoopMarker:
             private=_with((), private),
             accumulators=accumulators,
             work=self._launches.run_time_work(node),
-            minimum_work=int(MIN_LAUNCH_WORK),
+            minimum_work=int(self._launches.minimum_work),
         )
         return insert_mark(node, mark)
 

@@ -146,7 +146,7 @@ class _CpuMapper:
         self._scop = scop
         self._dependences = dependences
         self._context = context
-        self._launches = LaunchModel(scop)
+        self._launches = LaunchModel(scop, context.machine)
         self.marker = LoopMarker(scop, dependences, self._launches, simd=context.options.simd)
         self.registers = RegisterTiler(
             scop, dependences, context, mark_parallel=self._mark_tiles, map_rest=self._map_points

@@ -166,7 +166,7 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
     if kernel.single:
         block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
         return _whole_blocks(block, 1, _MAXIMUM_KC, NC)
-    mr = min(_MAXIMUM_MR, (context.machine.vector_registers - _OTHER_REGISTERS) // _VECTORS)
+    mr = min(_MAXIMUM_MR, (context.machine.vector.registers - _OTHER_REGISTERS) // _VECTORS)
     block = RegisterBlock(mr, _VECTORS, max(2, vector // element))
     if given:
         tiles = [*given[:members], *[given[-1]] * members]

@@ -9,7 +9,6 @@ from package_modules import package_modules
 from text_decisions import asked_in, text_decisions
 
 EXCEPTIONS = {
-    "targets.machine": "reads the compiler's macros and flags, and the files of the system",
     "targets.gpu.nvcc": "reads flags, and what the compiler of kernels prints",
     "codegen.file.splice.splice": "keeps the user's line ends and byte-order mark",
     "codegen.file.splice._indented": "lines of the preprocessor are not indented",

@@ -40,6 +40,15 @@ def test_the_file_may_be_named_from_where_one_is(tmp_path, monkeypatch):
     assert with_project_settings(Options(), "in.c")[0].fusion == "min"
 
 
+def test_the_file_of_the_machine_is_looked_for_beside_the_project(tmp_path, monkeypatch):
+    project(tmp_path, '[tool.polybuild]\nmachine = "target.toml"\n')
+    (tmp_path / "src").mkdir()
+    monkeypatch.chdir(tmp_path / "src")
+    assert with_project_settings(Options(), "in.c")[0].machine == str(tmp_path / "target.toml")
+    project(tmp_path, '[tool.polybuild]\nmachine = "measured"\n')
+    assert with_project_settings(Options(), "in.c")[0].machine == "measured"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.machine.model import Machine
 from polybuild.poly.relations import parameter_set
 from polybuild.targets.cpu.estimate import LaunchModel, nominal_parameters
 
@@ -40,7 +41,7 @@ def test_a_loop_in_a_loop(outer, inner, worth, model):
           for (int k = 0; k < {inner}; k++) A[j][k] += A[j][k] * i;"""
     scop = model(body, PARAMETERS).scop
     outermost = scop.schedule.get_root().child(0)
-    launches = LaunchModel(scop)
+    launches = LaunchModel(scop, Machine())
     assert launches.is_worth_launching(outermost, vector=False), "reached once: left to run-time conditions"
     second = outermost.child(0)
     assert second.get_schedule_depth() == 1
@@ -51,8 +52,8 @@ def test_vector_code_needs_more_of_it(model):
     body = "for (int i = 1; i < 30000; i++) for (int j = 0; j < 30000; j++) A[i][j] = A[i - 1][j];"
     scop = model(body, PARAMETERS).scop
     inner = scop.schedule.get_root().child(0).child(0)
-    assert LaunchModel(scop).is_worth_launching(inner, vector=False)
-    assert not LaunchModel(scop).is_worth_launching(inner, vector=True)
+    assert LaunchModel(scop, Machine()).is_worth_launching(inner, vector=False)
+    assert not LaunchModel(scop, Machine()).is_worth_launching(inner, vector=True)
 
 
 def test_waves_of_small_grids_are_not_worth_threads(model):
@@ -60,7 +61,7 @@ def test_waves_of_small_grids_are_not_worth_threads(model):
         nest = f"for (int i = 1; i < {size}; i++) for (int j = 1; j < {size}; j++)"
         body = f"{nest} A[i][j] = A[i - 1][j] + A[i][j - 1];"
         scop = model(body, PARAMETERS).scop
-        return LaunchModel(scop).is_worth_pipelining(
+        return LaunchModel(scop, Machine()).is_worth_pipelining(
             scop.schedule.get_root().child(0), (32, 32), vector=False
         )
 
@@ -70,7 +71,7 @@ def test_waves_of_small_grids_are_not_worth_threads(model):
 
 def test_run_time_work_is_that_of_single_loops(model):
     scop = model("for (int i = 0; i < n; i++) A[0][i] = 0;", PARAMETERS).scop
-    ((count,),) = LaunchModel(scop).run_time_work(scop.schedule.get_root().child(0))
+    ((count,),) = LaunchModel(scop, Machine()).run_time_work(scop.schedule.get_root().child(0))
     assert count.intersect_params(parameter_set("[n] -> { : n = 7 }")).max_val().to_python() == 7
     nest = model("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = 0;", PARAMETERS).scop
-    assert LaunchModel(nest).run_time_work(nest.schedule.get_root().child(0)) == ()
+    assert LaunchModel(nest, Machine()).run_time_work(nest.schedule.get_root().child(0)) == ()

@@ -1,0 +1,58 @@
+"""The machine that the compiler's flags describe: its vectors, and where it is this one, caches and cores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from polybuild.machine.model import Machine, Origin
+
+_PROCESSORS = Path("/sys/devices/system/cpu")
+
+
+def find_machine(macros: AbstractSet[str], flags: AbstractSet[str]) -> Machine:
+    """The machine that code is generated for.
+
+    ``macros`` are the names of the compiler's predefined macros. Caches and cores are those of this
+    machine where ``flags`` say that the code is for it, else those of a usual one.
+    """
+    machine = Machine().with_figures(_vectors(macros, flags), Origin.COMPILER)
+    if flags & {"-march=native", "-mcpu=native"}:
+        machine = machine.with_figures(host_figures(), Origin.HOST)
+    return machine
+
+
+def host_figures() -> dict[str, int]:
+    """What Linux lists of this machine's caches and cores, by the figures' paths, as far as it does."""
+    return {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS)}
+
+
+def _vectors(macros: AbstractSet[str], flags: AbstractSet[str]) -> dict[str, int]:
+    """The widest vectors that the compiler may use; none if its macros do not say."""
+    if "__AVX512F__" in macros and "-mprefer-vector-width=256" not in flags:
+        return {"vector.bytes": 64}
+    return {"vector.bytes": 32} if "__AVX__" in macros else {}
+
+
+def _caches(folder: Path) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in sorted(folder.glob("index*")):
+        try:
+            level, kind, size = ((each / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        match = re.fullmatch(r"(\d+)K", size)
+        if kind != "Instruction" and level in {"1", "2", "3"} and match and int(match[1]) > 0:
+            found[f"l{level}.bytes"] = int(match[1]) * 1024
+    return found
+
+
+def _cores(folder: Path) -> dict[str, int]:
+    siblings = []
+    for each in folder.glob("cpu[0-9]*/topology/thread_siblings_list"):
+        try:
+            siblings.append(each.read_text().strip())
+        except OSError:
+            return {}
+    return {"threads.processors": len(siblings), "threads.cores": len(set(siblings))} if siblings else {}

@@ -1,0 +1,213 @@
+/* Times what decisions about loops depend on, and prints it as lines of a path and a value.
+
+   Arguments: the bytes of the caches of the first three levels. Bandwidths are of reading. Everything is
+   the best of several runs: what else the machine does makes figures worse, never better. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RUNS 5
+#define SHORTEST 4e6 /* nanoseconds that are long enough to be timed */
+
+typedef long vector __attribute__((vector_size(64)));
+
+static volatile double sink;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* Nanoseconds of one call of `work`, which does it as often as it is told. */
+static double best(void (*work)(long times, void *data), void *data) {
+  long times = 1;
+  double least = 0;
+  for (;;) {
+    double start = now();
+    work(times, data);
+    double taken = now() - start;
+    if (taken >= SHORTEST) {
+      least = taken;
+      break;
+    }
+    times *= taken * 16 < SHORTEST ? 8 : 2;
+  }
+  for (int run = 1; run < RUNS; run++) {
+    double start = now();
+    work(times, data);
+    double taken = now() - start;
+    least = taken < least ? taken : least;
+  }
+  return least / (double)times;
+}
+
+struct block {
+  vector *data;
+  long vectors;
+};
+
+static long sum(const vector *data, long vectors) {
+  vector total[8] = {0};
+  for (long i = 0; i + 8 <= vectors; i += 8)
+    for (int j = 0; j < 8; j++)
+      total[j] += data[i + j];
+  vector all = total[0] + total[1] + total[2] + total[3] + total[4] + total[5] + total[6] + total[7];
+  return all[0] + all[1] + all[2] + all[3] + all[4] + all[5] + all[6] + all[7];
+}
+
+static void read_alone(long times, void *data) {
+  struct block *block = data;
+  long total = 0;
+  for (long t = 0; t < times; t++) {
+    total += sum(block->data, block->vectors);
+    __asm__ volatile("" : "+r"(block->data) : : "memory");
+  }
+  sink = (double)total;
+}
+
+static void read_together(long times, void *data) {
+  struct block *block = data;
+  long total = 0;
+#pragma omp parallel reduction(+ : total)
+  {
+    long part = block->vectors / omp_get_num_threads();
+    for (long t = 0; t < times; t++)
+      total += sum(block->data + part * omp_get_thread_num(), part);
+  }
+  sink = (double)total;
+}
+
+static void start_threads(long times, void *data) {
+  int *counts = data;
+  for (long t = 0; t < times; t++) {
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < 1024; i++)
+      counts[i] += 1;
+  }
+}
+
+static void meet(long times, void *data) {
+  (void)data;
+#pragma omp parallel
+  for (long t = 0; t < times; t++) {
+#pragma omp barrier
+  }
+}
+
+enum { NUMBERS = 512 };
+
+static void load(long times, void *data) {
+  const long *x = data;
+  long a = 0, b = 0, c = 0, d = 0;
+  for (long t = 0; t < times; t++) {
+    for (int i = 0; i < NUMBERS; i += 4) {
+      a += x[i];
+      b += x[i + 1];
+      c += x[i + 2];
+      d += x[i + 3];
+    }
+    __asm__ volatile("" : "+r"(x) : : "memory");
+  }
+  sink = (double)(a + b + c + d);
+}
+
+static void divide(long times, void *data) {
+  double *x = data;
+  for (long t = 0; t < times; t++)
+    for (int i = 0; i < NUMBERS; i++)
+      x[i] = 1.5 / x[i];
+}
+
+static void root(long times, void *data) {
+  double *x = data;
+  for (long t = 0; t < times; t++)
+    for (int i = 0; i < NUMBERS; i++)
+      x[i] = __builtin_sqrt(x[i]);
+}
+
+static void gather(long times, void *data) {
+  const long *x = data;
+  vector total = {0};
+  for (long t = 0; t < times; t++) {
+    for (int i = 0; i < NUMBERS / 8; i++) {
+      const long *y = x + i;
+      total += (vector){y[0], y[64], y[128], y[192], y[256], y[320], y[384], y[448]};
+    }
+    __asm__ volatile("" : "+r"(x) : : "memory");
+  }
+  sink = (double)total[0];
+}
+
+/* How much more two threads of one core do than one; 1 where the core has one, or where none can be chosen. */
+static double sibling_gain(double *numbers) {
+  FILE *file = fopen("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "r");
+  int first = 0, second = 0;
+  char between = 0;
+  if (!file || fscanf(file, "%d%c%d", &first, &between, &second) != 3 || (between != ',' && between != '-'))
+    return 1;
+  fclose(file);
+  double alone = 0, together = 0;
+  int failed = 0;
+#pragma omp parallel num_threads(2) reduction(max : together) reduction(+ : failed)
+  {
+    int mine = omp_get_thread_num();
+    cpu_set_t before, one;
+    CPU_ZERO(&one);
+    CPU_SET(mine ? second : first, &one);
+    failed += sched_getaffinity(0, sizeof before, &before) || sched_setaffinity(0, sizeof one, &one);
+    double own[NUMBERS];
+    memcpy(own, numbers, sizeof own);
+#pragma omp barrier
+#pragma omp master
+    alone = best(load, own);
+#pragma omp barrier
+    together = best(load, own);
+    sched_setaffinity(0, sizeof before, &before);
+  }
+  return failed || together <= 0 ? 1 : fmin(2, fmax(1, 2 * alone / together));
+}
+
+int main(int count, char **words) {
+  if (count != 4)
+    return 2;
+  const char *levels[] = {"l1.bandwidth", "l2.bandwidth", "l3.bandwidth", "memory.bandwidth"};
+  double sizes[4];
+  for (int level = 0; level < 3; level++)
+    sizes[level] = atof(words[level + 1]);
+  /* each level by data that fill half of it, and not a part of the one before; memory by four times the last */
+  double used[4] = {sizes[0] / 2, sizes[1] / 2, sizes[2] / 2, sizes[2] * 4};
+  if (used[3] > 512e6)
+    used[3] = 512e6;
+  struct block block;
+  size_t whole = ((size_t)used[3] / 64 + 64) * 64;
+  block.data = aligned_alloc(64, whole);
+  if (!block.data)
+    return 1;
+  memset(block.data, 1, whole);
+  for (int level = 0; level < 4; level++) {
+    block.vectors = (long)used[level] / 64;
+    printf("%s %.3g\n", levels[level], used[level] / best(read_alone, &block));
+  }
+  printf("memory.all_cores %.3g\n", used[3] / best(read_together, &block));
+  free(block.data);
+
+  static int counts[1024];
+  printf("threads.start %.3g\n", best(start_threads, counts));
+  printf("threads.barrier %.3g\n", best(meet, NULL));
+  static long longs[NUMBERS];
+  double numbers[NUMBERS];
+  for (int i = 0; i < NUMBERS; i++)
+    numbers[i] = 1.0 + i / 1024.0;
+  printf("arithmetic.access %.3g\n", best(load, longs) / NUMBERS);
+  printf("arithmetic.divide %.3g\n", best(divide, numbers) / NUMBERS);
+  printf("arithmetic.root %.3g\n", best(root, numbers) / NUMBERS);
+  printf("vector.gather %.3g\n", best(gather, longs) / NUMBERS);
+  printf("threads.sibling_gain %.3g\n", sibling_gain(numbers));
+  return 0;
+}

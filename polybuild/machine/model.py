@@ -1,0 +1,154 @@
+"""A machine: every figure of hardware that a decision may use, in one value.
+
+Each field says its unit and its meaning: files of machines, ``polybuild machine`` and the reference in the
+documentation are made from that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+
+class Origin(Enum):
+    """Where a figure of the machine comes from."""
+
+    OPTION = "an option"
+    FILE = "the file of the machine"
+    COMPILER = "the compiler's flags"
+    HOST = "this machine"
+    MEASURED = "measured"
+    ASSUMED = "assumed"
+
+
+class Unit(Enum):
+    """What a figure counts."""
+
+    BYTES = "bytes"
+    COUNT = "count"
+    NANOSECONDS = "ns"
+    GIGABYTES_PER_SECOND = "GB/s"  # bytes a nanosecond
+    RATIO = "times"
+
+
+def _figure(default: float, unit: Unit, meaning: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vector unit of a core."""
+
+    bytes: int = _figure(16, Unit.BYTES, "a vector register")
+    registers: int = _figure(16, Unit.COUNT, "vector registers")
+    gather: float = _figure(0.8, Unit.NANOSECONDS, "to gather one element of a vector from the first cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What a core takes for operations on single numbers that do not wait for each other."""
+
+    access: float = _figure(0.25, Unit.NANOSECONDS, "to load or store a number in the first cache")
+    divide: float = _figure(1.5, Unit.NANOSECONDS, "to divide doubles")
+    root: float = _figure(2.0, Unit.NANOSECONDS, "to take the square root of a double")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLevel:
+    """One level of caches for data."""
+
+    bytes: int = _figure(0, Unit.BYTES, "its size")
+    bandwidth: float = _figure(0, Unit.GIGABYTES_PER_SECOND, "what one core reads from it")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What lies beyond the caches."""
+
+    line: int = _figure(64, Unit.BYTES, "what is moved at once")
+    bandwidth: float = _figure(12.0, Unit.GIGABYTES_PER_SECOND, "what one core reads from it")
+    all_cores: float = _figure(24.0, Unit.GIGABYTES_PER_SECOND, "what all cores read from it together")
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """What runs side by side."""
+
+    processors: int = _figure(4, Unit.COUNT, "threads that run at once")
+    cores: int = _figure(4, Unit.COUNT, "cores that they run on")
+    sibling_gain: float = _figure(1.2, Unit.RATIO, "work of a core with all its threads over that with one")
+    start: float = _figure(4000.0, Unit.NANOSECONDS, "to start and end a parallel loop on all of them")
+    barrier: float = _figure(1000.0, Unit.NANOSECONDS, "for all of them to wait for each other")
+    stack: int = _figure(256 * 1024, Unit.BYTES, "of a thread's stack that buffers may take")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The hardware that code is generated for; the defaults are those of a usual one.
+
+    ``origins`` says where figures come from that are not assumed, by their paths (``l2.bytes``).
+    """
+
+    vector: Vectors = Vectors()
+    arithmetic: Arithmetic = Arithmetic()
+    l1: CacheLevel = CacheLevel(32 * 1024, 100.0)
+    l2: CacheLevel = CacheLevel(1024 * 1024, 40.0)
+    l3: CacheLevel = CacheLevel(16 * 1024 * 1024, 20.0)
+    memory: Memory = Memory()
+    threads: Threads = Threads()
+    origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+    def with_figures(self, figures: Mapping[str, float], origin: Origin) -> Machine:
+        """The machine with ``figures``, by their paths, all from ``origin``.
+
+        Registers of 64 bytes come in a file of 32 (AVX-512), others of 16 at least: that follows from their
+        size unless it is given. Raises LookupError for a figure that there is none of.
+        """
+        given = dict(figures)
+        if "vector.bytes" in given:
+            given.setdefault("vector.registers", 32 if given["vector.bytes"] >= _WIDE_VECTOR else 16)
+        machine = self
+        for path, value in given.items():
+            group, _, name = path.partition(".")
+            known = next(each for each in self.figures() if each.path == path)
+            number = round(value) if known.is_whole else float(value)
+            changed = replace(getattr(machine, group), **{name: number})
+            machine = replace(machine, **{group: changed})
+        origins = MappingProxyType({**self.origins, **dict.fromkeys(given, origin)})
+        return replace(machine, origins=origins)
+
+    def figures(self) -> Iterator[Figure]:
+        """All figures, group by group."""
+        for group in dataclasses.fields(self):
+            values = getattr(self, group.name)
+            if not dataclasses.is_dataclass(values):
+                continue
+            for each in dataclasses.fields(values):
+                path = f"{group.name}.{each.name}"
+                origin = self.origins.get(path, Origin.ASSUMED)
+                about = each.metadata
+                yield Figure(path, getattr(values, each.name), about["unit"], about["meaning"], origin)
+
+
+# The size of AVX-512's registers, in bytes.
+_WIDE_VECTOR = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a machine: its path (``l2.bytes``), value, unit, meaning and origin."""
+
+    path: str
+    value: float
+    unit: Unit
+    meaning: str
+    origin: Origin
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number, of bytes or of things."""
+        return self.unit in {Unit.BYTES, Unit.COUNT}
