@@ -42,12 +42,13 @@ def conflicts(values: LiveValues, order: ExecutionOrder) -> isl.Map | None:
     instance reads before it writes, so it may write to the cell of a value that it is the last to
     use. A value that is never used still takes its cell when it is written.
     """
-    alive = values.flow.union(values.written.domain().identity())
-    last = alive.apply_range(order.schedule).lexmax()
+    alive = values.flow.coalesce().union(values.written.domain().identity())
+    last = alive.apply_range(order.schedule).lexmax().coalesce()
     begun = order.schedule.intersect_domain(values.written.domain())
-    outlived = begun.lex_lt_union_map(last).union(order.together.apply_range(alive.reverse()))
-    outlived = outlived.intersect(order.sharing)
-    overlapping = outlived.intersect(outlived.reverse())
+    later = begun.lex_lt_union_map(last).coalesce()
+    outlived = later.union(order.together.apply_range(alive.reverse()).coalesce())
+    outlived = outlived.intersect(order.sharing).coalesce()  # pairs of pieces are many
+    overlapping = outlived.intersect(outlived.reverse()).coalesce()
     cells = values.written.reverse().apply_range(overlapping).apply_range(values.written)
     different = cells.subtract(values.written.range().identity())
     found = maps_of(different)

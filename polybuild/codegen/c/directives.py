@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+from pycparser import c_ast
+
+from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import combination
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.model import Accumulator, LoopDirective
+
+_CHARACTER = 8  # bits
+
+
+def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str]:
+    """The pointers to elements of ``scop`` that threads need copies of, where it writes characters.
+
+    Characters may be written to any memory, that of pointers which threads share included: clang would
+    load these anew for every element, and leave loops to scalar code. Arrays of the names ``unused``
+    are not accessed.
+    """
+    written = [
+        access.array.element
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ and access.array.extents
+    ]
+    if not any(isinstance(each, IntegerType) and each.width <= _CHARACTER for each in written):
+        return []
+    own = {
+        each.expression.name
+        for each in scop.arrays
+        if each.extents
+        and each.name not in unused
+        and not each.local
+        and each.provenance.by_pointer
+        and not each.provenance.storage.is_static
+        and isinstance(each.expression, c_ast.ID)
+    }
+    return sorted(own, key=natural_key)
 
 
 class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
     ``condition`` writes what must hold for a loop's threads to start, None if nothing must, and
-    ``variables`` are the names of the accumulators. ``in_use`` records what the text mentions.
+    ``variables`` are the names of the accumulators. Each thread gets a copy of the ``pointers``.
+    ``in_use`` records what the text mentions.
     """
 
     def __init__(
@@ -25,11 +60,13 @@ class DirectivePrinter:
         in_use: NamesInUse,
         condition: Callable[[LoopDirective], str | None] = lambda _: None,
         variables: Mapping[Mark, str] | None = None,
+        pointers: Sequence[str] = (),
     ) -> None:
         self._directives = directives
         self.in_use = in_use
         self._condition = condition
         self._variables = variables or {}
+        self._pointers = pointers
 
     def at(self, mark: Mark | None) -> LoopDirective | None:
         """The directive for the loop under ``mark``, None if there is none."""
@@ -64,6 +101,8 @@ class DirectivePrinter:
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")
+        if directive.parallel and self._pointers:
+            clauses.append(f"firstprivate({', '.join(self._pointers)})")
         condition = self._condition(directive)
         if condition is not None:
             clauses.append(f"if({condition})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -15,7 +15,7 @@ from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
 from polybuild.codegen.c.buffers import Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, has_too_little_work
-from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
 from polybuild.codegen.c.inspectors import (
     InspectorText,
     extrema_declarations,
@@ -137,7 +137,8 @@ def write_region(
     scopes = Scopes({each.buffer.mark: each for each in names.buffers})
     _check(ast, scop, scopes)
 
-    printer = _loop_printer(ast, plan, names, scopes, conditions, in_use=in_use)
+    pointers = pointers_to_copy(scop, names.buffered)
+    printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, in_use=in_use)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines(region.begin.file, region.begin.line)
     finals = [line for value in scop.final_values for line in boundary.final_value(value)]
@@ -186,14 +187,15 @@ def _loop_printer(
     scopes: Scopes,
     conditions: ConditionPrinter,
     *,
+    pointers: Sequence[str],
     in_use: NamesInUse,
 ) -> LoopPrinter:
-    """What prints the loops of ``ast``, for all but devices."""
+    """What prints the loops of ``ast``, for all but devices; threads get copies of ``pointers``."""
     directives = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
     return LoopPrinter(
         ast,
         NamesInScope(names.parameters, names.taken),
-        DirectivePrinter(directives, in_use, conditions.enough_work, names.accumulators),
+        DirectivePrinter(directives, in_use, conditions.enough_work, names.accumulators, pointers),
         scopes=scopes,
         sizes=conditions.sizes,
         accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
