@@ -34,6 +34,7 @@ class Arguments:
     depfile: str = ""
     report: str = ""
     html: str = ""
+    level: int = 3
 
     @property
     def files(self) -> Files:
@@ -105,6 +106,7 @@ def parse(command: str, words: Sequence[str]) -> Arguments:
         depfile=values.get("depfile", ""),
         report=values.get("report", ""),
         html=values.get("html", ""),
+        level=4 if values.get("verbose") else int(values.get("level", "3")),
     )
     _check_files(arguments, command, values)
     compiler, flags = choose_compiler(values["cc"], flags)
@@ -183,6 +185,15 @@ def _parser(command: str) -> _Parser:
         )
     else:
         parser.add_argument("--html", metavar="FILE", help="write it as a page with pictures", **unset)
+        parser.add_argument(
+            "--level",
+            choices=("1", "2", "3", "4"),
+            metavar="1|2|3|4",
+            help="how much is told: a line for each region; the new loops and their conditions; "
+            "also what stands in the way of each loop; everything (default: 3)",
+            **unset,
+        )
+        parser.add_argument("-v", "--verbose", action="store_true", help="tell everything: --level 4")
     _add_knobs(parser)
     return parser
 

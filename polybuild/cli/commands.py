@@ -162,7 +162,8 @@ def _explained(given: Arguments, watch: Watch) -> tuple[str, int]:
         text = page(request.source, regions, rest)
     else:
         style = terminal.style_for(sys.stdout, given.colour)
-        text = explanation.explain(request.source, regions, rest, style)
+        level = explanation.Level(given.level)
+        text = explanation.explain(request.source, regions, rest, style, level)
     kept = any(region.status != "transformed" for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
     return text, 1 if wrong or (kept and options.on_unsupported == "error") else 0

@@ -282,4 +282,5 @@ def _kept(region: Region | RejectedRegion, diagnostic: Diagnostic) -> RegionRepo
         status="kept",
         code=diagnostic.code,
         message=diagnostic.message,
+        function=region.function.decl.name if isinstance(region, Region) else "",
     )

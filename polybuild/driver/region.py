@@ -164,6 +164,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         line=region.begin.line,
         end_line=region.end.line,
         status="transformed",
+        function=region.function.decl.name,
         backend=options.backend if text.device is not None else OPENMP.name,
         parallel_loops=sum(mark is not None and mark.kind is MarkKind.PARALLEL for mark in marks),
         tile_sizes=mapping.tile_sizes,

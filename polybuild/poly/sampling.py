@@ -37,6 +37,17 @@ def first_point(domain: isl.Set) -> Point | None:
     return _coordinates(point, domain.dim(_set))
 
 
+def small_point(domain: isl.Set) -> Point | None:
+    """A point of a set without parameters: the first of those with no negative coordinate.
+
+    Where there is none, as few coordinates as can be are negative, the outer ones rather than the inner.
+    """
+    for dim in reversed(range(domain.dim(_set))):
+        above = domain.lower_bound_val(_set, dim, isl.Val(0))
+        domain = domain if above.is_empty() else above
+    return first_point(domain)
+
+
 def points(domain: isl.Set, maximum: int | None = None) -> list[Point]:
     """The points of a bounded set without parameters, in lexicographic order; no more than ``maximum``."""
     found: list[isl.Point] = []

@@ -182,6 +182,12 @@ class Packed:
         """The name of the copy statement."""
         return self.mark.name
 
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The arrays that it is made from, each once."""
+        arrays = [access.array for access, _ in self.elements if access.array.extents]
+        return tuple({each.name: each for each in arrays}.values())
+
 
 @dataclass(frozen=True, slots=True)
 class BlockTransfer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import islpy as isl
@@ -25,7 +25,8 @@ ViewSizes = Mapping[str, Sizes]
 class Condition:
     """C text for the generated code, the same in the user's names, the reason, and its source line.
 
-    ``failure`` says in a few words what was the case where it does not hold.
+    ``failure`` says in a few words what was the case where it does not hold. What ``compares_addresses`` is
+    told by its reason, as its text tells nobody more.
     """
 
     text: str
@@ -33,9 +34,15 @@ class Condition:
     reason: str
     line: int
     failure: str
+    compares_addresses: bool = False
 
     def __str__(self) -> str:
         return f"{self.meaning} (line {self.line}: {self.reason})"
+
+    @property
+    def brief(self) -> str:
+        """The condition as short as it can be told."""
+        return f"{self.reason} (line {self.line})" if self.compares_addresses else str(self)
 
 
 class ConditionPrinter:
@@ -143,7 +150,8 @@ class ConditionPrinter:
         both = (overlap.first, overlap.second)
         names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
         line = overlap.location.line
-        return self._both(text, f"{names} must not overlap", line, f"{names} overlapped")
+        found = self._both(text, f"{names} must not overlap", line, f"{names} overlapped")
+        return replace(found, compares_addresses=True)
 
     def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
         end = self._address(one, 1, printer, sizes)

@@ -31,7 +31,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter
-from polybuild.codegen.c.vectors import Lanes, VectorPrinter
+from polybuild.codegen.c.vectors import Lanes, Packing, VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
@@ -380,6 +380,9 @@ class LoopPrinter:
         vector = self._ast.vectors.get(name)
         if isinstance(vector, Lanes):
             self._outline.statement(vector.tile.update.name, once=True)
+        if isinstance(vector, Packing):
+            packed = tuple(each.spelling for each in vector.packed.arrays)
+            self._outline.statement(vector.statement.name, once=True, packed=packed)
         if vector is not None:
             return self._tiles.lines(name, indent)
         instance = self._ast.instances[name]

@@ -12,7 +12,8 @@ class Line:
     """A loop or a statement of the generated code, with ``depth`` loops around it.
 
     A loop runs through schedule dimension ``dimension`` with ``counter``; ``mark`` is the
-    one whose directive stands before it, if there is one. ``statement`` is empty for a loop.
+    one whose directive stands before it, if there is one. ``statement`` is empty for a loop. It is one that
+    copies what it needs of ``packed`` to a buffer, unless that is empty.
     """
 
     depth: int
@@ -20,6 +21,7 @@ class Line:
     dimension: int = -1
     mark: Mark | None = None
     statement: str = ""
+    packed: tuple[str, ...] = ()
 
 
 class Outline:
@@ -38,8 +40,11 @@ class Outline:
         """End the innermost loop."""
         self._depth -= 1
 
-    def statement(self, name: str, *, once: bool = False) -> None:
-        """A statement; with ``once`` it counts once where it stands several times in a row."""
-        line = Line(self._depth, statement=name)
+    def statement(self, name: str, *, once: bool = False, packed: tuple[str, ...] = ()) -> None:
+        """A statement, or a copy of the arrays ``packed``.
+
+        With ``once`` it counts once where it stands several times in a row.
+        """
+        line = Line(self._depth, statement=name, packed=packed)
         if not once or self.lines[-1:] != [line]:
             self.lines.append(line)

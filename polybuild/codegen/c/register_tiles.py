@@ -38,8 +38,7 @@ class RegisterTilePrinter:
         tiles = self._ast.tiles
         if mark in tiles.buffers:
             packed = tiles.buffers[mark]
-            arrays = [access.array for access, _ in packed.elements if access.array.extents]
-            names = "_".join(dict.fromkeys(array.name for array in arrays))
+            names = "_".join(array.name for array in packed.arrays)
             self._names[mark.name] = self._names.declare(f"packed_{names}")
             return [f"{indent}{line}" for line in self._vectors.buffer(packed)]
         self._names[mark.name] = self._names.declare_stem("acc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
@@ -15,28 +16,39 @@ if TYPE_CHECKING:
     from polybuild.report.explain.gather import Explained
     from polybuild.report.explain.obstacles import SourceLoop
 
-TRANSFORMED = "transformed"
 
+class Level(IntEnum):
+    """How much is told: each level is all of the one before, and more."""
 
-def summary(region: RegionReport) -> str:
-    """What became of a transformed region, in one line."""
-    parts = [_count(region.statements, "statement")] if region.statements else []
-    parts.append(_count(region.parallel_loops, "parallel loop"))
-    if region.tile_sizes:
-        tiles = " and ".join("x".join(map(str, sizes)) for sizes in region.tile_sizes)
-        parts.append(f"tiles of {tiles}")
-    return ", ".join(parts)
+    INDEX = 1
+    """A line for each region."""
+    ORDER = 2
+    """What was done, under which conditions, and the new loops."""
+    DEPENDENCES = 3
+    """What stands in the way of each loop of the source."""
+    EVERYTHING = 4
+    """All dependences, conditions as they stand in the code, kernels."""
 
 
 def remark(region: RegionReport) -> Diagnostic:
     """The remark that says that ``region`` was transformed."""
     location = Location(region.file, region.line)
-    return Diagnostic(Severity.REMARK, "", f"region transformed: {summary(region)}", location)
+    return Diagnostic(Severity.REMARK, "", f"region transformed: {sentences.summary(region)}", location)
 
 
-def explain(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic], style: Style) -> str:
+def explain(
+    path: str,
+    regions: Sequence[Explained],
+    rest: Sequence[Diagnostic],
+    style: Style,
+    level: Level = Level.DEPENDENCES,
+) -> str:
     """The whole explanation of one file: its regions in order, then what concerns no region."""
-    blocks = [_region(region, style) for region in regions]
+    blocks = []
+    if len(regions) > 1 or (regions and level is Level.INDEX):
+        blocks.append(index(path, [each.report for each in regions], style))
+    if level > Level.INDEX:
+        blocks += [_region(region, style, level) for region in regions]
     if not regions:
         blocks.append(
             f"{style.bold(f'{path}:')} no regions; mark loops with '#pragma scop' and '#pragma endscop'\n"
@@ -45,37 +57,70 @@ def explain(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic],
     return "\n".join(blocks)
 
 
-def _region(explained: Explained, style: Style) -> str:
+def index(path: str, regions: Sequence[RegionReport], style: Style) -> str:
+    """A line for each region of a file: where it is, and what became of it."""
+    places = [f"{each.line}-{each.end_line}" for each in regions]
+    widths = [max(map(len, places)), max(len(each.function) for each in regions)]
+    lines = [style.bold(f"{path}: {sentences.count(len(regions), 'region')}")]
+    for place, region in zip(places, regions, strict=True):
+        # a region of a header is named with its file
+        file = f"{region.file}: " if region.file != path else ""
+        said = f"{file}{sentences.outcome(region)}"
+        good = region.status == sentences.TRANSFORMED
+        painted = style.good(said) if good else style.severity(Severity.WARNING, said)
+        lines.append(f"  {place:{widths[0]}}  {region.function:{widths[1]}}  {painted}")
+    return "\n".join(lines) + "\n"
+
+
+def _region(explained: Explained, style: Style, level: Level) -> str:
     region, diagnostics = explained.report, explained.diagnostics
-    place = style.bold(f"{region.file}:{region.line}-{region.end_line}:")
-    if region.status == TRANSFORMED:
+    function = f" in {region.function}" if region.function else ""
+    place = style.bold(f"{region.file}:{region.line}-{region.end_line}{function}:")
+    if region.status == sentences.TRANSFORMED:
         for_backend = f" for {region.backend}" if region.backend else ""
         origin = " (not marked)" if region.detected else ""
-        lines = [f"{place} {style.good('transformed')}{for_backend}{origin}", f"  {summary(region)}"]
-        lines += _listed("runs the original loops unless", region.assumptions)
+        lines = [f"{place} {style.good(sentences.fate(region))}{for_backend}{origin}"]
+        lines.append(f"  {sentences.summary(region)}")
+        lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
         if explained.details is not None:
-            lines += _new_loops(explained.details, style)
+            lines += _new_loops(explained.details, style, level)
     else:
-        lines = [f"{place} {style.severity(Severity.WARNING, 'kept as it is')}"]
+        lines = [f"{place} {style.severity(Severity.WARNING, sentences.fate(region))}"]
         lines += _listed("what was tried", region.remarks)
         if not diagnostics and region.message:
             code = f" [-Wpolybuild-{region.code}]" if region.code else ""
             lines.append(f"  {region.message}{code}")
-    lines += _source_loops(explained.loops, style)
+    if level >= Level.DEPENDENCES:
+        lines += _source_loops(explained.loops, style, level)
     for diagnostic in diagnostics:
         lines += [f"  {line}" for line in render(diagnostic, style).splitlines()]
     return "\n".join(lines) + "\n"
 
 
-def _new_loops(details: Details, style: Style) -> list[str]:
-    lines = ["  new loops:"] if details.text.outline else []
+def _conditions(explained: Explained, level: Level) -> Sequence[str]:
+    """The conditions of the new loops, in words; as they stand in the code where everything is told."""
+    if explained.details is None or level is Level.EVERYTHING:
+        return explained.report.assumptions
+    return tuple(dict.fromkeys(each.brief for each in explained.details.text.all_conditions))
+
+
+def _new_loops(details: Details, style: Style, level: Level) -> list[str]:
+    device = details.text.device
+    title = "new loops, where there is no device" if device else "new loops"
+    lines = []
+    if device:
+        lines = ["  kernels:", *(f"    {name}" for name in device.kernels)]
+    if device and level is Level.EVERYTHING:
+        texts = "\n".join(device.kernels.values())
+        lines = ["  kernels:", *(f"    {line}" for line in texts.splitlines())]
+    lines += [f"  {title}:"] if details.text.outline else []
     for depth, text, run_by in sentences.outline(details):
         lines.append(f"    {'  ' * depth}{text}" + (f"  {style.good(run_by)}" if run_by else ""))
     return lines
 
 
-def _source_loops(loops: Sequence[SourceLoop], style: Style) -> list[str]:
+def _source_loops(loops: Sequence[SourceLoop], style: Style, level: Level) -> list[str]:
     lines = ["  loops of the source:"] if loops else []
     for loop in loops:
         indent = "  " * len(loop.names)
@@ -83,17 +128,14 @@ def _source_loops(loops: Sequence[SourceLoop], style: Style) -> list[str]:
         verdict = style.severity(Severity.WARNING, said) if loop.obstacles else style.good(said)
         name = style.bold(loop.names[-1])
         lines.append(f"  {indent}{name} (line {loop.location.line}) {verdict}")
-        for obstacle in loop.obstacles[: sentences.FEW]:
+        few = len(loop.obstacles) if level is Level.EVERYTHING else sentences.FEW
+        for obstacle in loop.obstacles[:few]:
             lines.append(f"    {indent}{sentences.dependence(obstacle, loop)}")
             lines.append(f"      {indent}{sentences.example(obstacle)}")
-        if len(loop.obstacles) > sentences.FEW:
-            lines.append(f"    {indent}and {len(loop.obstacles) - sentences.FEW} more")
+        if len(loop.obstacles) > few:
+            lines.append(f"    {indent}and {len(loop.obstacles) - few} more")
     return lines
 
 
 def _listed(title: str, items: Sequence[str]) -> list[str]:
     return [f"  {title}:", *[f"    {item}" for item in items]] if items else []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -24,13 +25,14 @@ _MAXIMUM_OPERATIONS = 1_000_000
 class Explained:
     """A region as it is explained: ``loops`` are those of its source, ``diagnostics`` what concerns it.
 
-    ``details`` is None for a region that never became a model.
+    ``details`` is None for a region that is kept; then ``source`` has its lines, if they can be read.
     """
 
     report: RegionReport
     details: Details | None
     loops: tuple[SourceLoop, ...]
     diagnostics: tuple[Diagnostic, ...]
+    source: tuple[str, ...] = ()
 
 
 def gather(result: FileResult) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:
@@ -41,7 +43,8 @@ def gather(result: FileResult) -> tuple[tuple[Explained, ...], tuple[Diagnostic,
     for region, known in zip(result.regions, details, strict=True):
         own = tuple(diagnostic for diagnostic in rest if _concerns(diagnostic, region))
         rest = [diagnostic for diagnostic in rest if diagnostic not in own]
-        found.append(Explained(region, known, _loops(known), own))
+        source = _source(region) if known is None else ()
+        found.append(Explained(region, known, _loops(known), own, source))
     return tuple(found), tuple(rest)
 
 
@@ -53,6 +56,15 @@ def _loops(details: Details | None) -> tuple[SourceLoop, ...]:
             return source_loops(details.scop, details.dependences)
     except isl.Error:
         return ()
+
+
+def _source(region: RegionReport) -> tuple[str, ...]:
+    """The lines of a region, none where its file cannot be read."""
+    try:
+        text = Path(region.file).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return ()
+    return tuple(line.rstrip("\r") for line in text.split("\n")[region.line - 1 : region.end_line])
 
 
 def _concerns(diagnostic: Diagnostic, region: RegionReport) -> bool:

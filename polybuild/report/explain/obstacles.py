@@ -17,7 +17,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import c_text
 from polybuild.diagnostics import Location
 from polybuild.poly.relations import maps_of
-from polybuild.poly.sampling import Point, first_point, small_parameters, without_parameters
+from polybuild.poly.sampling import Point, small_parameters, small_point, without_parameters
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -161,7 +161,7 @@ def _obstacle(
     kind: str, pairs: isl.Map, source: tuple[Statement, Access], target: tuple[Statement, Access]
 ) -> Obstacle:
     example = without_parameters(pairs.wrap(), small_parameters(pairs.params(), _EXAMPLE_SIZE))
-    point = first_point(example) or ()
+    point = small_point(example) or ()
     count = len(source[0].iterators)
     element = _element(pairs, source[1], point[:count])
     return Obstacle(
@@ -188,7 +188,7 @@ def _element(pairs: isl.Map, access: Access, point: Point) -> str:
     relation = access.relation.intersect_params(small_parameters(pairs.params(), _EXAMPLE_SIZE))
     for dim, value in enumerate(point):
         relation = relation.fix_val(_in, dim, isl.Val(value))
-    subscripts = first_point(relation.range().project_out_all_params()) or ()
+    subscripts = small_point(relation.range().project_out_all_params()) or ()
     return access.array.spelling + "".join(f"[{each}]" for each in subscripts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
@@ -12,8 +11,7 @@ import islpy as isl
 from polybuild.diagnostics import Diagnostic
 from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
-from polybuild.report.explain import sentences
-from polybuild.report.explain.explanation import TRANSFORMED, summary
+from polybuild.report.explain import page_code, sentences
 from polybuild.report.explain.gather import Explained
 from polybuild.report.explain.obstacles import SourceLoop
 from polybuild.report.explain.pictures.footprints import footprints
@@ -33,6 +31,7 @@ _STYLE = """
 --soft:#151b23;--good:#3fb950;--bad:#f0883e;--word:#d2a8ff;--note:#8b949e;--text:#a5d6ff;--mark:#ffa657}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0 auto;
 max-width:1500px;padding:1.5rem}
+a{color:var(--text)}h2 code{font-size:.9em}
 h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:1px solid var(--line)}
 h3{font-size:1rem;margin:1.6rem 0 .4rem}
 code,pre{font:12.5px/1.5 ui-monospace,monospace}
@@ -46,25 +45,22 @@ margin:.2rem 0;max-height:40rem}
 .good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
 .faint{color:var(--faint)}
 table{border-collapse:collapse}td:first-child{white-space:nowrap}
+td{overflow-wrap:anywhere}summary{cursor:pointer}details code{overflow-wrap:anywhere}
 td,th{text-align:left;vertical-align:top;padding:.25rem .9rem .25rem 0;
 border-bottom:1px solid var(--line)}
 ul{margin:.2rem 0;padding-left:1.2rem}li{margin:.25rem 0}
 svg{max-width:100%;height:auto}
+@media(max-width:700px){body{padding:.8rem}h1{font-size:1.25rem}h1 code{overflow-wrap:anywhere}
+table,tbody,tr,td{display:block}td:first-child{white-space:normal;border:0;padding-bottom:0}
+nav td:nth-child(2){border:0;padding:0}ul{padding-left:1rem}
+.sides>figure{flex-basis:100%;overflow-x:auto}svg{max-width:none}}
 """
-
-_TOKENS = re.compile(
-    r"(?P<c>/\*.*?\*/|//[^\n]*)|(?P<s>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+')"
-    r"|(?P<p>^[ \t]*\#[^\n]*|\bPOLYBUILD_OMP\([^\n]*|\bPOLYBUILD_SIMD\b)"
-    r"|(?P<w>\b(?:auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if"
-    r"|inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union"
-    r"|unsigned|void|volatile|while|_Bool|_Complex)\b)",
-    re.DOTALL | re.MULTILINE,
-)
 
 
 def page(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic]) -> str:
     """The page, as HTML."""
     body = [f"<h1>What polybuild makes of <code>{escape(path)}</code></h1>"]
+    body += _index(regions)
     for number, region in enumerate(regions, 1):
         body += _region(region, number)
     if not regions:
@@ -81,75 +77,57 @@ def page(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic]) ->
     )
 
 
-def _region(explained: Explained, number: int) -> Iterator[str]:
-    region = explained.report
-    yield f'<h2 id="region{number}">Lines {region.line} to {region.end_line}</h2>'
-    if region.status == TRANSFORMED:
-        yield f'<p><span class="good">Transformed</span> for {escape(region.backend)}: {summary(region)}.</p>'
-    else:
-        yield '<p><span class="bad">Kept as it is.</span></p>'
-    yield from (_diagnostic(each) for each in explained.diagnostics)
-    if explained.details is None:
+def _index(regions: Sequence[Explained]) -> Iterator[str]:
+    """A line for each of several regions, which leads to it."""
+    if len(regions) < 2:
         return
+    yield "<nav><table>"
+    for number, each in enumerate(regions, 1):
+        report = each.report
+        kind = "good" if report.status == sentences.TRANSFORMED else "bad"
+        yield (
+            f'<tr><td><a href="#region{number}">lines {report.line} to {report.end_line}</a></td>'
+            f"<td><code>{escape(report.function)}</code></td>"
+            f'<td class="{kind}">{escape(sentences.outcome(report))}</td></tr>'
+        )
+    yield "</table></nav>"
+
+
+def _region(explained: Explained, number: int) -> Iterator[str]:
+    region, details = explained.report, explained.details
+    function = f" in <code>{escape(region.function)}</code>" if region.function else ""
+    yield f'<h2 id="region{number}">Lines {region.line} to {region.end_line}{function}</h2>'
+    fate = sentences.fate(region).capitalize()
+    if region.status == sentences.TRANSFORMED:
+        said = f"for {escape(region.backend)}: {sentences.summary(region)}."
+        yield f'<p><span class="good">{fate}</span> {said}</p>'
+    else:
+        yield f'<p><span class="bad">{fate}.</span></p>'
+    yield from (_diagnostic(each) for each in explained.diagnostics)
     yield '<div class="sides">'
-    yield _source(explained.details)
-    yield _generated(explained.details)
+    yield page_code.source(explained)
+    if details is not None and details.text.device is None:
+        yield page_code.generated(details)
+    elif details is not None and details.text.device is not None:
+        yield page_code.kernels(details.text.device)
     yield "</div>"
+    if details is None:
+        return
+    if details.text.device is not None:
+        yield "<details><summary>Where there is no device</summary>"
+        yield page_code.generated(details)
+        yield "</details>"
     yield from _loops(explained.loops)
-    yield from _new_loops(explained.details)
+    yield from _new_loops(details)
     yield from _list("What was done", region.remarks)
-    yield from _assumptions(explained.details)
-    yield from _pictures(explained.details)
+    yield from _assumptions(details)
+    yield from _pictures(details)
 
 
 def _diagnostic(diagnostic: Diagnostic) -> str:
     hint = f'<br><span class="faint">{escape(diagnostic.hint)}</span>' if diagnostic.hint else ""
     code = f" <code>[{escape(diagnostic.code)}]</code>" if diagnostic.code else ""
     return f"<p>{escape(str(diagnostic.location))}: {escape(diagnostic.message)}{code}{hint}</p>"
-
-
-def _source(details: Details) -> str:
-    region = details.region
-    numbered = [
-        (region.begin.line + position, line) for position, line in enumerate(details.original.splitlines())
-    ]
-    return _code("the source", numbered)
-
-
-def _generated(details: Details) -> str:
-    """The new loops; each statement has the number of its line in the source."""
-    numbered: list[tuple[int | None, str]] = []
-    number: int | None = None
-    for line in details.text.loops:
-        if line.startswith("#line"):
-            number = int(line.split()[1])
-            continue
-        ends = line.strip() == "}" or line.lstrip().startswith(("for ", "POLYBUILD_", "if ("))
-        numbered.append((None if ends else number, line))
-    return _code("the new loops, with the source line of each statement", numbered)
-
-
-def _code(title: str, numbered: Sequence[tuple[int | None, str]]) -> str:
-    width = max((len(str(number)) for number, _ in numbered if number), default=1)
-    text = _coloured("\n".join(line for _, line in numbered)).split("\n")
-    lines = (
-        f'<span class="n">{str(number or "").rjust(width)} </span>{line}'
-        for (number, _), line in zip(numbered, text, strict=True)
-    )
-    joined = "\n".join(lines)
-    return f"<figure><figcaption>{escape(title)}</figcaption><pre>{joined}</pre></figure>"
-
-
-def _coloured(text: str) -> str:
-    """C text as HTML, with its comments, strings, directives and keywords told apart."""
-    pieces = []
-    position = 0
-    for match in _TOKENS.finditer(text):
-        pieces.append(escape(text[position : match.start()]))
-        lines = escape(match.group()).split("\n")
-        pieces.append("\n".join(f'<span class="{match.lastgroup}">{line}</span>' for line in lines))
-        position = match.end()
-    return "".join([*pieces, escape(text[position:])])
 
 
 def _loops(loops: Sequence[SourceLoop]) -> Iterator[str]:
@@ -204,10 +182,15 @@ def _assumptions(details: Details) -> Iterator[str]:
         return
     yield "<h3>The original loops run unless</h3><table>"
     for each in details.text.all_conditions:
-        yield (
-            f"<tr><td><code>{escape(each.meaning)}</code></td>"
-            f"<td>line {each.line}: {escape(each.reason)}</td></tr>"
-        )
+        if each.compares_addresses:
+            told = (
+                f"<details><summary>{escape(each.reason)}</summary>"
+                f"<code>{escape(each.meaning)}</code></details>"
+            )
+            yield f"<tr><td>line {each.line}</td><td>{told}</td></tr>"
+        else:
+            told = f"<code>{escape(each.meaning)}</code>: {escape(each.reason)}"
+            yield f"<tr><td>line {each.line}</td><td>{told}</td></tr>"
     yield "</table>"
 
 

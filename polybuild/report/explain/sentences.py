@@ -6,11 +6,13 @@ import itertools
 from typing import TYPE_CHECKING
 
 from polybuild.poly.marks import MarkKind
+from polybuild.report.record.model import RegionReport
 
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
     from polybuild.report.explain.obstacles import Obstacle, SourceLoop
 
+TRANSFORMED = "transformed"
 FEW = 3  # dependences named for one loop on the terminal
 
 KINDS = {
@@ -26,6 +28,31 @@ ADVICE = {
     "output": "both write one element, and the later value must win;"
     " with an array instead of one element there would be no such dependence",
 }
+
+
+def fate(region: RegionReport) -> str:
+    """What became of a region, in a word."""
+    return "transformed" if region.status == TRANSFORMED else "kept as it is"
+
+
+def summary(region: RegionReport) -> str:
+    """What became of a transformed region, in one line."""
+    parts = [count(region.statements, "statement")] if region.statements else []
+    parts.append(count(region.parallel_loops, "parallel loop"))
+    if region.tile_sizes:
+        tiles = " and ".join("x".join(map(str, sizes)) for sizes in region.tile_sizes)
+        parts.append(f"tiles of {tiles}")
+    return ", ".join(parts)
+
+
+def outcome(region: RegionReport) -> str:
+    """What became of a region and how, or why not, in one line."""
+    return f"{fate(region)}: {summary(region) if region.status == TRANSFORMED else region.message}"
+
+
+def count(number: int, noun: str) -> str:
+    """``number`` things."""
+    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
 
 
 def verdict(loop: SourceLoop) -> str:
@@ -62,15 +89,18 @@ _VERBS = {"flow": ("written", "read"), "anti": ("read", "overwritten"), "output"
 def outline(details: Details) -> list[tuple[int, str, str]]:
     """The new loops and their statements: depth, text, and who runs a loop.
 
-    Statements of one line in a row, as unrolling makes them, are told once.
+    Statements of one line in a row, as unrolling makes them, are told once, and so are copies.
     """
     lines = {each.name: each.location.line for each in details.ordered.statements}
     rows = []
-    for (depth, line), together in itertools.groupby(
-        details.text.outline, lambda each: (each.depth, lines.get(each.statement))
+    for (depth, line, packed), together in itertools.groupby(
+        details.text.outline, lambda each: (each.depth, lines.get(each.statement), each.packed)
     ):
         parts = list(together)
         if line is not None:
+            if packed:
+                rows.append((depth, f"copy of {' and '.join(packed)} into a packed buffer", ""))
+                continue
             times = f", {len(parts)} times" if len(parts) > 1 else ""
             rows.append((depth, f"line {line}{times}", ""))
             continue

@@ -16,7 +16,8 @@ class RegionReport:
     ``tile_sizes`` lists those of each tiled band, outermost first.
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
-    ``detected`` is true for a region that nobody marked. It is one flat value, as it is one object of
+    ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
+    known. It is one flat value, as it is one object of
     the JSON that tools read.
     """
 
@@ -34,6 +35,7 @@ class RegionReport:
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     detected: bool = False
+    function: str = ""
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether ``diagnostic`` is about a line of this region."""

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
+
+import pytest
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.driver import output
-from polybuild.driver.file import FileResult
+from polybuild.driver.file import FileResult, compile_source
+from polybuild.options import Options
 from polybuild.report.explain import explanation
-from polybuild.report.explain.explanation import remark
+from polybuild.report.explain.explanation import Level, remark
 from polybuild.report.explain.gather import gather
 from polybuild.report.explain.terminal import Style
 from polybuild.report.record.json import as_json
@@ -46,6 +50,8 @@ def test_a_transformed_region_tells_all_that_is_known():
 
 def test_a_kept_region_has_its_diagnostic_below_it():
     text = explain("in.c", [DONE, KEPT], [refusal(13)], PLAIN)
+    assert "in.c: 2 regions\n  3-9      transformed" in text
+    text = text[text.index("in.c:3-9:") :]
     assert text.index("in.c:12-15:") < text.index("in.c:13:1: warning: not affine [-Wpolybuild-loop-bound]")
     assert text.count("not affine") == 1
 
@@ -77,7 +83,15 @@ def test_the_remark_names_place_and_shape():
 def test_the_report_has_every_key_in_order():
     record = json.loads(as_json([DONE, KEPT]))
     wanted = ["file", "line", "end_line", "status", "code", "message", "backend", "parallel_loops"]
-    wanted += ["tile_sizes", "statements", "compile_seconds", "assumptions", "remarks", "detected"]
+    wanted += [
+        "tile_sizes",
+        "statements",
+        "compile_seconds",
+        "assumptions",
+        "remarks",
+        "detected",
+        "function",
+    ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
     assert as_json([DONE, KEPT]) == as_json([DONE, KEPT])
@@ -85,3 +99,94 @@ def test_the_report_has_every_key_in_order():
 
 def test_the_report_of_no_regions_is_the_one_written_without_importing_json():
     assert as_json([]) == output.EMPTY_REPORT
+
+
+SEVERAL = """\
+void product(int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++) c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+void shift(int n, double *c, const double *a) {
+#pragma scop
+  for (int i = 0; i < n; i++) c[i] = a[i];
+#pragma endscop
+}
+void stop(int n, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++) if (x[i] > 3) break;
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    path = tmp_path_factory.mktemp("several") / "in.c"
+    path.write_text(SEVERAL)
+    return gather(compile_source(str(path), Options(), ["gcc"], ["-O2"]))
+
+
+def told(several, level):
+    place = several[0][0].report.file
+    return explanation.explain(place, *several, PLAIN, level).replace(place, "in.c")
+
+
+def test_several_regions_have_an_index_with_their_functions(several):
+    index = told(several, Level.INDEX).splitlines()
+    assert index[0] == "in.c: 3 regions"
+    assert [line.split(":")[0].split() for line in index[1:]] == [
+        ["2-6", "product", "transformed"],
+        ["9-11", "shift", "transformed"],
+        ["14-16", "stop", "kept", "as", "it", "is"],
+    ]
+    assert index[-1].endswith("kept as it is: a break is not modelled")
+    text = told(several, Level.DEPENDENCES)
+    assert text.startswith("\n".join(index))
+    assert "in.c:9-11 in shift: transformed for openmp" in text
+
+
+def test_conditions_on_pointers_are_told_in_words(several):
+    assert "    'a' and 'c' must not overlap (line 10)\n" in told(several, Level.ORDER)
+    assert "char *" not in told(several, Level.DEPENDENCES)
+    assert "(const char *)(&a[n - 1] + 1) <= (const char *)&c[0]" in told(several, Level.EVERYTHING)
+
+
+def test_levels_tell_more_and_more(several):
+    index, order, dependences, everything = (told(several, level) for level in Level)
+    assert "new loops:" not in index
+    assert "new loops:" in order
+    assert "loops of the source:" not in order
+    assert "c[i][j] is" not in order
+    assert "flow dependence" in dependences
+    assert len(index) < len(order) < len(dependences) < len(everything)
+
+
+def test_copies_of_packed_operands_are_labelled(several):
+    text = told(several, Level.ORDER)
+    assert re.search(r"for \w+\n +copy of b into a packed buffer", text)
+    assert text.count("into a packed buffer") == 2
+
+
+def test_a_region_with_kernels_tells_of_them(tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(SEVERAL)
+    result = compile_source(str(path), Options(backend="opencl"), ["gcc"], ["-O2"])
+    regions, rest = gather(result)
+    text = explanation.explain(str(path), regions, rest, PLAIN)
+    assert "  kernels:\n    polybuild_product_2_0\n  new loops, where there is no device:\n" in text
+    assert "__kernel void" in explanation.explain(str(path), regions, rest, PLAIN, Level.EVERYTHING)
+
+
+def test_examples_have_no_absurd_numbers(tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(
+        "void rows(int n, const short *row, double *restrict y) {\n#pragma scop\n"
+        "for (int i = 0; i < n; i++) for (int k = row[i]; k < row[i + 1]; k++) y[k] += 1;\n"
+        "#pragma endscop\n}\n"
+    )
+    text = explanation.explain(str(path), *gather(compile_source(str(path), Options(), ["gcc"], [])), PLAIN)
+    assert "y[0] is written at i = 0, k = 0, read at i = 1, k = 0" in text
+    assert "-" not in text.split("loops of the source")[1]

@@ -76,7 +76,42 @@ def test_the_page_is_whole(result):
     assert 'src="' not in text
     assert "Kept as it is." in text
     assert "a[i][j] (line 9) writes what is read by a[i - 1][j] (line 6)" in text
-    assert "n &gt;= 1</code></td><td>line 6: " in text
+    assert "<td>line 6</td><td><code>n &gt;= 1</code>: " in text
+
+
+def test_a_page_of_several_regions_begins_with_an_index_and_shows_what_is_kept(result):
+    path, found = result
+    text = page(path, *gather(found))
+    assert text.index('<a href="#region2">lines 12 to 14</a>') < text.index(
+        '<h2 id="region1">Lines 2 to 11 in'
+    )
+    kept = text[text.index('<h2 id="region2">Lines 12 to 14 in <code>heat</code>') :]
+    assert 'class="n">13 </span>' in kept
+    (caret,) = [line for line in kept.splitlines() if "^" in line]
+    source = next(line for line in SOURCE.splitlines() if "goto" in line)
+    assert caret.index("<span") - len("12 ") == source.index("goto")
+
+
+def test_pointers_are_compared_in_words(tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(
+        "void f(int n, double *a, double *c) {\n#pragma scop\n"
+        "for (int i = 0; i < n; i++) c[i] = a[i];\n#pragma endscop\n}\n"
+    )
+    text = page(str(path), *gather(compile_source(str(path), Options(), ["gcc"], [])))
+    assert "<summary>&#x27;a&#x27; and &#x27;c&#x27; must not overlap</summary>" in text
+
+
+def test_kernels_stand_beside_the_source(tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(OTHERS)
+    text = page(str(path), *gather(compile_source(str(path), Options(backend="opencl"), ["gcc"], [])))
+    parser = Balance()
+    parser.feed(text)
+    assert parser.open == []
+    beside = text[text.index("<figcaption>the source") : text.index("Where there is no device")]
+    assert "__kernel" in beside
+    assert "POLYBUILD_OMP" not in beside
 
 
 def test_the_page_is_always_the_same(result):
