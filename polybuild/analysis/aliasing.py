@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -89,6 +89,43 @@ def find_overlaps(
         overlaps += [Overlap(one, other, place) for one, other in itertools.product(*boxes)]
     _check_order(overlaps)
     return tuple(overlaps)
+
+
+def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str, list[Overlap]]:
+    """Parameters that would each settle some of ``overlaps`` if they were ``restrict``, with these.
+
+    The one that settles most comes first, of several the one that is written; no overlap is told twice.
+    """
+    pointers = _fixed_parameters(region)
+    both = [each for overlap in overlaps for each in (overlap.first, overlap.second)]
+    parameters = {
+        each.array.name: each.array
+        for each in sorted(both, key=lambda each: not each.written)
+        if isinstance(each.array.expression, c_ast.ID) and each.array.provenance.target in pointers
+    }
+    found: dict[str, list[Overlap]] = {}
+    left = list(overlaps)
+    while True:
+        settled = {
+            name: [each for each in left if not _may_alias(*_promising(each, array), pointers)]
+            for name, array in parameters.items()
+        }
+        best = max(settled, key=lambda name: len(settled[name]), default="")
+        if not best or not settled[best]:
+            return found
+        found[parameters[best].source_name] = settled[best]
+        left = [each for each in left if each not in settled[best]]
+
+
+def _promising(overlap: Overlap, restrict: Array) -> tuple[Array, Array]:
+    """The two arrays of ``overlap``, the one that is ``restrict`` being declared so."""
+    first, second = (
+        replace(each.array, provenance=replace(each.array.provenance, restrict=True))
+        if each.array.name == restrict.name
+        else each.array
+        for each in (overlap.first, overlap.second)
+    )
+    return first, second
 
 
 def in_stages(overlaps: Sequence[Overlap]) -> Iterator[tuple[list[Inspector], list[Overlap]]]:

@@ -13,6 +13,7 @@ from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
 from polybuild.driver import passes
+from polybuild.driver.advice import advice
 from polybuild.driver.details import Details
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.unused_settings import changed_sizes, unused_settings
@@ -171,6 +172,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
+        advice=advice(work),
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
     return text, report, replace(details, unused=unused_settings(work))

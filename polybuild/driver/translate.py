@@ -22,7 +22,7 @@ from polybuild.driver.request import Request
 from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import Advice, RegionReport
 from polybuild.targets.lookup import TARGETS
 
 
@@ -215,10 +215,7 @@ def _record(outcome: Outcome) -> Mapping[str, Any]:
 
 
 def _recall(entry: store.Entry) -> Outcome:
-    regions = tuple(
-        RegionReport(**{name: _frozen(value) for name, value in region.items()})
-        for region in entry.record["regions"]
-    )
+    regions = tuple(map(_region, entry.record["regions"]))
     diagnostics = tuple(
         Diagnostic(
             Severity(each["severity"]),
@@ -230,6 +227,12 @@ def _recall(entry: store.Entry) -> Outcome:
         for each in entry.record["diagnostics"]
     )
     return Outcome(entry.data, regions, diagnostics, stored=entry.path)
+
+
+def _region(record: Mapping[str, Any]) -> RegionReport:
+    advice = tuple(Advice(**each) for each in record["advice"])
+    fields = {name: _frozen(value) for name, value in record.items()}
+    return RegionReport(**{**fields, "advice": advice})
 
 
 def _frozen(value: Any) -> Any:

@@ -93,6 +93,7 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
             lines.append(f"  {region.message}{code}")
     if level >= Level.DEPENDENCES:
         lines += _source_loops(explained.loops, style, level)
+    lines += _listed("advice", [f"line {each.line}: {each.message}" for each in region.advice])
     for diagnostic in diagnostics:
         lines += [f"  {line}" for line in render(diagnostic, style).splitlines()]
     return "\n".join(lines) + "\n"

@@ -120,6 +120,7 @@ def _region(explained: Explained, number: int) -> Iterator[str]:
     yield from _loops(explained.loops)
     yield from _new_loops(details)
     yield from _list("What was done", region.remarks)
+    yield from _list("Advice", [f"line {each.line}: {each.message}" for each in region.advice])
     yield from _assumptions(details)
     yield from _pictures(details)
 

@@ -8,6 +8,18 @@ from polybuild.diagnostics import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that its owner may do for a region, in line ``line`` of its file.
+
+    ``kind`` is ``restrict``, ``reassociation``, ``min-work`` or ``live-after``.
+    """
+
+    kind: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class RegionReport:
     """The outcome for one region.
 
@@ -17,8 +29,8 @@ class RegionReport:
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
     ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
-    known. It is one flat value, as it is one object of
-    the JSON that tools read.
+    known. ``advice`` follows from what stands in the way of more. It is one flat value, as it is one object
+    of the JSON that tools read.
     """
 
     file: str
@@ -36,6 +48,7 @@ class RegionReport:
     remarks: tuple[str, ...] = ()
     detected: bool = False
     function: str = ""
+    advice: tuple[Advice, ...] = ()
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether ``diagnostic`` is about a line of this region."""

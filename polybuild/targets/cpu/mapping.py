@@ -55,7 +55,11 @@ _UNROLLED = "loops of a few iterations are unrolled"
 
 @dataclass(frozen=True, slots=True)
 class CpuMapping:
-    """A tree whose marks name the loops that ``directives`` speak of."""
+    """A tree whose marks name the loops that ``directives`` speak of.
+
+    ``reassociable`` has the lines of statements of which only the order of floating-point operations keeps
+    threads from sharing the loops.
+    """
 
     schedule: isl.Schedule
     directives: dict[Mark, LoopDirective]
@@ -66,6 +70,7 @@ class CpuMapping:
     remarks: tuple[str, ...] = ()
     buffers: tuple[Buffer, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
+    reassociable: tuple[int, ...] = ()
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""

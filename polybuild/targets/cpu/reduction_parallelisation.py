@@ -49,7 +49,7 @@ def choose_with_reductions(
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
             return replace(mapping, remarks=remarks), relaxed
     if context.options.parallel and reductions.ordered and not exact.parallel_loops:
-        exact = replace(exact, remarks=(*exact.remarks, *_hints(scop, dependences, reductions, context)))
+        exact = replace(exact, reassociable=_reassociable(scop, dependences, reductions, context))
     return exact, dependences
 
 
@@ -87,17 +87,12 @@ def _remark(accumulator: Accumulator) -> str:
     )
 
 
-def _hints(
+def _reassociable(
     scop: Scop, dependences: Dependences, reductions: Reductions, context: CompileContext
-) -> list[str]:
-    """That threads could share a region's loops if floating-point operations might change their order."""
+) -> tuple[int, ...]:
+    """The lines of sums that threads could share if floating-point operations might change their order."""
     every = (*reductions.found, *reductions.ordered)
     tried = _try(scop, dependences, every, context, operations=_HINT_OPERATIONS)
     if tried is None or not tried[0].parallel_loops:
-        return []
-    lines = dict.fromkeys(each.statement.location.line for each in reductions.ordered)
-    return [
-        f"line {line}: only the order of floating-point operations keeps the loop serial;"
-        " with --allow-reassociation on threads would share it"
-        for line in lines
-    ]
+        return ()
+    return tuple(dict.fromkeys(each.statement.location.line for each in reductions.ordered))

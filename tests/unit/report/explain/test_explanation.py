@@ -91,6 +91,7 @@ def test_the_report_has_every_key_in_order():
         "remarks",
         "detected",
         "function",
+        "advice",
     ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]

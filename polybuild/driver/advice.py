@@ -1,0 +1,139 @@
+"""What the owner of a region may do for it, from what stood in the way of more.
+
+Everything that is said is tried on the model first, so that it helps whoever follows it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.analysis.aliasing import settled_by_restrict
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import location
+from polybuild.codegen.c.bodies import c_text
+from polybuild.driver.passes import Transformation
+from polybuild.poly.budget import found_within
+from polybuild.report.record.model import Advice
+from polybuild.scop.model import AccessKind, Array
+
+_OPERATIONS = 200_000  # of isl, for one kind of advice
+_MANY = 32  # statements, of which the work takes long to add up
+_LARGEST = 1 << 40  # no parameter is expected to be larger
+
+
+def advice(work: Transformation) -> tuple[Advice, ...]:
+    """All that there is to advise about a region after its transformation."""
+    found = [
+        *_restrict(work),
+        *_reassociation(work),
+        *(found_within(_OPERATIONS, lambda: list(_live_after(work))) or ()),
+        *(found_within(_OPERATIONS, lambda: list(_work(work))) or ()),
+    ]
+    return tuple(found)
+
+
+def _restrict(work: Transformation) -> Iterator[Advice]:
+    """Pointers that need no checks when the program runs if they are declared ``restrict``."""
+    region = work.model.region
+    for name, settled in settled_by_restrict(work.checks.overlaps, region).items():
+        others = {each.array.source_name for overlap in settled for each in (overlap.first, overlap.second)}
+        checks = "this check goes" if len(settled) == 1 else f"these {len(settled)} checks go"
+        told = " and ".join(f"'{each}'" for each in sorted(others - {name}))
+        declaration = region.visible.symbols[name].declaration
+        array = isinstance(getattr(declaration, "type", None), c_ast.ArrayDecl)
+        written = f"{name}[restrict ...]" if array else f"*restrict {name}"
+        message = f"if '{name}' never overlaps {told}, declare it '{written}': {checks}"
+        line = location(declaration).line
+        yield Advice("restrict", line or region.begin.line, message)
+
+
+def _reassociation(work: Transformation) -> Iterator[Advice]:
+    """Sums that threads would share if their order did not matter."""
+    for line in work.mapped.mapping.reassociable:
+        message = "only the order of floating-point operations keeps the loop serial;"
+        yield Advice("reassociation", line, f"{message} with --allow-reassociation on threads would share it")
+
+
+def _live_after(work: Transformation) -> Iterator[Advice]:
+    """Variables that keep a region's loops in their order because their last value is needed."""
+    model = work.model
+    if work.mapped.mapping.parallel_loops or not work.context.options.parallel:
+        return
+    needed = {each.name: each for each in model.scop.arrays if _may_be_own(each) and each.name in model.live}
+    if not needed:
+        return
+    freed = compute_dependences(model.scop, model.live - set(needed))
+    private = {each.array.name for each in freed.private}
+    for name, array in needed.items():
+        if name in private:
+            writes = (
+                location(access.node).line
+                for statement in model.scop.statements
+                for access in statement.accesses
+                if access.array is array and access.kind is not AccessKind.READ
+            )
+            message = (
+                f"'{array.source_name}' is used after the region, so each iteration must leave its value"
+            )
+            line = min(filter(None, writes), default=model.region.begin.line)
+            yield Advice("live-after", line, f"{message}; with one declared in the loop it would be parallel")
+
+
+def _may_be_own(array: Array) -> bool:
+    """Whether a variable could be one of each iteration's own."""
+    return array.is_scalar and array.provenance.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
+
+
+def _work(work: Transformation) -> Iterator[Advice]:
+    """The size below which the original loops run."""
+    minimum, mapping = work.checks.min_work, work.mapped.mapping
+    if not (mapping.parallel_loops or mapping.tile_sizes) or len(work.checks.work) > _MANY:
+        return
+    counts = [each for each in work.checks.work if each]
+    names = {
+        str(count.get_dim_name(isl.dim_type.param, position))
+        for count in itertools.chain.from_iterable(counts)
+        for position in range(count.dim(isl.dim_type.param))
+        if count.involves_dims(isl.dim_type.param, position, 1)
+    }
+    if not minimum or not names:
+        return
+
+    def enough(value: int) -> bool:
+        return _instances(counts, names, value) >= minimum
+
+    low, high = 0, 1
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > _LARGEST:
+            return
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    own = [c_text(each.expression) for each in work.model.scop.parameters if each.name in names]
+    message = f"below {' = '.join(own)} = {high} the original loops run (--min-work {minimum})"
+    yield Advice("min-work", work.model.region.begin.line, message)
+
+
+def _instances(counts: Sequence[Sequence[isl.PwAff]], names: set[str], value: int) -> float:
+    """How many instances run at most where each of the parameters ``names`` is ``value``."""
+    total = 0.0
+    for trips in counts:
+        product = 1.0
+        for each in trips:
+            fixed = each
+            for position in range(each.dim(isl.dim_type.param)):
+                if each.get_dim_name(isl.dim_type.param, position) in names:
+                    there = isl.Set.universe(each.get_domain_space().params())
+                    fixed = fixed.intersect_params(
+                        there.fix_val(isl.dim_type.param, position, isl.Val(value))
+                    )
+            count = fixed.max_val()
+            product *= max(0, count.to_python()) if count.is_int() else 0
+        total += product
+    return total

@@ -1,0 +1,99 @@
+"""Advice is true: who follows it gets what it says."""
+
+from __future__ import annotations
+
+import re
+
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+SHIFT = """\
+void shift(int n, double *c, const double *a, const double *b) {
+#pragma scop
+  for (int i = 0; i < n; i++) c[i] = a[i] + b[i];
+#pragma endscop
+}
+"""
+SUM = """\
+double sum(int n, const double *x) {
+  double s = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) s += x[i];
+#pragma endscop
+  return s;
+}
+"""
+LAST = """\
+int last(int n, int *x) {
+  int t = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    t = x[i] * 2;
+    x[i] = t * t;
+  }
+#pragma endscop
+  return t;
+}
+"""
+STEPS = """\
+void steps(int n, int m, double a[n][m], double b[n][m]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) a[i][j] = 2 * b[i][j];
+#pragma endscop
+}
+"""
+
+
+def report(folder, text, **options):
+    path = folder / "in.c"
+    path.write_text(text)
+    (region,) = compile_source(str(path), Options(**options), ["gcc"], ["-O2"]).regions
+    return region
+
+
+def advised(region, kind):
+    return [(each.line, each.message) for each in region.advice if each.kind == kind]
+
+
+def test_restrict_takes_checks_away(tmp_path):
+    before = report(tmp_path, SHIFT)
+    assert advised(before, "restrict") == [
+        (1, "if 'c' never overlaps 'a' and 'b', declare it '*restrict c': these 2 checks go")
+    ]
+    after = report(tmp_path, SHIFT.replace("*c", "*restrict c"))
+    assert len(after.assumptions) == len(before.assumptions) - 2
+    assert advised(after, "restrict") == []
+
+
+def test_restrict_of_parameters_that_are_arrays(tmp_path):
+    ((_, message),) = advised(report(tmp_path, STEPS), "restrict")
+    assert "declare it 'a[restrict ...]': this check goes" in message
+    after = report(tmp_path, STEPS.replace("a[n][m],", "a[restrict n][m],"))
+    assert not any("overlap" in each for each in after.assumptions)
+
+
+def test_reassociation_makes_the_loop_parallel(tmp_path):
+    before = report(tmp_path, SUM)
+    ((line, message),) = advised(before, "reassociation")
+    assert (line, before.parallel_loops) == (4, 0)
+    assert "--allow-reassociation on" in message
+    assert report(tmp_path, SUM, allow_reassociation=True).parallel_loops == 1
+
+
+def test_values_that_are_used_later_keep_loops_in_order(tmp_path):
+    before = report(tmp_path, LAST)
+    ((line, message),) = advised(before, "live-after")
+    assert (line, before.parallel_loops) == (5, 0)
+    assert message.startswith("'t' is used after the region")
+    after = report(tmp_path, LAST.replace("    t = x", "    int t = x"))
+    assert (after.parallel_loops, advised(after, "live-after")) == (1, [])
+
+
+def test_the_least_size_is_the_one_that_the_condition_has(tmp_path):
+    ((_, message),) = advised(report(tmp_path, STEPS), "min-work")
+    assert message == "below n = m = 142 the original loops run (--min-work 20000)"
+    ((_, message),) = advised(report(tmp_path, STEPS, min_work=101), "min-work")
+    assert re.search(r"n = m = 11 ", message)
+    assert advised(report(tmp_path, STEPS, min_work=0), "min-work") == []
+    assert advised(report(tmp_path, SUM), "min-work") == []  # nothing would be gained
