@@ -23,6 +23,7 @@ from polybuild.storage.coalescing import coalesce_private, private_obstacles
 from polybuild.storage.description import describe_moves
 from polybuild.storage.forwarding import forward_definitions
 from polybuild.storage.scalar_expansion import PrivateNest, expand_private, private_nests
+from polybuild.storage.strips import limit_rows
 from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.expanded_tiles import map_expanded
 from polybuild.targets.cpu.expansion import Mapped
@@ -170,6 +171,7 @@ def _expanded(
         if expansion is None:
             break
         forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out))
+        forwarded = limit_rows(forwarded, context.machine.l2.bytes // 2)
         own = compute_dependences(forwarded.scop, live_out)
         found = map_expanded(forwarded, own, context)
         if not found.refused:

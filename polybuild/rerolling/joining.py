@@ -106,9 +106,12 @@ def _without_gaps(instances: isl.Set, position: int, context: isl.Set, pieces: i
     return None
 
 
-def _hull(instances: isl.Set, _position: int) -> isl.Set:
-    """What fulfils the constraints without divisions of some of ``instances`` that all of them fulfil."""
-    hull = isl.Set.universe(instances.get_space())
+def _hull(instances: isl.Set, position: int) -> isl.Set:
+    """What fulfils the constraints without divisions of some of ``instances`` that all of them fulfil.
+
+    And those that say nothing of dimension ``position``, such as that outer loops count blocks.
+    """
+    hull = instances.drop_constraints_involving_dims(_set, position, 1).coalesce()
     for piece in instances.remove_divs().get_basic_sets():
         for constraint in piece.get_constraints():
             bound = isl.Set.universe(instances.get_space()).add_constraint(constraint)

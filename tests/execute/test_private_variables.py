@@ -218,6 +218,29 @@ CONVERTED = {
         s += (unsigned)A[i][k] * (unsigned)B[k][j]; C[i][j] = (real)(s >> 1); }}""",
     ),
 }
+# rows whose values go to sums over all of them: a strip of iterations has a row for each
+STRIPS = {
+    "attention": """for (int i = 0; i < n; i++) { real r[n];
+        for (int j = 0; j < n; j++) { real s = 0; for (int k = 0; k < n; k++) s += A[i][k] * B[j][k];
+        r[j] = f * s; }
+        for (int g = 0; g < n; g++) { real s = 0; for (int j = 0; j < n; j++) s += r[j] * D[j][g];
+        C[i][g] = s; } }""",
+    "softmax": """for (int i = 0; i < n; i++) { real r[n], m = -1000, z = 0;
+        for (int j = 0; j < n; j++) { real s = 0; for (int k = 0; k < n; k++) s += A[i][k] * B[j][k];
+        r[j] = s; if (r[j] > m) m = r[j]; }
+        for (int j = 0; j < n; j++) { r[j] = (real)exp((double)(r[j] - m)); z += r[j]; }
+        for (int g = 0; g < n; g++) { real s = 0; for (int j = 0; j < n; j++) s += r[j] * D[j][g];
+        C[i][g] = s / z; } }""",
+    "from the second on": """for (int i = 1; i < n; i++) { real r[n];
+        for (int j = 1; j < n; j++) { r[j] = 1; for (int k = 0; k < i; k++) r[j] += A[i][k] * B[k][j]; }
+        for (int g = 0; g < n; g++) { real s = 0; for (int j = 1; j < n; j++) s += r[j] * B[j][g];
+        C[i][g] = s; } }""",
+    "two rows": """for (int i = 0; i < n; i++) { real r[n], q[n];
+        for (int j = 0; j < n; j++) { r[j] = 0; q[j] = 0;
+        for (int k = 0; k < n; k++) { r[j] += A[i][k] * B[k][j]; q[j] += A[k][i] * B[k][j]; } }
+        for (int g = 0; g < n; g++) { real s = 0;
+        for (int j = 0; j < n; j++) s += r[j] * D[j][g] + q[j]; C[i][g] = s; } }""",
+}
 # what must stay as it is, or go elsewhere: each of them is wrong if a value is in an element too long
 OTHERS = {
     "read meanwhile": """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { real s = 0;
@@ -241,6 +264,7 @@ EVERY = {
     **{f"over one loop: {name}": body for name, body in OVER_ONE_LOOP.items()},
     **{f"nests: {name}": body for name, body in NESTS.items()},
     **{f"rows: {name}": body for name, body in ROWS.items()},
+    **{f"strips: {name}": body for name, body in STRIPS.items()},
     **{f"copies: {name}": body for name, body in COPIES.items()},
     **{f"changed copies: {name}": body for name, body in CHANGED_COPIES.items()},
     **{f"others: {name}": body for name, body in OTHERS.items()},
@@ -332,6 +356,14 @@ def test_rows_are_kept_in_buffers(tmp_path, name):
     _, text = transformed(tmp_path, ROWS[name])
     assert "r_expanded_buffer[128][" in text
     assert "polybuild_double4" in text
+
+
+@pytest.mark.parametrize("name", [*STRIPS])
+def test_strips_of_rows_are_kept_in_buffers(tmp_path, name):
+    _, text = transformed(tmp_path, STRIPS[name])
+    assert "r_expanded_buffer[32][" in text
+    assert text.count("vectors of") >= STRIPS[name].count("* B[")
+    assert "rows of 'r' must fit in a buffer" in text
 
 
 @pytest.mark.parametrize("name", [*OVER_ONE_LOOP])

@@ -16,7 +16,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, AccessKind, Array
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.model import RegisterTile
+from polybuild.targets.model import Packed, RegisterTile
 
 _in = isl.dim_type.in_
 
@@ -84,6 +84,11 @@ class NamedBuffer:
         """Where the first cell that each load of a register tile takes is kept."""
         prefix = tile.transfer.needs.reverse().apply_range(self._prefix(tile.update.name))
         return self._kept(prefix, tile.transfer.element)
+
+    def packed(self, operand: Packed, cell: isl.PwMultiAff) -> isl.PwMultiAff:
+        """Where the ``cell`` that each copy of an operand of a register tile reads is kept."""
+        prefix = operand.needs.reverse().apply_range(self._prefix(operand.update.name))
+        return self._kept(prefix, cell)
 
     def _prefix(self, statement: str) -> isl.Map:
         (found,) = (each for each in maps_of(self.buffer.prefix) if each.get_tuple_name(_in) == statement)

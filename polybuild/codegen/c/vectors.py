@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import islpy as isl
@@ -128,7 +128,7 @@ class Tiles:
         None for an instance like any other.
         """
         copy = self._copy(name, build)
-        return copy if copy is not None or not within else _lanes_at(within[-1], build)
+        return copy if copy is not None or not within else _lanes_at(within[-1], build, self._arrays)
 
     def _copy(self, name: str, build: isl.AstBuild) -> Move | Packing | None:
         """The instance of copy statement ``name`` at the place of ``build``, None if it is none."""
@@ -138,12 +138,14 @@ class Tiles:
         schedule = isl.Map.from_union_map(build.get_schedule())
         if packed is not None:
             to_instance = isl.PwMultiAff.from_map(schedule.reverse())
-            operands = tuple(
-                (access, build.access_from_pw_multi_aff(place.pullback_pw_multi_aff(to_instance)))
-                for access, place in packed.elements
-            )
+            operands = []
+            for access, place in packed.elements:
+                buffer = self._arrays.get(access.array.name)
+                read = access if buffer is None else replace(access, array=buffer.array)
+                at = place if buffer is None else buffer.packed(packed, place)
+                operands.append((read, build.access_from_pw_multi_aff(at.pullback_pw_multi_aff(to_instance))))
             return Packing(
-                packed, _subscripts(packed.stored, to_instance, build), operands, schedule.domain()
+                packed, _subscripts(packed.stored, to_instance, build), tuple(operands), schedule.domain()
             )
         tile, store = self._moves[name]
         # an instance of either is described as one of the load
@@ -158,23 +160,20 @@ class Tiles:
         return Move(tile, _block(transfer.block, to_instance, build), array, place, store, schedule.domain())
 
 
-def _lanes_at(tile: RegisterTile, build: isl.AstBuild) -> Lanes:
+def _lanes_at(tile: RegisterTile, build: isl.AstBuild, arrays: Mapping[str, NamedBuffer]) -> Lanes:
     """The instances of the tile's statement that are the lanes of a vector at the place of ``build``."""
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse()).pullback_pw_multi_aff(_first_lane(schedule))
     from_buffers = {id(node) for each in tile.packed for node in walk(each.expression)}
-    operands = tuple(
-        (
-            access,
-            build.access_from_pw_multi_aff(
-                isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(to_instance)
-            ),
-        )
-        for access in tile.update.accesses
-        if id(access.node) not in tile.own and id(access.node) not in from_buffers
-    )
+    operands = []
+    for access in tile.update.accesses:
+        if id(access.node) not in tile.own and id(access.node) not in from_buffers:
+            buffer = arrays.get(access.array.name)
+            read = access if buffer is None else replace(access, array=buffer.array)
+            element = isl.PwMultiAff.from_map(access.relation) if buffer is None else buffer.element(access.relation)
+            operands.append((read, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))))
     packed = tuple((each, _subscripts(each.used, to_instance, build)) for each in tile.packed)
-    return Lanes(tile, _block(tile.block, to_instance, build), operands, packed, schedule.domain())
+    return Lanes(tile, _block(tile.block, to_instance, build), tuple(operands), packed, schedule.domain())
 
 
 def _first_lane(schedule: isl.Map) -> isl.PwMultiAff:

@@ -35,6 +35,7 @@ from polybuild.storage.scalar_expansion import (
     elements_of_small,
     names_below,
 )
+from polybuild.storage.strips import private_rows, rows_within
 from polybuild.storage.temporaries import users_of
 from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
@@ -87,7 +88,7 @@ def _with_buffers(
     mark = Mark(MarkKind.EXPANDED_TILES, number)
     inside = _below_band(next(each for each in descendants(root) if mark_of(each) == mark))
     buffers: list[Buffer] = []
-    for array in expanded.arrays:
+    for array in (each for each in expanded.arrays if users_of(scop, [each])):
         mark = Mark(MarkKind.BUFFER, first + len(buffers))
         values = LiveValues(*written_and_flow(scop, array))
         buffer = uncontracted_at(inside, array, values, scop.context, mark)
@@ -99,15 +100,17 @@ def _with_buffers(
 
 
 def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
-    """Whether values are in register tiles, which take nothing else from buffers.
+    """Whether values are in register tiles, which take nothing else from buffers but rows.
 
     Where there is but one loop to expand over, it is enough that this is a loop for the vector unit.
     """
     names = {each.name for each in expanded.arrays}
     tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
+    vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
     if not tiles and expanded.nest.depth == 1:
-        vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
         return users_of(scop, expanded.arrays) <= vectors
+    if private_rows(expanded):
+        return users_of(scop, expanded.arrays) <= vectors | {each.update.name for each in tiles}
     return bool(tiles) and not any(
         access.array.name in names and id(access.node) not in tile.own
         for tile in tiles
@@ -238,6 +241,9 @@ def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> 
     Those of the innermost loop are rows of blocks of register tiles, those of the one around it columns.
     """
     *outer, innermost = [_value_count(part, each) for each in expanded.nest.coordinates]
+    if private_rows(expanded):
+        rows = rows_within(part, expanded, context.machine.l2.bytes // 2)
+        return [max(1, min(NC, rows, innermost))]
     columns = min(NC, innermost)
     if not outer:
         return [columns]

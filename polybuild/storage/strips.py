@@ -1,0 +1,93 @@
+"""Private rows in strips: so many iterations at once, each with its own row, as a buffer of bounded size holds.
+
+``for i: { w[n]; for j: w[j] = ...; for g: for l: o[i][g] += w[l] * v[l][g]; }`` is expanded to ``w[i][j]``. Of
+the loop over ``j`` no tile is private to anything: a buffer has whole rows, as many as there are iterations in
+a strip of ``i``. How long they may be is checked when the program runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.poly.relations import largest
+from polybuild.scop.model import Array, Assumption, Scop
+from polybuild.storage.buffers import element_size
+from polybuild.storage.scalar_expansion import ExpandedNest, Expansion, elements_of_small
+from polybuild.storage.temporaries import users_of
+
+ROWS = 32
+"""Iterations in a strip: some blocks of register tiles."""
+
+_set = isl.dim_type.set
+# elements by which rows are shorter than they might be: rows a power of two apart share lines of the cache
+_SHORTER = 16
+
+
+def private_rows(expanded: ExpandedNest) -> list[Array]:
+    """The arrays of a nest that have a row for each iteration of the one loop that they are private to."""
+    if expanded.nest.depth != 1:
+        return []
+    pairs = zip(expanded.nest.webs, expanded.arrays, strict=True)
+    return [own for web, own in pairs if len(own.extents) == 2 and elements_of_small(web.array) == 1]  # noqa: PLR2004 - iterations, and elements of a row
+
+
+def limit_rows(expansion: Expansion, maximum: int) -> Expansion:
+    """``expansion`` assuming that a strip of the private rows of each nest takes ``maximum`` bytes at most."""
+    scop = expansion.scop
+    for expanded in expansion.nests:
+        rows = [each for each in private_rows(expanded) if users_of(scop, [each])]
+        length = maximum // (ROWS * sum(map(element_size, rows))) if rows else 0
+        for each in rows:
+            scop = _limited(scop, each, max(1, length - _SHORTER))
+    return expansion if scop is expansion.scop else replace(expansion, scop=scop)
+
+
+def rows_within(scop: Scop, expanded: ExpandedNest, maximum: int) -> int:
+    """How many private rows of a nest ``maximum`` bytes hold, whole strips of them if more than one strip is.
+
+    None if their length is not bounded.
+    """
+    size = 0
+    for each in private_rows(expanded):
+        if users_of(scop, [each]):
+            extent = _length(scop, each)
+            bound = largest(extent) if extent is not None else isl.Val.infty()
+            if not bound.is_int():
+                return 0
+            size += element_size(each) * int(bound.to_python())
+    rows = maximum // max(1, size)
+    return rows // ROWS * ROWS or rows
+
+
+def _length(scop: Scop, array: Array) -> isl.PwAff | None:
+    """The length of the rows of ``array``; None if nothing is known of it."""
+    cells = [
+        access.relation.intersect_domain(statement.domain).range()
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array is array
+    ]
+    places = reduce(isl.Set.union, cells).project_out(_set, 0, 1).intersect_params(scop.context)
+    if not (places.dim_has_any_lower_bound(_set, 0) and places.dim_has_any_upper_bound(_set, 0)):
+        return None
+    return places.dim_max(0).sub(places.dim_min(0)).add_constant_val(isl.Val(1))
+
+
+def _limited(scop: Scop, array: Array, length: int) -> Scop:
+    """``scop`` assuming that the rows of ``array`` have ``length`` elements at most."""
+    extent = _length(scop, array)
+    if extent is None:
+        return scop
+    condition = extent.add_constant_val(isl.Val(-length)).pos_set().complement()
+    if scop.context.is_subset(condition):
+        return scop
+    condition = condition.gist(scop.context)
+    reason = f"{ROWS} rows of '{array.expanded}' must fit in a buffer"
+    return replace(
+        scop,
+        context=scop.context.intersect(condition),
+        assumptions=(*scop.assumptions, Assumption(condition, reason, array.location)),
+    )
