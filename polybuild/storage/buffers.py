@@ -266,9 +266,9 @@ def _subscript(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
     space = cells.get_space()
     value = along(space.range(), row)
     position = value.pullback_multi_aff(isl.MultiAff.range_map(space))
-    for start, extent in _windows(cells.apply_range(isl.Map.from_aff(value))):
-        if modulus is None or extent <= modulus:
-            return position.sub(start.pullback_multi_aff(isl.MultiAff.domain_map(space))), extent
+    found = min(windows(cells.apply_range(isl.Map.from_aff(value))), key=lambda each: each[1], default=None)
+    if found is not None and (modulus is None or found[1] <= modulus):
+        return position.sub(found[0].pullback_multi_aff(isl.MultiAff.domain_map(space))), found[1]
     return None if modulus is None else _remainder(cells, row, modulus)
 
 
@@ -281,7 +281,7 @@ def _remainder(cells: isl.Map, row: tuple[int, ...], modulus: int | None) -> tup
     return position.mod_val(isl.Val(modulus)), modulus
 
 
-def _windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:
+def windows(values: isl.Map) -> Iterator[tuple[isl.Aff, int]]:
     """Windows ``[start, start + extent)`` of constant extent for all values ``{ time stamp -> [value] }``."""
     pieces: list[isl.MultiAff] = []
     values.lexmin_pw_multi_aff().foreach_piece(lambda _where, first: pieces.append(first))

@@ -1,7 +1,7 @@
-"""Private rows in strips: so many iterations at once, each with its own row, as a buffer of bounded size holds.
+"""Private rows in strips: so many iterations at once, each with its own row, as a bounded buffer holds.
 
-``for i: { w[n]; for j: w[j] = ...; for g: for l: o[i][g] += w[l] * v[l][g]; }`` is expanded to ``w[i][j]``. Of
-the loop over ``j`` no tile is private to anything: a buffer has whole rows, as many as there are iterations in
+``for i: { w[n]; for j: w[j] = ...; for g: for l: o[i][g] += w[l] * v[l][g]; }`` is expanded to ``w[i][j]``.
+No tile of the loop over ``j`` is private to anything: a buffer has whole rows, one for each iteration in
 a strip of ``i``. How long they may be is checked when the program runs.
 """
 
@@ -19,7 +19,7 @@ from polybuild.storage.scalar_expansion import ExpandedNest, Expansion, elements
 from polybuild.storage.temporaries import users_of
 
 ROWS = 32
-"""Iterations in a strip: some blocks of register tiles."""
+"""Iterations in a strip at least: some blocks of register tiles."""
 
 _set = isl.dim_type.set
 # elements by which rows are shorter than they might be: rows a power of two apart share lines of the cache
@@ -31,11 +31,11 @@ def private_rows(expanded: ExpandedNest) -> list[Array]:
     if expanded.nest.depth != 1:
         return []
     pairs = zip(expanded.nest.webs, expanded.arrays, strict=True)
-    return [own for web, own in pairs if len(own.extents) == 2 and elements_of_small(web.array) == 1]  # noqa: PLR2004 - iterations, and elements of a row
+    return [own for web, own in pairs if len(own.extents) == 2 and elements_of_small(web.array) == 1]
 
 
 def limit_rows(expansion: Expansion, maximum: int) -> Expansion:
-    """``expansion`` assuming that a strip of the private rows of each nest takes ``maximum`` bytes at most."""
+    """``expansion`` assuming that a strip of private rows takes ``maximum`` bytes at most, in each nest."""
     scop = expansion.scop
     for expanded in expansion.nests:
         rows = [each for each in private_rows(expanded) if users_of(scop, [each])]
@@ -46,20 +46,16 @@ def limit_rows(expansion: Expansion, maximum: int) -> Expansion:
 
 
 def rows_within(scop: Scop, expanded: ExpandedNest, maximum: int) -> int:
-    """How many private rows of a nest ``maximum`` bytes hold, whole strips of them if more than one strip is.
-
-    None if their length is not bounded.
-    """
+    """How many private rows of a nest ``maximum`` bytes hold; none if their length is not bounded."""
     size = 0
     for each in private_rows(expanded):
         if users_of(scop, [each]):
             extent = _length(scop, each)
-            bound = largest(extent) if extent is not None else isl.Val.infty()
-            if not bound.is_int():
+            bound = None if extent is None else largest(extent)
+            if bound is None or not bound.is_int():
                 return 0
             size += element_size(each) * int(bound.to_python())
-    rows = maximum // max(1, size)
-    return rows // ROWS * ROWS or rows
+    return maximum // max(1, size)
 
 
 def _length(scop: Scop, array: Array) -> isl.PwAff | None:

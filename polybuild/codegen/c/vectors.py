@@ -139,10 +139,10 @@ class Tiles:
         if packed is not None:
             to_instance = isl.PwMultiAff.from_map(schedule.reverse())
             operands = []
-            for access, place in packed.elements:
-                buffer = self._arrays.get(access.array.name)
-                read = access if buffer is None else replace(access, array=buffer.array)
-                at = place if buffer is None else buffer.packed(packed, place)
+            for access, cell in packed.elements:
+                stored = self._arrays.get(access.array.name)
+                read = access if stored is None else replace(access, array=stored.array)
+                at = cell if stored is None else stored.packed(packed, cell)
                 operands.append((read, build.access_from_pw_multi_aff(at.pullback_pw_multi_aff(to_instance))))
             return Packing(
                 packed, _subscripts(packed.stored, to_instance, build), tuple(operands), schedule.domain()
@@ -165,13 +165,19 @@ def _lanes_at(tile: RegisterTile, build: isl.AstBuild, arrays: Mapping[str, Name
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse()).pullback_pw_multi_aff(_first_lane(schedule))
     from_buffers = {id(node) for each in tile.packed for node in walk(each.expression)}
+    reads = [
+        access
+        for access in tile.update.accesses
+        if id(access.node) not in tile.own and id(access.node) not in from_buffers
+    ]
     operands = []
-    for access in tile.update.accesses:
-        if id(access.node) not in tile.own and id(access.node) not in from_buffers:
-            buffer = arrays.get(access.array.name)
-            read = access if buffer is None else replace(access, array=buffer.array)
-            element = isl.PwMultiAff.from_map(access.relation) if buffer is None else buffer.element(access.relation)
-            operands.append((read, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))))
+    for access in reads:
+        buffer = arrays.get(access.array.name)
+        element = isl.PwMultiAff.from_map(access.relation)
+        if buffer is not None:
+            element = buffer.element(access.relation)
+            access = replace(access, array=buffer.array)  # noqa: PLW2901 - the same one, in the buffer
+        operands.append((access, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))))
     packed = tuple((each, _subscripts(each.used, to_instance, build)) for each in tile.packed)
     return Lanes(tile, _block(tile.block, to_instance, build), tuple(operands), packed, schedule.domain())
 

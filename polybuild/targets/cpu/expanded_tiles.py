@@ -39,7 +39,7 @@ from polybuild.storage.strips import private_rows, rows_within
 from polybuild.storage.temporaries import users_of
 from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
-from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC
+from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC, block_rows, multiple
 from polybuild.targets.cpu.schedule_choice import choose_schedule
 from polybuild.transform.bands import with_members
 
@@ -100,8 +100,9 @@ def _with_buffers(
 
 
 def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
-    """Whether values are in register tiles, which take nothing else from buffers but rows.
+    """Whether values are in register tiles, which take nothing else from buffers.
 
+    Where rows are private, the innermost statements may be in loops for the vector unit as well.
     Where there is but one loop to expand over, it is enough that this is a loop for the vector unit.
     """
     names = {each.name for each in expanded.arrays}
@@ -110,7 +111,10 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
     if not tiles and expanded.nest.depth == 1:
         return users_of(scop, expanded.arrays) <= vectors
     if private_rows(expanded):
-        return users_of(scop, expanded.arrays) <= vectors | {each.update.name for each in tiles}
+        users = [each for each in scop.statements if each.name in users_of(scop, expanded.arrays)]
+        deepest = max(len(each.iterators) for each in users)
+        updates = {each.name for each in users if len(each.iterators) == deepest}
+        return updates <= vectors | {each.update.name for each in tiles}
     return bool(tiles) and not any(
         access.array.name in names and id(access.node) not in tile.own
         for tile in tiles
@@ -239,17 +243,23 @@ def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> 
     """Tiles whose values take half of the second-level cache at most, no larger than their loops.
 
     Those of the innermost loop are rows of blocks of register tiles, those of the one around it columns.
+    Where rows are private, tiles are strips of them.
     """
     *outer, innermost = [_value_count(part, each) for each in expanded.nest.coordinates]
+    cache, block = context.machine.l2.bytes // 2, block_rows(context.machine)
     if private_rows(expanded):
-        rows = rows_within(part, expanded, context.machine.l2.bytes // 2)
-        return [max(1, min(NC, rows, innermost))]
+        return [_in_blocks(innermost, min(NC, rows_within(part, expanded, cache)), block)]
     columns = min(NC, innermost)
     if not outer:
         return [columns]
     bytes_each = sum(element_size(web.array) * elements_of_small(web.array) for web in expanded.nest.webs)
-    fitting = context.machine.l2.bytes // 2 // (columns * bytes_each)
-    return [*[1] * (len(outer) - 1), max(1, min(MAXIMUM_MC, fitting, outer[-1])), columns]
+    fitting = cache // (columns * bytes_each)
+    return [*[1] * (len(outer) - 1), _in_blocks(outer[-1], min(MAXIMUM_MC, fitting), block), columns]
+
+
+def _in_blocks(count: int, limit: int, block: int) -> int:
+    """A tile for ``count`` iterations: all of them, or whole blocks."""
+    return count if count <= limit else min(multiple(limit, block), max(1, limit))
 
 
 def _value_count(scop: Scop, coordinate: isl.UnionPwAff) -> int:

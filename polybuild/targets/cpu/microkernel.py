@@ -18,6 +18,7 @@ import islpy as isl
 
 from polybuild.c.explicit_conversions import bytes_of
 from polybuild.context import CompileContext
+from polybuild.machine.model import Machine
 from polybuild.targets.cpu.lanes import Update, find_update, packable_parts
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.tiling.registers import RegisterBlock
@@ -152,6 +153,11 @@ def _loads(reference: Reference, n: int) -> bool:
     return stride is Stride.NONE or (stride is Stride.UNIT and _is_forward(reference, n))
 
 
+def block_rows(machine: Machine) -> int:
+    """MR: how many rows of vectors the registers hold, beside what they are computed from."""
+    return min(_MAXIMUM_MR, (machine.vector.registers - _OTHER_REGISTERS) // _VECTORS)
+
+
 def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> MicroKernelSizes:
     """Sizes from the register file and the caches; given tile sizes count for M and K.
 
@@ -166,8 +172,7 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
     if kernel.single:
         block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
         return _whole_blocks(block, 1, _MAXIMUM_KC, NC)
-    mr = min(_MAXIMUM_MR, (context.machine.vector.registers - _OTHER_REGISTERS) // _VECTORS)
-    block = RegisterBlock(mr, _VECTORS, max(2, vector // element))
+    block = RegisterBlock(block_rows(context.machine), _VECTORS, max(2, vector // element))
     if given:
         tiles = [*given[:members], *[given[-1]] * members]
         return _whole_blocks(block, tiles[kernel.m], tiles[kernel.k], tiles[kernel.n])
@@ -177,8 +182,9 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
 
 
 def _whole_blocks(block: RegisterBlock, mc: int, kc: int, nc: int) -> MicroKernelSizes:
-    return MicroKernelSizes(block, _multiple(mc, block.mr), kc, _multiple(nc, block.nr))
+    return MicroKernelSizes(block, multiple(mc, block.mr), kc, multiple(nc, block.nr))
 
 
-def _multiple(size: int, unit: int) -> int:
+def multiple(size: int, unit: int) -> int:
+    """The largest multiple of ``unit`` up to ``size``, one at least."""
     return max(1, size // unit) * unit

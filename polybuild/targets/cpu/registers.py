@@ -14,6 +14,7 @@ The tree that an innermost band ``(M, K, N)`` becomes, from the outside::
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 import islpy as isl
@@ -24,6 +25,7 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark, is_band
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
+from polybuild.storage.buffers import windows
 from polybuild.targets.cpu.blocked_nest import BlockDepths, BlockedNest, K, M, N, chunk, dimensions, offsets
 from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes, choose_sizes
 from polybuild.targets.cpu.packing import PackedOperand, find_packed_operands
@@ -78,6 +80,7 @@ class RegisterTiler:
         """
         members = node.band_n_member()
         sizes = choose_sizes(kernel, members, self._context)
+        sizes = _within_rows(node, kernel, sizes)
         depth = node.get_tree_depth()
         others = [each for each in range(members) if each not in kernel.members]
         others.sort(key=lambda member: not node.band_member_get_coincident(member))
@@ -148,6 +151,18 @@ class RegisterTiler:
                     node = insert_mark(node, operand.packed.mark).child(0)
                     node = node.graft_before(graft(operand.instances, depth, unroll=False))
         return node
+
+
+def _within_rows(node: isl.ScheduleNode, kernel: MicroKernel, sizes: MicroKernelSizes) -> MicroKernelSizes:
+    """``sizes`` with the tile of M that the loops around leave, where that is a smaller one."""
+    if node.get_schedule_depth() == 0:
+        return sizes
+    rows = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(kernel.m))
+    around = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    values = isl.Map.from_union_map(around.reverse().apply_range(rows))
+    count = min((extent for _, extent in windows(values)), default=sizes.mc)
+    block = sizes.block.mr
+    return replace(sizes, mc=min(sizes.mc, -(-count // block) * block))
 
 
 def _cache_order(

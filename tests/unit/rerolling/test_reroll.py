@@ -46,6 +46,12 @@ JOINED = {
         for (; k >= 0; k--) x[k] += y[k];""",
         ["S0[k] : 0 <= k < n"],
     ),
+    "in blocks": (
+        """for (int ii = 0; ii < n; ii += 32) for (int i = ii; i < (ii + 32 < n ? ii + 32 : n); i++) {
+        for (k = 0; k + 1 < n; k += 2) { y[i] += a[i][k]; y[i] += a[i][k + 1]; }
+        for (k = n - n % 2; k < n; k++) y[i] += a[i][k]; }""",
+        ["S0[ii, i, k] : ii mod 32 = 0 and 0 <= ii <= i <= ii + 31 and i < n and 0 <= k < n"],
+    ),
     "halves": (
         "for (k = 0; k < n / 2; k++) x[k] = y[k]; for (k = n / 2; k < n; k++) x[k] = y[k];",
         ["S0[k] : 0 <= k < n"],
