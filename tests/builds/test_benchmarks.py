@@ -71,3 +71,29 @@ def test_overhead(tmp_path: Path) -> None:
     assert [len(step["wrapped"]) for step in steps] == [1, 1, 1]
     found, made = (step["wrapped"][0]["processor"] for step in steps[1:])
     assert found < made
+
+
+def test_ordinary_loops(tmp_path: Path) -> None:
+    table = tmp_path / "table.txt"
+    done = benchmark(
+        *("--kernels", "grey,options", "--threads", "1", "--runs", "1", "--seconds", "0"),
+        *("--output", str(table)),
+        name="ordinary",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert table.read_text(encoding="utf-8") == done.stdout
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("grey ", "options "))]
+    assert [row[:3] for row in rows] == [
+        ["options", "finance", "small"],
+        ["options", "finance", "large"],
+        ["grey", "images", "small"],
+        ["grey", "images", "large"],
+    ]
+    assert all(float(row[4]) > 0 for row in rows)
+    assert "gcc, 1 thr., small: geometric mean" in done.stdout
+
+
+def test_an_unknown_ordinary_loop_is_refused() -> None:
+    done = benchmark("--kernels", "grey,nonesuch", name="ordinary")
+    assert done.returncode == 2
+    assert done.stderr == "no loop or field nonesuch\n"

@@ -1,0 +1,1 @@
+"""Loops as people write them, from a dozen fields."""

@@ -1,0 +1,46 @@
+"""The loops, where they are and which sizes of them are timed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+SIZES = ("small", "large")
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop of a file, in the function of its name; ``sizes`` has its problem size for each of SIZES."""
+
+    name: str
+    field: str
+    sizes: dict[str, int]
+
+
+def source_of(field: str) -> Path:
+    """The C file of a field."""
+    return _HERE / f"{field}.c"
+
+
+def all_loops() -> list[Loop]:
+    """All loops of all fields, as their files have them."""
+    return [
+        Loop(match[1], path.stem, {"small": int(match[2]), "large": int(match[3])})
+        for path in sorted(_HERE.glob("*.c"))
+        for match in re.finditer(r"^LOOP\((\w+), (\d+), (\d+)\)", path.read_text(), flags=re.MULTILINE)
+    ]
+
+
+def chosen(names: str) -> list[Loop]:
+    """The loops of these names or fields, separated by commas; all for none.
+
+    Raises ValueError for a name that nothing has.
+    """
+    loops = all_loops()
+    wanted = set(names.split(",")) if names else set()
+    known = {each.name for each in loops} | {each.field for each in loops}
+    if not wanted <= known:
+        raise ValueError(f"no loop or field {', '.join(sorted(wanted - known))}")
+    return [each for each in loops if not wanted or wanted & {each.name, each.field}]

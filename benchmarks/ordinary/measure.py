@@ -1,0 +1,109 @@
+"""Building and timing the loops of a field."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.cpu.processes import run
+from benchmarks.ordinary.loops import Loop, source_of
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+_FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+_LIMIT = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The loops of a field as they are and transformed.
+
+    By the loops' names: ``tool`` the seconds that the transformation took, ``kept`` why a loop was left.
+    """
+
+    original: Path
+    transformed: Path
+    tool: dict[str, float]
+    kept: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One loop, size, compiler and number of threads; seconds of the compiler alone and of polybuild.
+
+    ``right`` tells whether all results were the same to the bit, ``note`` why the loop was left as it is.
+    """
+
+    loop: str
+    field: str
+    size: str
+    compiler: str
+    threads: int
+    alone: float
+    seconds: float
+    tool: float
+    right: bool
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast as by the compiler alone."""
+        return self.alone / self.seconds
+
+
+def build(directory: Path, field: str, compiler: str) -> Programs:
+    """Compile the loops of ``field`` by the compiler alone and transformed.
+
+    Raises Failure if one of both does not compile.
+    """
+    source = source_of(field)
+    result = compile_source(str(source), Options(), [compiler], _FLAGS)
+    changed = directory / f"{field}.{compiler}.c"
+    changed.write_text(result.text)
+    programs = directory / f"{field}.{compiler}.alone", directory / f"{field}.{compiler}.new"
+    for text, output in zip((source, changed), programs, strict=True):
+        command = [compiler, *_FLAGS, f"-I{source.parent}", str(text), "-o", str(output), "-lm"]
+        run(command, limit=_LIMIT)
+    return Programs(
+        *programs,
+        {each.function: each.compile_seconds for each in result.regions},
+        {each.function: each.code for each in result.regions if each.status != "transformed"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How often and with how many threads loops are run, and for how many seconds at least each time."""
+
+    threads: Sequence[int]
+    runs: int
+    seconds: float
+
+
+def measure(programs: Programs, loop: Loop, size: str, compiler: str, plan: Plan) -> list[Row]:
+    """A row for each number of threads: medians of programs that ran in turn."""
+    kinds = [(programs.original, 1), *((programs.transformed, each) for each in plan.threads)]
+    times: list[list[float]] = [[] for _ in kinds]
+    results = set()
+    for _ in range(plan.runs):
+        for (program, threads), found in zip(kinds, times, strict=True):
+            done = run(
+                [str(program), loop.name, str(loop.sizes[size]), str(plan.seconds)],
+                limit=_LIMIT,
+                environment={"OMP_NUM_THREADS": str(threads)},
+            )
+            seconds, result = done.stdout.split()
+            found.append(float(seconds))
+            results.add(result)
+    alone, *ours = (statistics.median(each) for each in times)
+    return [
+        Row(
+            *(loop.name, loop.field, size, compiler, threads, alone, seconds),
+            tool=programs.tool.get(loop.name, 0),
+            right=len(results) == 1,
+            note=programs.kept.get(loop.name, ""),
+        )
+        for threads, seconds in zip(plan.threads, ours, strict=True)
+    ]
