@@ -395,6 +395,17 @@ function(_polybuild_warn_of_cxx path)
   endif()
 endfunction()
 
+# The target that tells what became of all regions of the build.
+function(_polybuild_add_summary)
+  if(NOT TARGET polybuild-summary)
+    get_property(command GLOBAL PROPERTY POLYBUILD_COMMAND)
+    add_custom_target(polybuild-summary
+      COMMAND ${command} summary "${CMAKE_BINARY_DIR}"
+      COMMENT "What became of the regions of this build"
+      USES_TERMINAL VERBATIM)
+  endif()
+endfunction()
+
 # Has the compiler of a complete target launched by polybuild.
 function(_polybuild_launch target settings)
   get_property(command GLOBAL PROPERTY POLYBUILD_COMMAND)
@@ -405,7 +416,8 @@ function(_polybuild_launch target settings)
   if(NOT launcher)
     set(launcher "")
   endif()
-  set(launcher ${command} cc ${settings} -- ${launcher})
+  set(launcher ${command} cc --record ${settings} -- ${launcher})
+  _polybuild_add_summary()
   set_property(TARGET "${target}" PROPERTY C_COMPILER_LAUNCHER "${launcher}")
 
   # Not every generator compiles again because the launcher is another one.
@@ -633,6 +645,7 @@ function(_polybuild_add_rule path output target settings extra headers)
       ${for_target})
   endforeach()
 
+  _polybuild_add_summary()
   get_filename_component(name "${path}" NAME)
   add_custom_command(
     OUTPUT "${output}"

@@ -25,7 +25,7 @@ _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """One ``compile``, ``explain`` or ``cc``; names of files not asked for are empty."""
+    """One ``compile`` or ``cc``; names of files not asked for are empty."""
 
     request: Request
     verbose: bool
@@ -33,8 +33,8 @@ class Arguments:
     output: str = STANDARD_OUTPUT
     depfile: str = ""
     report: str = ""
-    html: str = ""
-    level: int = 3
+    sarif: str = ""
+    record: bool = False
 
     @property
     def files(self) -> Files:
@@ -42,10 +42,11 @@ class Arguments:
         return (self.output, self.depfile, self.report)
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser that raises instead of ending the process, and suggests what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
         raise UsageError(f"{message} (see '{self.prog} --help')")
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
@@ -91,30 +92,29 @@ def pass_summaries() -> dict[str, str]:
     return passes.pass_summaries()
 
 
-def parse(command: str, words: Sequence[str]) -> Arguments:
-    """Understand the words after ``compile`` or ``explain``. Raises UsageError."""
-    own, flags = _split(words)
-    _check_flags_files(flags)
-    values = vars(_parser(command).parse(own))
+def parse(words: Sequence[str]) -> Arguments:
+    """Understand the words after ``compile``. Raises UsageError."""
+    own, flags = split_words(words)
+    check_flags_files(flags)
+    values = vars(_compile_parser().parse(own))
     arguments = Arguments(
         request=Request(
-            values["source"], _settings(values), print_after=_passes(values.get("print_after", ""))
+            values["source"], settings_of(values), print_after=_passes(values.get("print_after", ""))
         ),
         verbose=values.get("verbose", False) or verbose(),
         colour=values["color"],
         output=values.get("output", STANDARD_OUTPUT),
         depfile=values.get("depfile", ""),
         report=values.get("report", ""),
-        html=values.get("html", ""),
-        level=4 if values.get("verbose") else int(values.get("level", "3")),
+        sarif=values.get("sarif", ""),
     )
-    _check_files(arguments, command, values)
+    _check_files(arguments, values)
     compiler, flags = choose_compiler(values["cc"], flags)
     request = dataclasses.replace(arguments.request, compiler=tuple(compiler), flags=tuple(flags))
     return dataclasses.replace(arguments, request=request)
 
 
-def _check_flags_files(flags: Sequence[str]) -> None:
+def check_flags_files(flags: Sequence[str]) -> None:
     """Raise UsageError if one of the ``flags`` names a flags file that is not there."""
     for flag in flags:
         if flag.startswith("@") and not Path(flag[1:]).exists():
@@ -138,15 +138,21 @@ def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str]
     return ["cc"], rest
 
 
-def command_parser(command: str, description: str) -> _Parser:
+def command_parser(command: str, description: str) -> Parser:
+    """A parser for ``polybuild <command>`` with what all commands that ask a compiler have in common."""
+    parser = bare_parser(command, description)
+    parser.add_argument("--cc", metavar="COMMAND", help="C compiler (default: $CC, else cc)")
+    return parser
+
+
+def bare_parser(command: str, description: str) -> Parser:
     """A parser for ``polybuild <command>`` with what all commands have in common."""
-    parser = _Parser(
+    parser = Parser(
         prog=f"polybuild {command}",
         description=description,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--cc", metavar="COMMAND", help="C compiler (default: $CC, else cc)")
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -157,44 +163,32 @@ def command_parser(command: str, description: str) -> _Parser:
     return parser
 
 
-def _parser(command: str) -> _Parser:
-    about = {
-        "compile": "Rewrite the marked regions of a C file.",
-        "explain": "Tell what would be done with each region of a C file, or what stops it.",
-    }
-    parser = command_parser(command, about[command])
-    parser.usage = f"polybuild {command} FILE.c [options] [-- [compiler] flags]"
-    parser.epilog = "What stands after '--' are the compiler's flags; @FILE there reads more of them."
-    parser.add_argument("source", metavar="FILE.c", help="the C file")
+FLAGS_EPILOG = "What stands after '--' are the compiler's flags; @FILE there reads more of them."
+
+
+def _compile_parser() -> Parser:
+    parser = command_parser("compile", "Rewrite the marked regions of a C file.")
+    parser.usage = "polybuild compile FILE.c [options] [-- [compiler] flags]"
+    parser.epilog = FLAGS_EPILOG
     unset: dict[str, Any] = {"default": argparse.SUPPRESS}
-    if command == "compile":
-        parser.add_argument(
-            "-o", "--output", metavar="FILE", help="where the result goes (default: standard output)", **unset
-        )
-        parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
-        parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
-        parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
-        parser.add_argument(
-            "--print-after",
-            metavar="PASS,...",
-            help="print what these passes made of each region, to standard error",
-            default="",
-        )
-        parser.add_argument(
-            "--list-passes", action=_ListPasses, nargs=0, help="print the names of the passes, and end"
-        )
-    else:
-        parser.add_argument("--html", metavar="FILE", help="write it as a page with pictures", **unset)
-        parser.add_argument(
-            "--level",
-            choices=("1", "2", "3", "4"),
-            metavar="1|2|3|4",
-            help="how much is told: a line for each region; the new loops and their conditions; "
-            "also what stands in the way of each loop; everything (default: 3)",
-            **unset,
-        )
-        parser.add_argument("-v", "--verbose", action="store_true", help="tell everything: --level 4")
-    _add_knobs(parser)
+    parser.add_argument("source", metavar="FILE.c", help="the C file")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="where the result goes (default: standard output)", **unset
+    )
+    parser.add_argument("--depfile", metavar="FILE", help="write a rule for Make and Ninja", **unset)
+    parser.add_argument("--report", metavar="FILE", help="write what was done as JSON", **unset)
+    parser.add_argument("--sarif", metavar="FILE", help="write warnings and advice as SARIF", **unset)
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed, too")
+    parser.add_argument(
+        "--print-after",
+        metavar="PASS,...",
+        help="print what these passes made of each region, to standard error",
+        default="",
+    )
+    parser.add_argument(
+        "--list-passes", action=_ListPasses, nargs=0, help="print the names of the passes, and end"
+    )
+    add_knobs(parser)
     return parser
 
 
@@ -204,19 +198,26 @@ def parse_wrapper(words: Sequence[str]) -> Arguments:
     parser.usage = "polybuild cc [options] -- compiler flags"
     parser.epilog = "Words that are not understood, and other languages, are the compiler's alone."
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what was transformed and run")
-    _add_knobs(parser)
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="write what was done beside each object, for 'polybuild summary'",
+    )
+    add_knobs(parser)
     values = vars(parser.parse(words))
-    return Arguments(Request("", _settings(values)), values["verbose"] or verbose(), values["color"])
+    verbosely = values["verbose"] or verbose()
+    return Arguments(Request("", settings_of(values)), verbosely, values["color"], record=values["record"])
 
 
-def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+def settings_of(values: Mapping[str, Any]) -> dict[str, str]:
     """The knobs among the values of a parser, each of them checked."""
     settings = {knob.name: values[knob.name] for knob in dataclasses.fields(Options) if knob.name in values}
     Options().with_settings({name.replace("_", "-"): text for name, text in settings.items()})
     return settings
 
 
-def _add_knobs(parser: _Parser) -> None:
+def add_knobs(parser: Parser) -> None:
+    """Add all options of regions to ``parser``."""
     knobs = parser.add_argument_group("what to do with a region")
     for knob in dataclasses.fields(Options):
         knobs.add_argument(
@@ -239,26 +240,26 @@ def _default(value: object) -> str:
     return f" (default: {value})"
 
 
-def _check_files(arguments: Arguments, command: str, values: Mapping[str, Any]) -> None:
-    source = arguments.request.source
+def check_source(source: str) -> None:
+    """Raise UsageError if ``source`` cannot be the name of a C file."""
     if source in {"", "-"}:
         raise UsageError("the C file must have a name; standard input cannot be read")
-    for name in ("output", "depfile", "report", "html"):
+
+
+def _check_files(arguments: Arguments, values: Mapping[str, Any]) -> None:
+    source = arguments.request.source
+    check_source(source)
+    for name in ("output", "depfile", "report", "sarif"):
         if values.get(name) == "":
             raise UsageError(f"--{name} needs the name of a file")
-    if command == "explain":
-        problem = clash(source, (arguments.html, "", "")) if arguments.html else ""
-        if problem:
-            raise UsageError(problem)
-        return
     if arguments.depfile and arguments.output == STANDARD_OUTPUT:
         raise UsageError("--depfile needs a target: give -o FILE, too")
-    problem = clash(source, arguments.files)
+    problem = clash(source, (*arguments.files, arguments.sarif))
     if problem:
         raise UsageError(problem)
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The words before the first ``--`` and those after it."""
     separator = list(words).index("--") if "--" in words else len(words)
     return list(words[:separator]), list(words[separator + 1 :])

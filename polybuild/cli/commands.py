@@ -17,8 +17,7 @@ from polybuild.driver import output, unreached
 
 if TYPE_CHECKING:
     from polybuild.cli.arguments import Arguments
-    from polybuild.driver.isolation import Watch
-    from polybuild.driver.request import Request
+    from polybuild.driver.translate import Outcome
     from polybuild.integrations.compiler_line import CommandLine, Input
 
 _HELP = """\
@@ -31,6 +30,7 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   cc -- COMPILER FLAGS      run a C compiler, with the regions of its C files rewritten
   cache stats|clear         tell what the cache holds, or empty it
   machine                   print, or measure, what is taken to be known of the machine
+  summary BUILD             tell what became of all regions of a build
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -93,11 +93,15 @@ def _dispatch(words: Sequence[str]) -> int:
 def _compile(words: Sequence[str]) -> int:
     from polybuild.cli import arguments
 
-    given = arguments.parse("compile", words)
+    given = arguments.parse(words)
     request = given.request
     data = _read(request.source)
-    if output.disabled() or not (output.may_hold_regions(data) or _detects(request)):
+    if output.disabled() or not (output.may_hold_regions(data) or request.detects()):
         _guard(lambda: output.write_all(given.files, data, (request.source,), output.EMPTY_REPORT))
+        if given.sarif:
+            from polybuild.report.record.sarif import as_sarif
+
+            _guard(lambda: output.write(given.sarif, as_sarif((), ())))
         place = None if output.disabled() else unreached.first_unreached(request.source, data, request.flags)
         _print_diagnostics([unreached.warning(place)] if place else [], given.colour)
         return 0
@@ -112,7 +116,8 @@ def _compile(words: Sequence[str]) -> int:
     if given.verbose:
         transformed = [region for region in outcome.regions if region.status == "transformed"]
         _print_diagnostics([explanation.remark(region) for region in transformed], given.colour)
-    report = record.as_json(outcome.regions) if given.report else b""
+    report = record.as_json(outcome.regions, outcome.diagnostics) if given.report else b""
+    _guard(lambda: _write_records(given, outcome))
     if outcome.code:
         # The output is not written, so the step stays to be done. What stopped it is worth having.
         if given.report:
@@ -123,50 +128,31 @@ def _compile(words: Sequence[str]) -> int:
     return 0
 
 
+def _write_records(given: Arguments, outcome: Outcome) -> None:
+    """Write what tools of others read: SARIF where it is asked for, records for the viewers of compilers."""
+    if given.sarif:
+        from polybuild.report.record.sarif import as_sarif
+
+        output.write(given.sarif, as_sarif(outcome.regions, outcome.diagnostics))
+    if output.RECORD_FLAG in given.request.flags and given.output != output.STANDARD_OUTPUT:
+        from polybuild.report.record.optimisation_record import SUFFIX, as_optimisation_record
+
+        output.write(f"{given.output}{SUFFIX}", as_optimisation_record(outcome.regions))
+
+
 def _explain(words: Sequence[str]) -> int:
-    from polybuild.cli import arguments
-    from polybuild.report.explain import explanation, terminal
+    from polybuild.cli import explain_arguments
+    from polybuild.cli.explain import explain
 
-    given = arguments.parse("explain", words)
-    source = given.request.source
-    style = terminal.style_for(sys.stdout, given.colour)
-    plain = not given.html
-    if plain and not (output.may_hold_regions(_read(source)) or _detects(given.request)):
-        terminal.write(sys.stdout, explanation.explain(source, (), (), style))
-        return 0
-
-    from polybuild.driver.isolation import run_isolated
-
-    text, code = run_isolated(lambda watch: _explained(given, watch))
+    given = explain_arguments.parse_explain(words)
+    for each in given.files_to_explain:
+        _read(each.request.source)  # what cannot be read is to be known before anything is done
+    data, code = explain(given)
     if given.html:
-        _guard(lambda: output.write(given.html, text.encode("utf-8", "surrogateescape")))
-    else:
-        terminal.write(sys.stdout, text)
+        _guard(lambda: output.write(given.html, data))
+    elif given.json:
+        output.write(output.STANDARD_OUTPUT, data)
     return code
-
-
-def _explained(given: Arguments, watch: Watch) -> tuple[str, int]:
-    """The explanation of a file, and the exit code with it."""
-    from polybuild.driver.file import compile_source
-    from polybuild.driver.translate import options_for
-    from polybuild.report.explain import explanation, terminal
-    from polybuild.report.explain.gather import gather
-
-    request = given.request
-    options, _ = options_for(request)
-    result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
-    regions, rest = gather(result)
-    if given.html:
-        from polybuild.report.explain.page import page
-
-        text = page(request.source, regions, rest)
-    else:
-        style = terminal.style_for(sys.stdout, given.colour)
-        level = explanation.Level(given.level)
-        text = explanation.explain(request.source, regions, rest, style, level)
-    kept = any(region.status != "transformed" for region in result.regions)
-    wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
-    return text, 1 if wrong or (kept and options.on_unsupported == "error") else 0
 
 
 def _cc(words: Sequence[str]) -> int:
@@ -192,7 +178,7 @@ def transform_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input
 
     def work() -> int:
         given = arguments.parse_wrapper(own)
-        console = wrapper.Console(given.verbose, given.colour)
+        console = wrapper.Console(given.verbose, given.colour, record=given.record)
         return wrapper.compile_line(given.request, line, marked, stdin, console)
 
     return guarded(work)
@@ -229,6 +215,25 @@ def _cache_is_off() -> bool:
     import os
 
     return os.environ.get("POLYBUILD_CACHE", "").lower() in {"0", "off", "no", "false"}
+
+
+def _summary(words: Sequence[str]) -> int:
+    from polybuild.cli import explain_arguments, summary
+    from polybuild.report.explain import terminal
+
+    values = explain_arguments.parse_summary(words)
+    for folder in values.builds:
+        if not output.exists(folder):
+            raise _failure("unreadable-file", "there is no such folder or report", folder)
+    build = summary.read_build(values.builds)
+    if values.sarif:
+        _guard(lambda: summary.write_sarif(build, values.sarif))
+    if values.json:
+        output.write(output.STANDARD_OUTPUT, summary.as_json(build))
+    else:
+        style = terminal.style_for(sys.stdout, values.color)
+        terminal.write(sys.stdout, summary.describe(build, style))
+    return 0
 
 
 def _doctor(words: Sequence[str]) -> int:
@@ -281,6 +286,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "cc": _cc,
     "cache": _cache,
+    "summary": _summary,
     "doctor": _doctor,
     "machine": _machine,
     "--version": _version,
@@ -290,14 +296,6 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "-h": _help,
 }
 """What runs each command: its arguments to the exit code."""
-
-
-def _detects(request: Request) -> bool:
-    """Whether more may be wanted than the regions marked in the file itself."""
-    from polybuild.options import Options
-
-    options = Options().with_settings(request.settings)
-    return any(getattr(options, name) for name in Options.finding_more())
 
 
 def _read(path: str) -> bytes:

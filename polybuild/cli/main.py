@@ -115,7 +115,7 @@ def _plain_options(words: "list[str]") -> bool:
     """Whether the options of ``cc`` in ``words`` are all right beyond doubt."""
     rest = iter(words)
     for word in rest:
-        if word in {"-v", "--verbose"}:
+        if word in {"-v", "--verbose", "--record"}:
             continue
         name, equals, value = word.partition("=")
         if not equals:

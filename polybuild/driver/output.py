@@ -10,10 +10,13 @@ import sys
 _MARK = b"scop"
 _RESIDENT = (b"polybuild", b"resident")
 
-EMPTY_REPORT = b'{\n  "regions": []\n}\n'
+EMPTY_REPORT = b'{\n  "schema": "urn:polybuild:report:1",\n  "regions": [],\n  "diagnostics": []\n}\n'
 """The report of a file without regions."""
 
 STANDARD_OUTPUT = "-"
+
+RECORD_FLAG = "-fsave-optimization-record"
+"""The flag by which compilers are asked to tell what they did, in files for tools."""
 
 Files = tuple[str, str, str]
 """The names of the target, the depfile and the report; those not asked for are empty."""
@@ -44,6 +47,11 @@ def verbose() -> bool:
 
 def _is_on(variable: str) -> bool:
     return os.environ.get(variable, "").lower() not in {"", "0", "off", "no", "false", "n"}
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or folder at ``path``."""
+    return os.path.exists(path)  # noqa: PTH110 -- start-up
 
 
 def read(path: str) -> bytes:
@@ -113,7 +121,7 @@ def escaped(path: str) -> str:
     return text
 
 
-def clash(source: str, files: Files) -> str:
+def clash(source: str, files: tuple[str, ...]) -> str:
     """What speaks against writing ``files`` when ``source`` is the input; empty if nothing does."""
     seen = {_identity(source): "the input"}
     for path in filter(None, files):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.driver import flags_file
+from polybuild.options import Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,11 @@ class Request:
     compiler: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     print_after: tuple[str, ...] = ()
+
+    def detects(self) -> bool:
+        """Whether more may be wanted than the regions marked in the file itself."""
+        options = Options().with_settings(self.settings)
+        return any(getattr(options, name) for name in Options.finding_more())
 
     def expanded_flags(self) -> list[str]:
         """The compiler's flags with response files replaced by what they hold."""

@@ -22,7 +22,8 @@ from polybuild.driver.request import Request
 from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
-from polybuild.report.record.model import Advice, RegionReport
+from polybuild.report.record.json import region_of
+from polybuild.report.record.model import RegionReport
 from polybuild.targets.lookup import TARGETS
 
 
@@ -215,7 +216,7 @@ def _record(outcome: Outcome) -> Mapping[str, Any]:
 
 
 def _recall(entry: store.Entry) -> Outcome:
-    regions = tuple(map(_region, entry.record["regions"]))
+    regions = tuple(map(region_of, entry.record["regions"]))
     diagnostics = tuple(
         Diagnostic(
             Severity(each["severity"]),
@@ -227,14 +228,3 @@ def _recall(entry: store.Entry) -> Outcome:
         for each in entry.record["diagnostics"]
     )
     return Outcome(entry.data, regions, diagnostics, stored=entry.path)
-
-
-def _region(record: Mapping[str, Any]) -> RegionReport:
-    advice = tuple(Advice(**each) for each in record["advice"])
-    fields = {name: _frozen(value) for name, value in record.items()}
-    return RegionReport(**{**fields, "advice": advice})
-
-
-def _frozen(value: Any) -> Any:
-    """A value as JSON gives it, with tuples for lists."""
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

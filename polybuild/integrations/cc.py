@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Transform = Callable[[list[str], CommandLine, list[Input], bytes], int]
     """``wrapper.compile_line`` with our own options as words, which are known to be right."""
 
-_WITHOUT_VALUE = ("-v", "--verbose", "-h", "--help")
+_WITHOUT_VALUE = ("-v", "--verbose", "-h", "--help", "--record")
 STANDARD_INPUT = "-"
 ALLOW_MARKS = "-Wno-unknown-pragmas"
 """Marks of regions that stay as they are must not stop who takes warnings for errors."""

@@ -27,6 +27,7 @@ from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
 from polybuild.integrations.device_runtime import LIBRARIES, runtime_object
 from polybuild.integrations.locations import include_dir
+from polybuild.integrations.records import write_records
 from polybuild.report.explain import explanation, terminal
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 
@@ -52,10 +53,14 @@ class Transformed:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """What is told on standard error: ``colour`` is ``auto``, ``always`` or ``never``."""
+    """What is told on standard error: ``colour`` is ``auto``, ``always`` or ``never``.
+
+    With ``record`` a report is written beside each object.
+    """
 
     verbose: bool
     colour: str
+    record: bool = False
 
     def say(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Print ``diagnostics``."""
@@ -93,9 +98,10 @@ def compile_line(
             files = []
         if job.failed:
             return 1
-        if not files:
-            return job.run_as_it_is()
-        return job.run(files)
+        code = job.run(files) if files else job.run_as_it_is()
+        if not code:
+            job.write_records()
+        return code
 
 
 class _Job:
@@ -109,6 +115,7 @@ class _Job:
         self.stdin = stdin
         self.failed = False
         self._late: list[Diagnostic] = []
+        self._told: list[tuple[str, Outcome]] = []
         self.strict = False
         self._on_device = False  # whether a transformed file has regions that run on a device
         self._console = console
@@ -143,7 +150,7 @@ class _Job:
         outcome = translate(request, text, cache)
         if source.name == cc.STANDARD_INPUT:
             outcome = _renamed(outcome, name, _STANDARD_INPUT_NAME)
-        self._tell(outcome)
+        self._tell(source.name, outcome)
         if not _has_changed(outcome):
             return
         self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
@@ -206,7 +213,7 @@ class _Job:
         for path, part in cc.included_sources(source.name, text):
             if output.may_hold_regions(part) and path not in pieces:
                 outcome = translate(dataclasses.replace(request, source=path), part, self._cache)
-                self._tell(outcome)
+                self._tell(source.name, outcome)
                 if _has_changed(outcome):
                     self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
                     pieces[path] = outcome.data
@@ -218,7 +225,13 @@ class _Job:
             file = entry.path if entry else self._write(key[:16], name, whole)
             yield Transformed(source, file, (*pieces, *filter(None, [settings_file])))
 
-    def _tell(self, outcome: Outcome) -> None:
+    def write_records(self) -> None:
+        """Write what became of the regions of each source beside its object, as far as that is asked for."""
+        for source, outcome in self._told:
+            write_records(self.line, source, outcome, report=self._console.record)
+
+    def _tell(self, source: str, outcome: Outcome) -> None:
+        self._told.append((source, outcome))
         # The compiler will say the same as its preprocessor, and should be alone in that.
         late = [each for each in outcome.diagnostics if each.code == "preprocess-failed" and not outcome.code]
         self._late += late

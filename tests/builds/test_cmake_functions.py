@@ -357,3 +357,9 @@ def one_file(directory: Path, rules: str, generator: str = GENERATOR) -> Project
     (source / "CMakeLists.txt").write_text(head + rules)
     (source / "one.c").write_text("int main(void) { return 0; }\n")
     return Project(source, directory / "build", generator)
+
+
+def test_the_summary_of_a_build(kinds):
+    told = kinds.build("--target", "polybuild-summary")
+    assert re.search(r"fill\.c: 1 region\n +\d+-\d+ +fill +transformed: ", told)
+    assert re.search(r"\d+ regions in \d+ files: .*\d+ transformed", told)

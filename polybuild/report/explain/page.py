@@ -58,26 +58,37 @@ nav td:nth-child(2){border:0;padding:0}ul{padding-left:1rem}
 
 
 def page(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic]) -> str:
-    """The page, as HTML."""
+    """The page of one file, as HTML."""
+    return whole_page([path], [file_body(path, regions, rest)])
+
+
+def file_body(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic], prefix: str = "") -> str:
+    """What a page says of one file; names of places in it begin with ``prefix``."""
     body = [f"<h1>What polybuild makes of <code>{escape(path)}</code></h1>"]
-    body += _index(regions)
+    body += _index(regions, prefix)
     for number, region in enumerate(regions, 1):
-        body += _region(region, number)
+        body += _region(region, f"{prefix}region{number}")
     if not regions:
         body.append(
             "<p>No regions: mark loops with <code>#pragma scop</code> and <code>#pragma endscop</code>.</p>"
         )
     body += [_diagnostic(each) for each in rest]
+    return "\n".join(body)
+
+
+def whole_page(paths: Sequence[str], bodies: Sequence[str]) -> str:
+    """The page of several files, of which ``bodies`` say what there is to say."""
+    title = escape(paths[0]) if len(paths) == 1 else sentences.count(len(paths), "file")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(path)}: polybuild explain</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(body)
+        f"<title>{title}: polybuild explain</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(bodies)
         + "\n</body></html>\n"
     )
 
 
-def _index(regions: Sequence[Explained]) -> Iterator[str]:
+def _index(regions: Sequence[Explained], prefix: str) -> Iterator[str]:
     """A line for each of several regions, which leads to it."""
     if len(regions) < 2:
         return
@@ -86,17 +97,17 @@ def _index(regions: Sequence[Explained]) -> Iterator[str]:
         report = each.report
         kind = "good" if report.status == sentences.TRANSFORMED else "bad"
         yield (
-            f'<tr><td><a href="#region{number}">lines {report.line} to {report.end_line}</a></td>'
+            f'<tr><td><a href="#{prefix}region{number}">lines {report.line} to {report.end_line}</a></td>'
             f"<td><code>{escape(report.function)}</code></td>"
             f'<td class="{kind}">{escape(sentences.outcome(report))}</td></tr>'
         )
     yield "</table></nav>"
 
 
-def _region(explained: Explained, number: int) -> Iterator[str]:
+def _region(explained: Explained, name: str) -> Iterator[str]:
     region, details = explained.report, explained.details
     function = f" in <code>{escape(region.function)}</code>" if region.function else ""
-    yield f'<h2 id="region{number}">Lines {region.line} to {region.end_line}{function}</h2>'
+    yield f'<h2 id="{name}">Lines {region.line} to {region.end_line}{function}</h2>'
     fate = sentences.fate(region).capitalize()
     if region.status == sentences.TRANSFORMED:
         said = f"for {escape(region.backend)}: {sentences.summary(region)}."

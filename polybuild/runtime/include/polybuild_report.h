@@ -27,7 +27,7 @@ extern int omp_get_max_threads(void), omp_in_parallel(void);
 extern double omp_get_wtime(void);
 #endif
 
-enum { POLYBUILD_REPORT_SCHEMA = 1, POLYBUILD_REPORT_CALLERS = 64 };
+enum { POLYBUILD_REPORT_CALLERS = 64 };
 
 static struct polybuild_reported *polybuild_report_first; /* the region that began to run last */
 static long polybuild_report_owner;                       /* the process that the numbers are of; 0: none yet */
@@ -169,7 +169,7 @@ static void polybuild_report_json(struct polybuild_report_text *text, const stru
   const char *rank = polybuild_report_rank();
   const char *separator = "";
   int position;
-  polybuild_report_add(text, "{\"schema\": %d, \"file\": ", POLYBUILD_REPORT_SCHEMA);
+  polybuild_report_add(text, "{\"schema\": \"urn:polybuild:run:1\", \"file\": ");
   polybuild_report_quote(text, region->file);
   polybuild_report_add(text, ", \"line\": %d, \"end_line\": %d, \"process\": %ld, \"rank\": %s, \"callers\": %d",
                        region->line, region->end_line, polybuild_report_process(), rank ? rank : "null",

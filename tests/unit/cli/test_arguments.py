@@ -19,7 +19,7 @@ def here(tmp_path, monkeypatch):
 
 
 def parse(*words):
-    return arguments.parse("compile", words)
+    return arguments.parse(words)
 
 
 def test_everything_at_once():
@@ -142,7 +142,7 @@ NOT_PLAIN = [
 
 @pytest.mark.parametrize("words", PLAIN)
 def test_the_short_way_reads_what_the_long_way_reads(words):
-    given = arguments.parse("compile", words)
+    given = arguments.parse(words)
     assert cli.plain_compile(["compile", *words]) == (given.request.source, given.files)
 
 
@@ -192,7 +192,7 @@ def test_what_the_short_way_takes_is_right():
         for value in values:
             words = ["in.c", "-o", "out.c", name, value]
             assert cli.plain_compile(["compile", *words]) == ("in.c", ("out.c", "", ""))
-            assert arguments.parse("compile", words).request.settings == {name[2:].replace("-", "_"): value}
+            assert arguments.parse(words).request.settings == {name[2:].replace("-", "_"): value}
 
 
 @pytest.mark.parametrize("name", plain_values.NUMBERS)
@@ -202,4 +202,4 @@ def test_the_short_way_leaves_numbers_out_of_range_to_the_long_way(name):
         words = ["in.c", "-o", "out.c", f"{name}={value}"]
         assert cli.plain_compile(["compile", *words]) is None
         with pytest.raises(UsageError):
-            arguments.parse("compile", words)
+            arguments.parse(words)

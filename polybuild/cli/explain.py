@@ -1,0 +1,107 @@
+"""``polybuild explain``: what would be done with the regions of files, as text, as a page or as JSON."""
+# ruff: noqa: PLC0415 -- what a command does not need is not imported
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from polybuild.diagnostics import Diagnostic, Severity
+from polybuild.driver import output
+from polybuild.report.explain import explanation, terminal
+
+if TYPE_CHECKING:
+    from polybuild.cli.compile_commands import Compilation
+    from polybuild.cli.explain_arguments import ExplainArguments
+    from polybuild.driver.isolation import Watch
+    from polybuild.report.explain.gather import Explained
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFile:
+    """What there is to say of one file, in each form that was asked for, and the exit code with it."""
+
+    text: str = ""
+    regions: tuple[Mapping[str, Any], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    code: int = 0
+
+
+def explain(given: ExplainArguments) -> tuple[bytes, int]:
+    """The explanation of all files that are ``given``, and the exit code."""
+    files = []
+    for number, each in enumerate(given.files_to_explain):
+        files.append(_file(given, each, number))
+        if given.is_plain:  # as soon as it is known
+            gap = "\n" if number else ""
+            terminal.write(sys.stdout, gap + files[-1].text)
+    code = max((each.code for each in files), default=0)
+    if given.json:
+        from polybuild.report.record.json import encoded
+
+        regions = [region for each in files for region in each.regions]
+        return encoded(regions, [one for each in files for one in each.diagnostics]), code
+    if given.html:
+        from polybuild.report.explain.page import whole_page
+
+        names = [each.request.source for each in given.files_to_explain]
+        text = whole_page(names, [each.text for each in files])
+        return text.encode("utf-8", "surrogateescape"), code
+    return b"", code
+
+
+def _file(given: ExplainArguments, compilation: Compilation, number: int) -> ExplainedFile:
+    """The explanation of one file."""
+    from polybuild.driver.isolation import run_isolated
+
+    request = compilation.request
+    marked = output.may_hold_regions(output.read(request.source))
+    if given.is_plain and not marked and not request.detects():
+        style = terminal.style_for(sys.stdout, given.colour)
+        return ExplainedFile(explanation.explain(request.source, (), (), style))
+    return run_isolated(partial(_explained, given, compilation, number))
+
+
+def _explained(given: ExplainArguments, compilation: Compilation, number: int, watch: Watch) -> ExplainedFile:
+    """The explanation of a file, in a process of its own."""
+    from polybuild.driver.file import compile_source
+    from polybuild.driver.translate import options_for
+    from polybuild.report.explain.gather import gather
+
+    request = compilation.request
+    options, _ = options_for(request)
+    if compilation.directory:
+        os.chdir(compilation.directory)
+    result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
+    regions, rest = gather(result)
+    kept = any(region.status != "transformed" for region in result.regions)
+    wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
+    code = 1 if wrong or (kept and options.on_unsupported == "error") else 0
+    if given.json:
+        return ExplainedFile("", tuple(map(_record, regions)), result.diagnostics, code)
+    if given.html:
+        from polybuild.report.explain.page import file_body
+
+        return ExplainedFile(file_body(request.source, regions, rest, f"file{number}-"), code=code)
+    style = terminal.style_for(sys.stdout, given.colour)
+    level = explanation.Level(given.level)
+    return ExplainedFile(explanation.explain(request.source, regions, rest, style, level), code=code)
+
+
+def _record(explained: Explained) -> Mapping[str, Any]:
+    """A region as in the report, with the loops of its source and what they carry."""
+    loops = [
+        {
+            "names": loop.names,
+            "line": loop.location.line,
+            "private": loop.private,
+            "dependences": [dataclasses.asdict(each) for each in loop.obstacles],
+        }
+        for loop in explained.loops
+    ]
+    return {**dataclasses.asdict(explained.report), "loops": loops}

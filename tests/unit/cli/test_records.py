@@ -1,0 +1,216 @@
+"""What is written for machines: it is as its schema says, and whole builds are put together from it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from polybuild.cli import commands
+from polybuild.driver import output
+
+SCHEMAS = Path(__file__).parents[3] / "polybuild" / "report" / "record" / "schemas"
+SOURCE = """\
+void shift(int n, double *c, const double *a) {
+#pragma scop
+  for (int i = 0; i < n; i++) c[i] = a[i];
+#pragma endscop
+}
+void stop(int n, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++) if (x[i] > 3) break;
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CC", raising=False)
+    (tmp_path / "in.c").write_text(SOURCE)
+    return tmp_path
+
+
+def valid(data, name="report.json"):
+    """The report in ``data``, which its schema takes."""
+    record = json.loads(data)
+    jsonschema.validate(record, json.loads((SCHEMAS / name).read_text("ascii")))
+    return record
+
+
+def test_the_report_is_as_its_schema_says(folder):
+    assert commands.run(["compile", "in.c", "-o", "out.c", "--report", "r.json"]) == 0
+    record = valid((folder / "r.json").read_bytes())
+    assert [(each["function"], each["status"]) for each in record["regions"]] == [
+        ("shift", "transformed"),
+        ("stop", "kept"),
+    ]
+    assert [each["kind"] for each in record["regions"][0]["advice"]] == ["restrict", "min-work"]
+    (said,) = record["diagnostics"]
+    assert (said["code"], said["line"], said["column"]) == ("break", 8, 45)
+    valid(output.EMPTY_REPORT)
+
+
+def test_explain_prints_several_files_as_one_report(folder, capfdbinary):
+    (folder / "other.c").write_text(SOURCE)
+    assert commands.run(["explain", "in.c", "other.c", "--json"]) == 0
+    record = valid(capfdbinary.readouterr().out)
+    assert [each["file"] for each in record["regions"]] == ["in.c", "in.c", "other.c", "other.c"]
+    assert record["regions"][0]["loops"] == [{"names": ["i"], "line": 3, "private": [], "dependences": []}]
+
+
+def test_explain_of_several_files_is_one_page(folder):
+    (folder / "other.c").write_text(SOURCE)
+    assert commands.run(["explain", "in.c", "other.c", "--html", "page.html"]) == 0
+    text = (folder / "page.html").read_text()
+    assert text.count("<h1>") == 2
+    assert 'href="#file1-region2"' in text
+    assert 'id="file1-region2"' in text
+
+
+def test_explain_takes_flags_and_files_from_a_build(folder, capfd):
+    build = folder / "build"
+    build.mkdir()
+    sources = folder / "src"
+    sources.mkdir()
+    (sources / "sized.c").write_text(SOURCE.replace("int n,", "int SIZE,").replace("i < n", "i < SIZE"))
+    (sources / "launched.c").write_text((sources / "sized.c").read_text())
+    (sources / "plain.c").write_text("int x;\n")
+    common = {"directory": str(build)}
+    entries = [
+        {**common, "file": "../src/sized.c", "command": "gcc -DSIZE=n -O2 -c ../src/sized.c -o a.o"},
+        {**common, "file": "../src/plain.c", "arguments": ["polybuild-cc", "cc", "-c", "../src/plain.c"]},
+        {
+            **common,
+            "file": "../src/launched.c",
+            "command": "cmake -E env python -m polybuild cc --record -- gcc -DSIZE=n -c ../src/launched.c",
+        },
+        {**common, "file": "../src/other.cpp", "command": "g++ -c ../src/other.cpp"},
+    ]
+    (build / "compile_commands.json").write_text(json.dumps(entries))
+    assert commands.run(["explain", "-p", "build", "--level", "2"]) == 0
+    text = capfd.readouterr().out
+    assert f"{sources}/sized.c: 2 regions" in text
+    assert text.count("1.0 * n >= 20000") == 2  # with their own -DSIZE=n
+    assert "plain.c" not in text
+    assert commands.run(["explain", "-p", "build", "src/sized.c", "--level", "1"]) == 0
+    assert capfd.readouterr().out.count("regions") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explain"], "a C file is missing"),
+        (["explain", "-p", "nowhere"], "cannot read nowhere"),
+        (["explain", "-p", ".", "in.c"], "does not tell how 'in.c' is compiled"),
+        (["explain", "-p", ".", "in.c", "--", "-O2"], "with -p the flags are those of the build"),
+        (["explain", "in.c", "--html="], "--html needs the name of a file"),
+        (["explain", "in.c", "--level", "5"], "invalid choice: '5'"),
+    ],
+)
+def test_wrong_words_after_explain(words, message, folder, capfd):
+    (folder / "compile_commands.json").write_text("[]")
+    assert commands.run(words) == 2
+    assert message in capfd.readouterr().err
+
+
+def test_warnings_and_advice_as_sarif(folder):
+    assert commands.run(["compile", "in.c", "-o", "out.c", "--sarif", "s.sarif"]) == 0
+    log = json.loads((folder / "s.sarif").read_text("ascii"))
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    assert run["tool"]["driver"]["name"] == "polybuild"
+    found = {each["ruleId"]: each for each in run["results"]}
+    assert set(found) == {"polybuild-break", "polybuild-advice-restrict", "polybuild-advice-min-work"}
+    assert {each["id"] for each in run["tool"]["driver"]["rules"]} == set(found)
+    warning = found["polybuild-break"]
+    assert warning["level"] == "warning"
+    (place,) = warning["locations"]
+    assert place["physicalLocation"] == {
+        "artifactLocation": {"uri": "in.c"},
+        "region": {"startLine": 8, "startColumn": 45},
+    }
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads optimisation records."""
+
+
+for _kind in ("Passed", "Missed", "Analysis"):
+    _Loader.add_constructor(
+        f"!{_kind}", lambda loader, node: {"kind": node.tag, **loader.construct_mapping(node, deep=True)}
+    )
+
+
+def remarks(path):
+    return list(yaml.load_all(path.read_text(), Loader=_Loader))
+
+
+def test_optimisation_records(folder):
+    flags = ["--", "gcc", "-O2", "-fsave-optimization-record"]
+    assert commands.run(["compile", "in.c", "-o", "out.c", *flags]) == 0
+    found = remarks(folder / "out.c.polybuild.opt.yaml")
+    assert [(each["kind"], each["Function"], each["DebugLoc"]["Line"]) for each in found] == [
+        ("!Passed", "shift", 2),
+        ("!Analysis", "shift", 1),
+        ("!Analysis", "shift", 2),
+        ("!Missed", "stop", 7),
+    ]
+    assert found[1]["Args"] == [
+        {"String": "if 'c' never overlaps 'a', declare it '*restrict c': this check goes"}
+    ]
+
+
+@pytest.mark.skipif(shutil.which("llvm-opt-report") is None, reason="needs LLVM's tools")
+@pytest.mark.usefixtures("folder")
+def test_llvm_reads_optimisation_records():
+    flags = ["--", "gcc", "-O2", "-fsave-optimization-record"]
+    assert commands.run(["compile", "in.c", "-o", "out.c", *flags]) == 0
+    command = ["llvm-opt-report", "out.c.polybuild.opt.yaml"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_compiler_s_wrapper_writes_records_beside_the_object(folder, capfd):
+    (folder / "build").mkdir()
+    words = ["cc", "--record", "--", "gcc", "-O2", "-fsave-optimization-record"]
+    assert commands.run([*words, "-c", "in.c", "-o", "build/x.o"]) == 0
+    capfd.readouterr()
+    valid((folder / "build" / "x.polybuild.json").read_bytes())
+    assert len(remarks(folder / "build" / "x.polybuild.opt.yaml")) == 4
+    assert commands.run(["cc", "--", "gcc", "-c", "in.c", "-o", "build/y.o"]) == 0
+    assert not list((folder / "build").glob("y.polybuild*"))
+
+
+def test_a_summary_of_a_build(folder, capfd):
+    (folder / "build" / "deep").mkdir(parents=True)
+    (folder / "other.c").write_text(SOURCE[: SOURCE.index("void stop")])
+    (folder / "build" / "package.json").write_text("{}")
+    commands.run(["compile", "in.c", "-o", "build/in.c", "--report", "build/in.c.json"])
+    commands.run(["compile", "other.c", "-o", "build/o.c", "--report", "build/deep/o.c.json"])
+    capfd.readouterr()
+    assert commands.run(["summary", "build", "--sarif", "all.sarif"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == "in.c: 2 regions"
+    assert lines[1].split() == ["2-4", "shift", "transformed:", "1", "statement,", "1", "parallel", "loop"]
+    assert lines[4] == "other.c: 1 region"
+    assert lines[7] == "3 regions in 2 files: 1 kept as it is, 2 transformed"
+    assert lines[8].startswith("2 parallel loops; ")
+    assert lines[9] == "kept because of break (1)"
+    assert len(json.loads((folder / "all.sarif").read_bytes())["runs"][0]["results"]) == 5
+    assert commands.run(["summary", "build", "--json"]) == 0
+    assert len(valid(capfd.readouterr().out)["regions"]) == 3
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_summary_of_nothing(capfd):
+    assert commands.run(["summary", "."]) == 0
+    assert capfd.readouterr().out == "no regions in no files\n"
+    assert commands.run(["summary", "nowhere"]) == 1
+    assert "there is no such folder or report" in capfd.readouterr().err
