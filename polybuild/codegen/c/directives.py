@@ -105,7 +105,8 @@ class DirectivePrinter:
             clauses.append(f"firstprivate({', '.join(self._pointers)})")
         condition = self._condition(directive)
         if condition is not None:
-            clauses.append(f"if({condition})")
+            # without its name the clause would be that of simd, too: no vectors in one thread
+            clauses.append(f"if(parallel: {condition})" if directive.simd else f"if({condition})")
         clauses += [
             f"reduction({self._operator(each)}: {self._variables[each.mark]})"
             for each in directive.accumulators

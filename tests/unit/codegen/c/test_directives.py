@@ -1,31 +1,25 @@
-"""What the directives of loops say."""
+"""Directives of loops as lines of C."""
 
 from __future__ import annotations
 
-from compiling import transform
+import pytest
 
-SCALE = """
-void scale(int n, %(type)s (*restrict out)[n], const %(type)s (*restrict in)[n], %(type)s table[4][4])
-{
-#pragma scop
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      out[i][j] = in[i][j] / 2 + table[1][2];
-#pragma endscop
-}
-"""
+from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.layout import CodeLine
+from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.targets.model import LoopDirective
 
 
-def directives(tmp_path, element):
-    text = transform(tmp_path / "scale.c", SCALE % {"type": element}).text
-    return [line for line in text.splitlines() if "(parallel for" in line]
-
-
-def test_threads_have_pointers_of_their_own_where_characters_are_written(tmp_path):
-    (line,) = directives(tmp_path, "unsigned char")
-    assert "firstprivate(in, out, table)" in line
-
-
-def test_threads_share_pointers_that_no_write_can_change(tmp_path):
-    (line,) = directives(tmp_path, "float")
-    assert "firstprivate" not in line
+@pytest.mark.parametrize(
+    ("directive", "words"),
+    [
+        (LoopDirective(0, parallel=True), "parallel for if(n > 9)"),
+        # a clause without a name is one of simd, too: one thread would run without vectors
+        (LoopDirective(0, parallel=True, simd=True), "parallel for simd if(parallel: n > 9)"),
+    ],
+)
+def test_a_condition_on_threads_is_none_on_vectors(directive, words):
+    mark = Mark(MarkKind.PARALLEL, 0)
+    printer = DirectivePrinter({mark: directive}, NamesInUse(), lambda _: "n > 9")
+    assert printer.above(CodeLine("for (;;)"), directive, ())[0] == f"POLYBUILD_OMP({words})"
