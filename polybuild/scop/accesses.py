@@ -273,8 +273,7 @@ class AccessReader:
         first, *others = (self._subscript(each, point) for each in reference.subscripts)
         rest = [None if isinstance(each, FlatSubscript) else each for each in others]
         flat = self._arrays.flat
-        if first is not None:
-            flat.note(key_of(reference), first, point)
+        flat.note(key_of(reference), first, point, in_rows=not array.local)
         if array.flat == 1:
             return [None if isinstance(first, FlatSubscript) else first, *rest]
         view = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -112,7 +113,7 @@ class Arrays:
         extents = tuple(self._extent(reference, position, node) for position in range(len(reference.extents)))
         inner = self.flat.extents(key_of(reference)) if extents else ()
         if inner:
-            extents = (None, *inner, *extents[1:])
+            extents = (_rows(extents[0], inner), *inner, *extents[1:])
         return Array(
             name=self._names.unique(
                 "_".join((variable.name, *reference.members)), self._other_names() if variable.local else ()
@@ -194,6 +195,17 @@ class Arrays:
         for violation in violations:
             self._assumptions.require(violation)
         return value
+
+
+def _rows(extent: isl.PwAff | None, inner: Sequence[isl.PwAff]) -> isl.PwAff | None:
+    """How many rows of the extents ``inner`` an array of ``extent`` elements has, None in doubt."""
+    numbers = [None if each is None else spaces.constant_value(each) for each in (extent, *inner)]
+    known = [each for each in numbers if each is not None]
+    if len(known) < len(numbers):
+        return None
+    total, *lengths = known
+    count, left = divmod(total, math.prod(lengths))
+    return None if left else spaces.constant(0, count)
 
 
 def key_of(reference: LvalueReference) -> Key:

@@ -89,6 +89,20 @@ CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         ),
         [((20,), NEW)],
     ),
+    "constant_rows": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 7; j++) { double s = 0;"
+            " for (int k = 0; k < 5; k++) s += A[(i+o)*5+k] * B[j*5+k]; C[i*m+j] = s; }"
+        ),
+        [((9, 7, 0, 1), NEW), ((9, 8, 0, 0), NEW), ((9, 6, 0, 0), OLD)],
+    ),
+    "constant_box": (
+        (
+            "for (int i = 1; i < n; i++) for (int j = 1; j < 7; j++) for (int k = 0; k < 3; k++)"
+            " A[(i*8+j)*3+k] = A[i*24+j*3+k-3] + A[((i-1)*8+7-j)*3+2-k];"
+        ),
+        [((9,), NEW)],
+    ),
     "next_row": (
         "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) A[i*m+j] = A[i*m+j-1] + A[(i-1)*m+j];",
         [((9, 8), NEW)],

@@ -1,8 +1,8 @@
 """Flat subscripts: noted while a region is walked, then given a multi-dimensional view for each array.
 
 The first walk over a region notes the first subscript of every access. If one
-of them is flat, ``for_next_walk`` chooses the views, and a second walk reads those
-subscripts by ``split``.
+of them is flat, or steps over rows of a constant length, ``for_next_walk`` chooses the views, and a second
+walk reads those subscripts by ``split``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise.guesses import Sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.subscripts import FlatSubscript
-from polybuild.scop.delinearise.views import FlatAccess, Sizes, find_view, fitted, outside
+from polybuild.scop.delinearise.views import FlatAccess, find_rows, find_view, fitted, outside
 from polybuild.scop.model import ProductLimit
 from polybuild.scop.program_point import ProgramPoint
 
@@ -35,9 +36,19 @@ class FlatSubscripts:
     atoms: Atoms = field(default_factory=Atoms)
     _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
     _flat: set[Key] = field(default_factory=set)
+    _not_in_rows: set[Key] = field(default_factory=set)
 
-    def note(self, key: Key, subscript: isl.PwAff | FlatSubscript, point: ProgramPoint) -> None:
-        """Remember one access."""
+    def note(
+        self, key: Key, subscript: isl.PwAff | FlatSubscript | None, point: ProgramPoint, *, in_rows: bool
+    ) -> None:
+        """Remember one access; without a ``subscript`` it may touch any element.
+
+        Only if all are ``in_rows`` the array may be one of rows of a constant length.
+        """
+        if subscript is None or not in_rows:
+            self._not_in_rows.add(key)
+        if subscript is None:
+            return
         self._met.setdefault(key, []).append(FlatAccess(self._polynomial(subscript, point), point.domain))
         if isinstance(subscript, FlatSubscript):
             self._flat.add(key)
@@ -49,10 +60,13 @@ class FlatSubscripts:
         """
         found: dict[Key, Sizes] = {}
         for key, accesses in self._met.items():
+            view = None
             if key in self._flat:
                 view = find_view(accesses, self.atoms, context)
-                if view is not None:
-                    found[key] = view.sizes
+            elif key not in self._not_in_rows:
+                view = find_rows(accesses, self.atoms, context)
+            if view is not None:
+                found[key] = view.sizes
         return FlatSubscripts(found, self.atoms) if found else None
 
     def split(

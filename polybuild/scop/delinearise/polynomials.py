@@ -159,11 +159,14 @@ class Polynomial:
         return total
 
     def divide(self, size: Form) -> tuple[Polynomial, Polynomial]:
-        """Quotient and remainder of this expanded polynomial by ``size``, a form with an atom.
+        """Quotient and remainder of this expanded polynomial by ``size``.
 
         The division is that of polynomials in one atom of ``size``: the remainder
-        is free of it, unless a coefficient is not divisible.
+        is free of it, unless a coefficient is not divisible. By a number, the terms that are multiples
+        of it are divided.
         """
+        if not size.coefficients:
+            return self._divide_by(size.constant)
         atom, number = _leading(size)
         rest = self
         quotient = Polynomial(self.depth, {})
@@ -182,6 +185,12 @@ class Polynomial:
             step = Polynomial(self.depth, {tuple(left): part})
             quotient = quotient.add(step)
             rest = rest.subtract(step._times_expanded(size))
+
+    def _divide_by(self, number: int) -> tuple[Polynomial, Polynomial]:
+        parts = {key: _split(each, number) for key, each in self.terms.items()}
+        quotient = _without_zeros({key: part for key, (part, _) in parts.items()})
+        rest = _without_zeros({key: part for key, (_, part) in parts.items()})
+        return Polynomial(self.depth, quotient), Polynomial(self.depth, rest)
 
     def _times_expanded(self, form: Form) -> Polynomial:
         result = self.scale(form.constant)
@@ -228,6 +237,16 @@ def from_affine(value: isl.PwAff, depth: int, atoms: Atoms) -> Polynomial:
             affine = affine.set_coefficient_val(_dim.param, position, isl.Val(0))
     terms[()] = isl.PwAff.from_aff(affine)
     return Polynomial(depth, _without_zeros(terms))
+
+
+def steps(value: Polynomial) -> set[int]:
+    """What loop counters are multiplied by, without signs, in the term of ``value`` without parameters."""
+    coefficient = value.terms.get(())
+    pieces = [] if coefficient is None else coefficient.get_pieces()
+    if len(pieces) != 1 or pieces[0][1].dim(_dim.div):
+        return set()
+    *numbers, _ = _numbers(pieces[0][1])
+    return {abs(each) for each in numbers} - {0}
 
 
 def content(value: isl.PwAff) -> int:
@@ -279,6 +298,25 @@ def _numbers(affine: isl.Aff) -> Iterable[int]:
     for position in range(affine.dim(_dim.in_)):
         yield affine.get_coefficient_val(_dim.in_, position).to_python()
     yield affine.get_constant_val().to_python()
+
+
+def _split(value: isl.PwAff, number: int) -> tuple[isl.PwAff, isl.PwAff]:
+    """What ``number`` divides of ``value``, divided, and the rest, whose constant is at least 0 and smaller.
+
+    A coefficient that is no multiple stays as a whole.
+    """
+    pieces = value.get_pieces()
+    if len(pieces) != 1 or pieces[0][1].dim(_dim.div):
+        return value.sub(value), value
+    affine = pieces[0][1]
+    constant = affine.get_constant_val().to_python()
+    quotient = affine.sub(affine).set_constant_val(isl.Val(constant // number))
+    for position in range(affine.dim(_dim.in_)):
+        whole, left = divmod(affine.get_coefficient_val(_dim.in_, position).to_python(), number)
+        if whole and not left:
+            quotient = quotient.set_coefficient_val(_dim.in_, position, isl.Val(whole))
+    rest = affine.sub(quotient.scale_val(isl.Val(number)))
+    return isl.PwAff.from_aff(quotient), isl.PwAff.from_aff(rest)
 
 
 def _leading(size: Form) -> tuple[str, int]:

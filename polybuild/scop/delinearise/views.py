@@ -1,12 +1,14 @@
 """The multi-dimensional view of an array that is accessed by flat subscripts.
 
 From the polynomials of all accesses to one array, sizes of inner dimensions are
-guessed and tried: the factors that multiply loop counters, as written; the
-same multiplied out; and such parameters plus a constant. A guess is right if
+guessed and tried. A guess is right if
 dividing every polynomial by the sizes, innermost first, leaves affine
 subscripts that stay within the sizes; where that is not certain it becomes a
 condition on the parameters. (T. Grosser, *A decoupled approach to high-level
 loop optimization*, chapter 13.)
+
+Where all subscripts are affine already, rows of a constant length (``x[i*16 + f]``) are a view, too,
+if all subscripts are certainly within them.
 """
 
 from __future__ import annotations
@@ -15,23 +17,20 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.poly import spaces
-from polybuild.scop.delinearise.polynomials import Atoms, Form, Key, Polynomial, content, is_constant, ratio
+from polybuild.scop.delinearise.guesses import Sizes, constant_sizes, parametric_sizes
+from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
 
-Sizes = tuple[Form, ...]
 Subscripts = tuple[isl.PwAff, ...]
 
-# What a size may differ by from its parameter, likely values first.
-_BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
 _MAXIMUM_GUESSES = 24
 # Conditions that keep a parameter below this are hardly what the program means.
 _LARGE = 100
-_MAXIMUM_DIMENSIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,8 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
     ``context`` holds the parameter values that can occur.
     """
     best: View | None = None
-    for guess in itertools.islice(_guesses(accesses), _MAXIMUM_GUESSES):
+    polynomials = [access.polynomial for access in accesses]
+    for guess in itertools.islice(parametric_sizes(polynomials), _MAXIMUM_GUESSES):
         functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
         if any(each is None for each in functions):
             continue
@@ -81,6 +81,22 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
         if best is not None and not any(best.rank[:3]):
             break
     return best
+
+
+def find_rows(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) -> View | None:
+    """The view of an array with these accesses, all of them affine, as rows of constant lengths.
+
+    None if an access is not certainly within a row where parameters are in ``context``.
+    """
+    for sizes in constant_sizes([access.polynomial for access in accesses]):
+        functions = [_divide_all(access.polynomial, sizes, atoms) for access in accesses]
+        exact = [each for each in functions if each is not None]
+        if len(exact) < len(functions):
+            continue
+        view = _judge(View(sizes, tuple(exact)), accesses, atoms, context, None)
+        if view is not None and not any(view.rank[:3]):
+            return view
+    return None
 
 
 def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, context: isl.Set) -> Subscripts | None:
@@ -96,87 +112,6 @@ def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, context: isl.Set) -> 
 def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
     """Where ``subscript`` is negative, and where it is ``size`` or more."""
     return subscript.neg().pos_set(), subscript.ge_set(size)
-
-
-# Guesses
-
-
-def _guesses(accesses: Sequence[FlatAccess]) -> Iterator[Sizes]:
-    """Sizes to try, likely ones first, each once."""
-    seen: set[Sizes] = set()
-    polynomials = [access.polynomial for access in accesses]
-    expanded = [each.expanded() for each in polynomials]
-    for guess in itertools.chain(
-        _orders(_size_keys(polynomials)),
-        _orders(_size_keys(expanded)),
-        _with_borders(expanded),
-        _parts(polynomials),
-        _parts(expanded),
-    ):
-        if guess and len(guess) < _MAXIMUM_DIMENSIONS and guess not in seen:
-            seen.add(guess)
-            yield guess
-
-
-def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
-    """The products of parameters that multiply loop counters."""
-    return {
-        key for each in polynomials for key, value in each.terms.items() if key and not is_constant(value)
-    }
-
-
-def _orders(keys: set[Key]) -> Iterator[Sizes]:
-    """Orders of the factors of the longest products, those first in which all products are inner sizes."""
-    longest = max(map(len, keys), default=0)
-    keys_to_order = [key[:_MAXIMUM_DIMENSIONS] for key in keys if len(key) == longest]
-    orders = {order for key in keys_to_order for order in itertools.permutations(key)}
-
-    def misfits(order: Sizes) -> int:
-        inner = {tuple(sorted(order[position:])) for position in range(longest)}
-        return len(keys - inner)
-
-    yield from sorted(orders, key=lambda order: (misfits(order), order))
-
-
-def _with_borders(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """Sizes of the form parameter plus constant."""
-    for order in _orders(_size_keys(polynomials)):
-        yield from sorted(
-            _bordered(order, polynomials), key=lambda sizes: sum(abs(each.constant) for each in sizes)
-        )
-
-
-def _bordered(order: Sizes, polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """Constants for the sizes of ``order``: what makes products vanish, else likely ones."""
-    if not order:
-        yield ()
-        return
-    border = _border(order[-1], polynomials)
-    for number in _BORDERS if border is None else (border,):
-        size = order[-1].plus(number)
-        quotients = [each.divide(size)[0] for each in polynomials]
-        for outer in _bordered(order[:-1], quotients):
-            yield (*outer, size)
-
-
-def _border(size: Form, polynomials: Sequence[Polynomial]) -> int | None:
-    """The constant beside ``size`` that products in the remainders call for, None if there are none."""
-    for each in polynomials:
-        quotient, rest = each.divide(size)
-        for key, coefficient in rest.terms.items():
-            if key and not is_constant(coefficient) and key in quotient.terms:
-                number = ratio(coefficient, quotient.terms[key])
-                if number is not None:
-                    return number
-    return None
-
-
-def _parts(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """All but one factor of products that no loop counter multiplies, as in ``k*n + j``."""
-    keys = {key for each in polynomials for key in each.terms if len(key) > 1}
-    for key in sorted(keys):
-        for order in itertools.permutations(key[:_MAXIMUM_DIMENSIONS]):
-            yield order[1:]
 
 
 # Subscripts

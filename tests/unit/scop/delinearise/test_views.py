@@ -146,6 +146,40 @@ CASES = {
         ["A[i,m-1-j]", "A[i,j]"],
         "",
     ),
+    "rows of a constant length": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 16; j++) A[i*16+j] = B[(i+m)*16+15-j];",
+        "int n, int m, float *A, float *B",
+        "",
+        {"A": "16", "B": "16"},
+        ["B[i+m,15-j]", "A[i,j]"],
+        "",
+    ),
+    "rows of a constant length in a global array": (
+        "for (int i = 0; i < 9; i++) for (int j = 0; j < 16; j++) A[16*i+j] += A[35];",
+        "int n",
+        "float A[160];",
+        {"A": "16"},
+        ["A[i,j]", "A[2,3]", "A[i,j]"],
+        "",
+    ),
+    "a box of constant sizes": (
+        """for (int i = 0; i < n; i++) for (int j = 1; j < 7; j++) for (int k = 0; k < 3; k++)
+             A[(i*8+j)*3+k] = A[i*24+j*3+k-3];""",
+        "int n, float *A",
+        "",
+        {"A": "8,3"},
+        ["A[i,j-1,k]", "A[i,j,k]"],
+        "",
+    ),
+    "rows that no number divides": (
+        """for (int i = 0; i < n; i++) for (int j = 0; j < 10; j++) for (int k = 0; k < 3; k++)
+             A[i*32+j*3+k] = 1;""",
+        "int n, float *A",
+        "",
+        {"A": "32"},
+        ["A[i,3*j+k]"],
+        "",
+    ),
     "index in a variable": (
         f"{SQUARE} {{ int k = i*m + j; A[k] = A[k+1]; }}",
         "int n, int m, float *A",
@@ -185,6 +219,34 @@ def test_view(what):
         assumed = assumed.intersect(assumption.condition)
     holds = holds.intersect(_types(scop))
     assert assumed.is_equal(holds.align_params(assumed.get_space())), assumed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 17; j++) A[i*16+j] = 1;",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i*16+j] = 1;",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 16; j++) A[i*16+j] = A[i*16+j-1];",
+        "for (int i = 0; i < n; i++) { A[2*i] = 1; A[2*i+1] = 2; }",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 4; j++) A[i*4+j] = A[B[i]];",
+        (
+            "for (int i = 0; i < n; i++) { float t[64]; for (int j = 0; j < 8; j++)"
+            " for (int k = 0; k < 8; k++) t[j*8+k] = k; A[i] = t[n]; }"
+        ),
+    ],
+    ids=["beyond a row", "any length", "before a row", "no rows", "any element", "variables of the region"],
+)
+def test_subscripts_that_are_not_in_rows_of_a_constant_length(body):
+    scop = scop_in(body, "int n, int m, float *restrict A, int *restrict B")
+    assert all(array.flat == 1 for array in scop.arrays)
+
+
+def test_a_global_array_has_whole_rows():
+    body = "for (int i = 0; i < 9; i++) for (int j = 0; j < 16; j++) { A[16*i+j] = 0; B[16*i+j] = 0; }"
+    scop = scop_in(body, "int n", top="float A[160], B[161];")
+    rows = {each.name: each.extents[0] for each in scop.arrays}
+    assert rows["A"].is_equal(isl.PwAff("{ [] -> [(10)] }").align_params(rows["A"].get_space()))
+    assert rows["B"] is None
 
 
 def _types(scop):
