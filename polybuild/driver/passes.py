@@ -39,6 +39,7 @@ from polybuild.scop.extract import NormalForm, extract_scop, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
+from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
@@ -66,7 +67,8 @@ class RegionModel:
 
     ``operations`` is the budget of each analysis. Dependences are over-approximated unless ``exact``
     ones are asked for, and for the arrays ``approximated`` in any case; ``in_blocks`` says that
-    statements that follow each other are one. ``blocked`` has the counters that ``scop`` is without.
+    statements that follow each other are one. ``blocked`` has the counters that ``scop`` is without,
+    ``recomputed`` are last values that are computed apart from the loops.
     A model ``for_device`` keeps calls of functions with loops: kernels call them.
     """
 
@@ -81,6 +83,7 @@ class RegionModel:
     live: frozenset[str] = field(init=False)
     dependences: Dependences = field(init=False)
     approximated: tuple[Array, ...] = field(init=False)
+    recomputed: LastValues = field(init=False)
 
     @property
     def is_huge(self) -> bool:
@@ -93,6 +96,11 @@ class RegionModel:
         found = []
         if self.in_blocks:
             found.append("statements that follow each other stay together, as the region has very many")
+        found += [
+            f"line {each.location.line}: '{each.source_name}' is read after the region: its last value is"
+            " computed again, apart from the loops"
+            for each in self.recomputed.scalars
+        ]
         if self.approximated:
             names = ", ".join(each.spelling for each in self.approximated)
             found.append(f"the exact dependences of {names} were not found in time; more of them are assumed")
@@ -191,6 +199,13 @@ def reroll_loops(model: RegionModel) -> None:
     """Join copies of statements: loops unrolled, split or peeled by hand become plain ones."""
     with operation_budget(model.operations):
         model.scop = reroll(model.scop, model.live)
+
+
+def recompute_last_values_of_scalars(model: RegionModel) -> None:
+    """Compute the last values of scalars that live on apart from the loops, which get private ones."""
+    live = frozenset[str]() if model.for_device else model.live
+    with operation_budget(model.operations):
+        model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
 
 
 def project_counters(model: RegionModel) -> None:
@@ -296,10 +311,11 @@ def prove_legality(work: Transformation) -> None:
 
 def find_aliases(work: Transformation) -> None:
     """Find the accesses that must not overlap in memory; the generated code checks them when it runs."""
-    options = work.context.options
+    options, scop = work.context.options, work.model.scop
+    written = tuple(each for each in scop.statements if each.name not in work.model.recomputed.statements)
     work.checks = RunTimeChecks(
         work.overlaps(_names_of(work.mapped.mapping.buffers)),
-        trip_counts(work.model.scop),
+        trip_counts(replace(scop, statements=written)),
         options.min_work,
         work.mapped.dependences if options.verify else None,
         options.runtime_report,
@@ -349,6 +365,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
     Pass("rerolling", reroll_loops, lambda model: pass_texts.scop(model.scop)),
+    Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
 )

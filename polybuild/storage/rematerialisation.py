@@ -1,0 +1,269 @@
+"""Last values of private variables that live on after a region, computed again apart from its loops.
+
+A variable that is read after the region keeps the loops that set it in their order, though nothing needs
+any value of it but the last::
+
+    for i: for j:                              for i: for j:
+      s = 0;                                     s_each = 0;
+      for k: s += a[i][k] * b[k][j];     ->      for k: s_each += a[i][k] * b[k][j];
+      c[i][j] = s;                               c[i][j] = s_each;
+                                               s = 0;
+                                               for k: s += a[n-1][k] * b[k][n-1];
+
+Computing that one again (rematerialisation, Briggs, Cooper and Torczon, PLDI 1992, for the last iteration
+of a loop) takes as long as one iteration, and the variable of the loops is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import duplicate, walk
+from polybuild.c.synthetic import declarator
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.budget import found_within
+from polybuild.poly.relations import natural_key
+from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
+from polybuild.storage.coalescing import Reaching, Sources, without_unused
+from polybuild.storage.last_iteration import LastIteration, find_last_iteration, is_plain_scalar, touches
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+_WRITES = AccessKind.WRITE, AccessKind.MAY_WRITE
+
+# isl's operations for finding out what the last value of one variable is computed from
+_OPERATIONS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class LastValues:
+    """The ``scalars`` of a model whose last values are computed apart, by the ``statements`` named."""
+
+    scalars: tuple[Array, ...]
+    statements: frozenset[str]
+
+
+def recompute_last_values(
+    scop: Scop, live_out: frozenset[str], taken: Collection[str]
+) -> tuple[Scop, LastValues]:
+    """``scop`` with private variables in place of scalars that are ``live_out``.
+
+    Statements after all others give these their last values, where they are certainly the same. New
+    variables get none of the names ``taken``.
+    """
+    scalars: list[Array] = []
+    before = {each.name for each in scop.statements}
+    for array in scop.arrays:
+        if array not in scalars and _may_be_recomputed(scop, array, live_out):
+            changed = found_within(_OPERATIONS, partial(_recomputed, scop, array, live_out, taken))
+            if changed is not None:
+                scop, together = changed
+                scalars += together
+    added = {each.name for each in scop.statements} - before
+    return scop, LastValues(tuple(scalars), frozenset(added))
+
+
+def _may_be_recomputed(scop: Scop, array: Array, live_out: frozenset[str]) -> bool:
+    """Whether ``array`` is a scalar that loops set, that lives on and that nothing else can reach."""
+    if not is_plain_scalar(array) or array.local or array.source_name not in live_out:
+        return False
+    writers = [each for each in scop.statements if touches(each, array, *_WRITES)]
+    return bool(writers) and all(each.iterators and not each.dynamic for each in writers)
+
+
+def _recomputed(
+    scop: Scop, array: Array, live_out: frozenset[str], taken: Collection[str]
+) -> tuple[Scop, tuple[Array, ...]] | None:
+    """``scop`` with the last value of ``array`` computed apart, and those that are computed with it.
+
+    None if that is not possible.
+    """
+    found = find_last_iteration(scop, array)
+    if found is None:
+        return None
+    together = (array, *(each for each in found.inner if _is_set_with(scop, each, found, live_out)))
+    inner = [each for each in found.inner if each not in together]
+    names = {*taken, *(each.name for each in scop.arrays)}
+    inside = {each.name: _variable(each, "each", names) for each in together}
+    copies = {each.name: _variable(each, "last", names) for each in inner}
+    again, order = _again(scop, found, copies)
+    before = _without_unread([_with(each, inside) for each in scop.statements], inside.values())
+    if before is None or not _are_read(again, copies.values()):
+        return None
+    own = [each for each in inside.values() if _are_read(before, [each])]
+    if not all(_says_all(each, (*own, *copies.values())) for each in (*before, *again)):
+        return None
+    kept = replace(scop, statements=tuple(before))
+    changed = replace(
+        scop,
+        arrays=(*scop.arrays, *own, *copies.values()),
+        statements=(*before, *again),
+        schedule=scop.schedule.intersect_domain(kept.domain).sequence(order),
+    )
+    if not _reads_the_same(scop, changed, found, again):
+        return None
+    return without_unused(changed, scop), together
+
+
+def _is_set_with(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
+    """Whether what ``found`` computes is all that gives ``array`` its last value, too."""
+    if not _may_be_recomputed(scop, array, live_out):
+        return False
+    own = find_last_iteration(scop, array)
+    return (
+        own is not None
+        and own.domains.keys() == found.domains.keys()
+        and all(each.is_equal(found.domains[name]) for name, each in own.domains.items())
+    )
+
+
+def _without_unread(statements: Sequence[Statement], scalars: Collection[Array]) -> list[Statement] | None:
+    """``statements`` without those that set ``scalars`` which none reads; None if they do other things."""
+    unread = {each.name for each in scalars if not _are_read(statements, [each])}
+    gone = [each for each in statements if any(access.array.name in unread for access in each.accesses)]
+    left = [each for each in statements if each not in gone]
+    for each in gone:
+        plain = isinstance(each.body, c_ast.Assignment) and each.body.lvalue is each.accesses[-1].node
+        writes = [access for access in each.accesses if access.kind is not AccessKind.READ]
+        reads = [access.array for access in each.accesses if access.array.is_scalar and access not in writes]
+        if not plain or len(writes) > 1 or not _are_read(left, reads):
+            return None
+    return left
+
+
+def _are_read(statements: Sequence[Statement], scalars: Collection[Array]) -> bool:
+    """Whether ``statements`` read all of ``scalars``: compilers warn of variables that are only set."""
+    read = {
+        access.array.name for each in statements for access in each.accesses if access.kind is AccessKind.READ
+    }
+    return all(each.name in read for each in scalars)
+
+
+def _says_all(statement: Statement, scalars: Sequence[Array]) -> bool:
+    """Whether each mention of ``scalars`` in ``statement`` is one of its accesses, or local names."""
+    known = {id(each.node) for each in statement.accesses} | {id(node) for node, _ in statement.locals}
+    names = {each.source_name for each in scalars if touches(statement, each, *AccessKind)}
+    return all(
+        id(part) in known
+        for part in walk(statement.body)
+        if isinstance(part, c_ast.ID) and part.name in names
+    )
+
+
+def _variable(array: Array, what: str, taken: set[str]) -> Array:
+    """A variable of the region for values of ``array``; its name is one of those ``taken`` then."""
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - a plain scalar
+    name = f"{array.name}_{what}"
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    declaration = c_ast.Decl(name, [], [], [], [], declarator(name, array.element), None, None)
+    return replace(
+        array,
+        name=name,
+        provenance=Provenance(StorageClass.LOCAL),
+        local=True,
+        declared=declaration,
+    )
+
+
+def _with(statement: Statement, variables: dict[str, Array]) -> Statement:
+    """``statement`` with other ``variables`` in place of those of their names."""
+    accesses = tuple(
+        replace(
+            each,
+            array=variables[each.array.name],
+            relation=each.relation.set_tuple_name(_out, variables[each.array.name].name),
+        )
+        if each.array.name in variables
+        else each
+        for each in statement.accesses
+    )
+    named = tuple((node, variables.get(array.name, array)) for node, array in statement.locals)
+    return replace(statement, accesses=accesses, locals=named)
+
+
+def _again(
+    scop: Scop, found: LastIteration, variables: dict[str, Array]
+) -> tuple[list[Statement], isl.Schedule]:
+    """The statements of ``found`` a second time, with ``variables`` of their own, and their order."""
+    first = 1 + max(natural_key(each.name)[1] for each in scop.statements)
+    statements = [each for each in scop.statements if each.name in found.domains]
+    again = [
+        _with(_copy(each, f"S{number}", found.domains[each.name]), variables)
+        for number, each in enumerate(statements, first)
+    ]
+    instances = reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, found.domains.values()))
+    order = scop.schedule.intersect_domain(instances)
+    to_old = isl.UnionPwMultiAff.from_union_map(_renaming(statements, again))
+    return again, order.pullback_union_pw_multi_aff(to_old)
+
+
+def _renaming(old: Sequence[Statement], new: Sequence[Statement]) -> isl.UnionMap:
+    """``{ new[i] -> old[i] }``."""
+    pairs = (
+        isl.UnionMap.from_map(one.domain.identity().set_tuple_name(_out, other.name))
+        for one, other in zip(new, old, strict=True)
+    )
+    return reduce(isl.UnionMap.union, pairs)
+
+
+def _copy(statement: Statement, name: str, domain: isl.Set) -> Statement:
+    """The instances ``domain`` of ``statement`` as another one, which shares no part of its body."""
+    body = duplicate(statement.body)
+    parts = dict(zip(map(id, walk(statement.body)), walk(body), strict=True))
+    domain = domain.set_tuple_name(name)
+    return replace(
+        statement,
+        name=name,
+        domain=domain,
+        body=body,
+        accesses=tuple(
+            replace(
+                each,
+                relation=each.relation.set_tuple_name(_in, name).intersect_domain(domain),
+                node=parts[id(each.node)],
+            )
+            for each in statement.accesses
+        ),
+        locals=tuple((parts[id(node)], array) for node, array in statement.locals),
+    )
+
+
+def _reads_the_same(scop: Scop, changed: Scop, found: LastIteration, again: Sequence[Statement]) -> bool:
+    """Whether the statements ``again`` read from memory what those of ``found`` read."""
+    statements = [each for each in scop.statements if each.name in found.domains]
+    to_old = _renaming(statements, again)
+    instances = to_old.range()
+    for one, other in zip(statements, again, strict=True):
+        for before, after in zip(
+            _read_memory(scop, one, found), _read_memory(scop, other, found), strict=True
+        ):
+            old = Reaching(scop, [before.array]).sources(before)
+            new = Reaching(changed, [after.array]).sources(after)
+            renamed: Sources = new[0].apply_range(to_old), new[1].apply(to_old)
+            if not old[0].intersect_range(instances).is_equal(renamed[0]):
+                return False
+            if not old[1].intersect(instances).is_equal(renamed[1]):
+                return False
+    return True
+
+
+def _read_memory(scop: Scop, statement: Statement, found: LastIteration) -> Iterator[Access]:
+    """The reads of ``statement`` of what the region changes, but for scalars that ``found`` sets."""
+    inner = {each.name for each in found.scalars}
+    for access in statement.accesses:
+        array = access.array
+        if (
+            access.kind is AccessKind.READ
+            and array.extents
+            and array.name not in inner
+            and any(touches(each, array, *_WRITES) for each in scop.statements)
+        ):
+            yield access

@@ -1,0 +1,170 @@
+"""Scalars that live on after a region: private to its loops where their last value can be computed again."""
+
+from __future__ import annotations
+
+import itertools
+
+import islpy as isl
+import pytest
+from pool_programs import Call, compare
+
+from polybuild.storage import last_iteration
+
+SIZES = [*itertools.product((0, 1, 2, 7, 33, 60), repeat=2), (17, 40), (40, 17)]
+LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+
+# name: (declarations before, region, what is done with the last values)
+RECOMPUTED = {
+    "copy": (
+        "double t = -1;",
+        "for (int i = 0; i < n; i++) { t = 2 * A[i] + 1; B[i] = t * t; }",
+        "C[0] = t;",
+    ),
+    "never read": ("double t = -1;", "for (int i = 0; i < n; i++) { t = A[i]; B[i] = i; }", "C[0] = t;"),
+    "sum": (
+        "double s = -1;",
+        f"{LOOPS} {{ s = 0; for (int k = 0; k < 20; k++) s += A[i*20+k] * B[j*20+k]; C[i*m+j] = s; }}",
+        "C[9999] = s;",
+    ),
+    "static": (
+        "static double s, t;",
+        (
+            f"{LOOPS} {{ s = A[i]; for (int k = 0; k < 20; k++) {{ t = A[i*20+k] - B[j*20+k]; s += t * t; }}"
+            " C[i*m+j] = s; }"
+        ),
+        "C[9998] = s; C[9999] = t;",
+    ),
+    "downwards": (
+        "double s = 3;",
+        "for (int i = n - 1; i >= 0; i--) { s = A[i]; for (int j = 0; j < m; j++) s += B[i*m+j]; C[i] = s; }",
+        "C[9999] = s;",
+    ),
+    "triangle": (
+        "double s = 3;",
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++)"
+            " { s = 0; for (int k = 0; k < j; k++) s += A[i*n+k] * B[j*n+k]; C[i*n+j] = s; }"
+        ),
+        "C[9999] = s;",
+    ),
+    "of the innermost loop": (
+        "double t = 3; int x = 0;",
+        f"{LOOPS} {{ t = A[i] * B[j]; x = i - j; C[i*m+j] += t * x; }}",
+        "C[9999] = t; C[9998] = x;",
+    ),
+    "largest and its place": (
+        "double best = 0; int place = -1;",
+        (
+            "for (int i = 0; i < n; i++) { best = A[i*m]; place = 0;"
+            " for (int j = 1; j < m; j++) if (A[i*m+j] > best) { best = A[i*m+j]; place = j; }"
+            " B[i] = best; C[i] = place; }"
+        ),
+        "C[9999] = best; C[9998] = place;",
+    ),
+    "in two nests": (
+        "double s = 3;",
+        (
+            "for (int i = 0; i < n; i++) { s = 0; for (int j = 0; j < m; j++) s += A[i*m+j]; C[i] = s; }"
+            " for (int j = 0; j < m; j++) { s = 1; for (int i = 0; i < n; i++) s += A[i*m+j]; B[j] = s; }"
+        ),
+        "C[9999] = s;",
+    ),
+    "from what is written": (
+        "double s = 3;",
+        (
+            "for (int i = 0; i < n; i++) C[i] = 2 * A[i];"
+            " for (int i = 0; i < n; i++) { s = 1; for (int j = 0; j < m; j++) s += C[i] * B[j]; A[i] = s; }"
+        ),
+        "C[9999] = s;",
+    ),
+    "under a condition on the sizes": (
+        "double s = 3;",
+        (
+            "for (int i = 0; i < n; i++) { s = 0; if (m > 7) s = A[i];"
+            " for (int j = 0; j < m; j++) s += B[j] * i; C[i] = s; }"
+        ),
+        "C[9999] = s;",
+    ),
+}
+KEPT = {
+    "carried": ("double s = 0;", "for (int i = 0; i < n; i++) { s += A[i]; B[i] = s; }", "C[0] = s;"),
+    "of before the region": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { B[i] = t; t = A[i]; }",
+        "C[0] = t;",
+    ),
+    "operand overwritten": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { t = A[i]; A[i] = B[i]; B[i] = t; }",
+        "C[0] = t;",
+    ),
+    "operand overwritten later": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { t = A[i]; B[i] = t; } for (int i = 0; i < n; i++) A[i] = i;",
+        "C[0] = t;",
+    ),
+    "set under a condition": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) t = A[i]; B[i] = 1; }",
+        "C[0] = t;",
+    ),
+    "read after its loop": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { t = A[i]; B[i] = t; } C[1] = t;",
+        "C[0] = t;",
+    ),
+    "of some iterations": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) if (A[i] > 50) { t = A[i]; B[i] = t; }",
+        "C[0] = t;",
+    ),
+    "few iterations": (
+        "double t = 5;",
+        "for (int i = 0; i < 4; i++) { t = 0; for (int j = 0; j < n; j++) t += A[4*j+i]; C[i] = t; }",
+        "C[10] = t;",
+    ),
+}
+CASES = RECOMPUTED | KEPT
+
+
+def function(name):
+    return f"with_{name.replace(' ', '_')}"
+
+
+def compared(folder, cases):
+    functions = {
+        function(name): f"{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}"
+        for name, (before, body, after) in cases.items()
+    }
+    return compare(folder, functions, {name: [Call(each) for each in SIZES] for name in functions})
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    return compared(tmp_path_factory.mktemp("last"), CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_the_original_ones(comparison, name):
+    calls = comparison.calls[function(name)]
+    assert not any(each.fell_back for each, size in zip(calls, SIZES, strict=True) if min(size) > 0)
+    assert [each.transformed for each in calls] == [each.original for each in calls]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_computed_again(comparison, name):
+    region = comparison.regions[function(name)]
+    assert region.status == "transformed", region
+    assert any("computed again" in each for each in region.remarks) == (name in RECOMPUTED), region
+
+
+def test_a_value_of_another_iteration_is_seen(tmp_path, monkeypatch):
+    find = last_iteration._prefix
+
+    def one_before(scop, instances, depth):
+        others = "".join(f", x{each}" for each in range(1, depth))
+        return find(scop, instances, depth).apply(isl.Map(f"{{ [x{others}] -> [x - 1{others}] }}"))
+
+    monkeypatch.setattr(last_iteration, "_prefix", one_before)
+    comparison = compared(tmp_path, {"sum": RECOMPUTED["sum"]})
+    assert any(each.transformed != each.original for each in comparison.calls[function("sum")])
