@@ -14,7 +14,7 @@ from polybuild.driver import passes
 from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
 from polybuild.scop.program_point import ProgramPoint
-from polybuild.storage import coalescing, scalar_expansion, webs
+from polybuild.storage import coalescing, last_iteration, scalar_expansion, webs
 from polybuild.targets.cpu import mapping, schedule_choice
 
 NOT_PLANTED = 99
@@ -177,6 +177,19 @@ def values_of_other_iterations() -> None:
     _replace(webs, "_equal_outer", lambda _pairs, maximum: maximum)
     _replace(coalescing, "_same_values", lambda *_arguments: True)
     _replace(scalar_expansion, "same_reads", lambda *_arguments: True)
+
+
+@_fault_of_privates
+def last_value_of_another_iteration() -> None:
+    """What a variable holds after the loops is what the last iteration but one set."""
+    find = last_iteration._prefix
+
+    def one_before(scop: object, instances: object, depth: int) -> isl.Set | None:
+        found = find(scop, instances, depth)
+        others = "".join(f", x{each}" for each in range(1, depth))
+        return found and found.apply(isl.Map(f"{{ [x{others}] -> [x - 1{others}] }}"))
+
+    _replace(last_iteration, "_prefix", one_before)
 
 
 def plant(name: str) -> None:
