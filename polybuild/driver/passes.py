@@ -39,6 +39,7 @@ from polybuild.scop.extract import NormalForm, extract_scop, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
+from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
@@ -199,6 +200,13 @@ def reroll_loops(model: RegionModel) -> None:
     """Join copies of statements: loops unrolled, split or peeled by hand become plain ones."""
     with operation_budget(model.operations):
         model.scop = reroll(model.scop, model.live)
+
+
+def promote_conditional_updates(model: RegionModel) -> None:
+    """Promote elements that iterations update under conditions to variables."""
+    if not model.for_device:
+        with operation_budget(model.operations):
+            model.scop = promote_elements(model.scop, model.region.visible.symbols)
 
 
 def recompute_last_values_of_scalars(model: RegionModel) -> None:
@@ -365,6 +373,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
     Pass("rerolling", reroll_loops, lambda model: pass_texts.scop(model.scop)),
+    Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),

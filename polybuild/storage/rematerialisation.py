@@ -90,8 +90,8 @@ def _recomputed(
     together = (array, *(each for each in found.inner if _is_set_with(scop, each, found, live_out)))
     inner = [each for each in found.inner if each not in together]
     names = {*taken, *(each.name for each in scop.arrays)}
-    inside = {each.name: _variable(each, "each", names) for each in together}
-    copies = {each.name: _variable(each, "last", names) for each in inner}
+    inside = {each.name: variable_for(each, "each", names) for each in together}
+    copies = {each.name: variable_for(each, "last", names) for each in inner}
     again, order = _again(scop, found, copies)
     before = _without_unread([_with(each, inside) for each in scop.statements], inside.values())
     if before is None or not _are_read(again, copies.values()):
@@ -156,9 +156,9 @@ def _says_all(statement: Statement, scalars: Sequence[Array]) -> bool:
     )
 
 
-def _variable(array: Array, what: str, taken: set[str]) -> Array:
-    """A variable of the region for values of ``array``; its name is one of those ``taken`` then."""
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - a plain scalar
+def variable_for(array: Array, what: str, taken: set[str]) -> Array:
+    """A variable of the region for values of ``array``, numbers; its name is one of those ``taken`` then."""
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as the contract says
     name = f"{array.name}_{what}"
     while name in taken:
         name += "_"
@@ -167,6 +167,9 @@ def _variable(array: Array, what: str, taken: set[str]) -> Array:
     return replace(
         array,
         name=name,
+        extents=(),
+        suffixes=(),
+        flat=1,
         provenance=Provenance(StorageClass.LOCAL),
         local=True,
         declared=declaration,
