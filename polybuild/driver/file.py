@@ -76,6 +76,7 @@ def compile_source(
     options, problem = _available_backend(source, options)
     context, wrong = _context(source, options, compiler, flags)
     diagnostics = [*source.diagnostics, *problem, *wrong]
+    printer = replace(printer, enters=watch.enters)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []

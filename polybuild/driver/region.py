@@ -135,6 +135,7 @@ def _analyse(
     """The model of a region after all analyses, for a few times so many of isl's ``operations``."""
     model = passes.RegionModel(region, operations, exact, for_device)
     for each in passes.ANALYSES:
+        printer.before(each.name, region)
         each.run(model)
         printer.after(each.name, region, partial(each.show, model))
     return model
@@ -146,6 +147,7 @@ def _transform(
     """The region after all transformations, by ``strategy``."""
     work = passes.Transformation(model, strategy, requested)
     for each in passes.TRANSFORMATIONS:
+        printer.before(each.name, model.region)
         each.run(work)
         printer.after(each.name, model.region, partial(each.show, work))
     return work
