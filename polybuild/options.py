@@ -230,6 +230,14 @@ class Options:
         metavar="FILE",
         of_region=False,
     )
+    tuning: str = _knob(
+        "",
+        str,
+        "settings that 'polybuild tune' found to be fastest; off: none;"
+        " empty: the nearest polybuild.tune.json from the source upwards",
+        metavar="FILE",
+        of_region=False,
+    )
     block_sizes: tuple[int, ...] = _knob(
         (), _BLOCK_SIZES, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
     )

@@ -29,6 +29,7 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   explain FILE.c            tell what is done with each region, or what stops it
   cc -- COMPILER FLAGS      run a C compiler, with the regions of its C files rewritten
   cache stats|clear         tell what the cache holds, or empty it
+  tune --run APP -- BUILD   find the fastest settings for the regions of a program, and keep them
   machine                   print, or measure, what is taken to be known of the machine
   summary BUILD             tell what became of all regions of a build
   doctor                    check that this machine has what a build needs
@@ -79,7 +80,8 @@ def guarded(action: Callable[[], int]) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     if not words:
         raise UsageError(
-            "a command is missing: compile, explain, cc, cache, machine or doctor (see 'polybuild --help')"
+            f"a command is missing: {', '.join(each for each in COMMANDS if not each.startswith('-'))}"
+            " (see 'polybuild --help')"
         )
     command, rest = words[0], words[1:]
     if command not in COMMANDS:
@@ -248,6 +250,12 @@ def _doctor(words: Sequence[str]) -> int:
     return 0 if doctor.can_build(checks) else 1
 
 
+def _tune(words: Sequence[str]) -> int:
+    from polybuild.cli import tune
+
+    return tune.run(words)
+
+
 def _machine(words: Sequence[str]) -> int:
     from polybuild.cli import machine
 
@@ -289,6 +297,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "summary": _summary,
     "doctor": _doctor,
     "machine": _machine,
+    "tune": _tune,
     "--version": _version,
     "--cmakedir": _cmake_dir,
     "--includedir": _include_dir,

@@ -71,13 +71,17 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
     """The explanation of a file, in a process of its own."""
     from polybuild.driver.file import compile_source
     from polybuild.driver.translate import options_for
+    from polybuild.driver.tuned_settings import find_tuning
     from polybuild.report.explain.gather import gather
 
     request = compilation.request
-    options, _ = options_for(request)
+    settings = options_for(request)
+    options = settings.options
     if compilation.directory:
         os.chdir(compilation.directory)
-    result = compile_source(request.source, options, request.compiler, request.expanded_flags(), watch)
+    tuning = find_tuning(options, request.source, settings.names)
+    flags = request.expanded_flags()
+    result = compile_source(request.source, options, request.compiler, flags, watch, tuning=tuning)
     regions, rest = gather(result)
     kept = any(region.status != "transformed" for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)

@@ -26,6 +26,7 @@ from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
+from polybuild.driver.tuned_settings import UNTUNED, FileTuning, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import RegionReport
 from polybuild.source.autodetect import detect_regions
@@ -35,6 +36,7 @@ from polybuild.source.reader import read_source, text_of
 from polybuild.targets.base import ImageError
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
+from polybuild.tuning.record import Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def compile_source(
     flags: Sequence[str],
     watch: Watch = UNWATCHED,
     *,
+    tuning: Tuning = UNTUNED,
     printer: PassPrinter = SILENT,
 ) -> FileResult:
     """Transform the regions of the C file at ``path``.
@@ -70,19 +73,20 @@ def compile_source(
     the flags the file is compiled with. Raises SourceError if the file cannot be
     read or preprocessed; a region that cannot be transformed raises nothing, it
     is kept and reported. ``watch`` is told which region is worked on, and knows of those to
-    leave; ``printer`` is told what the passes made of each.
+    leave; ``printer`` is told what the passes made of each. ``tuning`` knows what is fastest for some.
     """
     source, refused = _read(path, options, compiler, flags)
     options, problem = _available_backend(source, options)
     context, wrong = _context(source, options, compiler, flags)
-    diagnostics = [*source.diagnostics, *problem, *wrong]
+    tuned = FileTuning(source, tuning, Build.of(compiler, flags, context.machine))
+    diagnostics = [*source.diagnostics, *problem, *wrong, *tuning.diagnostics, *tuned.stale()]
     printer = replace(printer, enters=watch.enters)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
     for position, region in enumerate(source.regions):
         started = time.perf_counter()
-        found = _compile(source, position, context, watch, printer)
+        found = _tuned(source, position, tuned, _Work(context, watch, printer))
         seconds = time.perf_counter() - started
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
             refused += (found.diagnostic,)
@@ -140,13 +144,30 @@ class _RegionResult:
         return (*([self.diagnostic] if self.diagnostic else []), *self.others)
 
 
-def _compile(
-    source: Source, position: int, context: CompileContext, watch: Watch, printer: PassPrinter
-) -> _RegionResult:
-    """Transform one region of a file, or keep it."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How regions are compiled, and who is told of it."""
+
+    context: CompileContext
+    watch: Watch
+    printer: PassPrinter
+
+
+def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _RegionResult:
+    """Transform one region of a file with the settings that are known to be fastest, or keep it."""
     region = source.regions[position]
     if isinstance(region, RejectedRegion):
         return _RegionResult(_kept(region, region.diagnostic), diagnostic=region.diagnostic)
+    tuned = tuning.context(region, work.context)
+    found = _compile(source, position, region, replace(work, context=tuned.context))
+    tuning.tell(region, found.report, found.text)
+    report = replace(found.report, remarks=(*found.report.remarks, *tuned.remarks))
+    return replace(found, report=report)
+
+
+def _compile(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
+    """Transform one region of a file, or keep it."""
+    context, watch, printer = work.context, work.watch, work.printer
     try:
         crashes = _begin(watch, position, region)
         text, report, details = compile_region(region, context, crashes=len(crashes), printer=printer)

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import UsageError
 from polybuild.driver.chosen_machine import MEASURED
+from polybuild.driver.tuned_settings import TUNING_OFF
 from polybuild.options import Options
 
 _FILE = "pyproject.toml"
+# Settings that name files beside the project, with the word that names none.
+_PATHS = {"machine": MEASURED, "tuning": TUNING_OFF}
 
 
-def with_project_settings(options: Options, source: str) -> tuple[Options, str]:
-    """``options`` changed by the settings that govern the file ``source``, and where they stand.
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """The options for one file, the ``names`` of those that were set, and the ``file`` of the project.
+
+    Without a project the name of the file is empty.
+    """
+
+    options: Options
+    names: frozenset[str] = frozenset()
+    file: str = ""
+
+
+def with_project_settings(options: Options, source: str) -> FileSettings:
+    """``options`` changed by the settings that govern the file ``source``.
 
     The nearest pyproject.toml with a table ``[tool.polybuild]`` counts, looked
-    for from the file's folder upwards; without one, the name is empty. Raises
+    for from the file's folder upwards. Raises
     UsageError for a file that is not TOML and for settings that are wrong.
     """
     for folder in Path(source).absolute().parents:
@@ -31,12 +47,13 @@ def with_project_settings(options: Options, source: str) -> tuple[Options, str]:
                 raise UsageError(f"{path}: '{name}' is no setting of a project; give it to the command")
             try:
                 settings = {name: _as_text(value) for name, value in table.items()}
-                if settings.get("machine", MEASURED) != MEASURED:
-                    settings["machine"] = str(folder / settings["machine"])
-                return options.with_settings(settings), str(path)
+                for name, word in _PATHS.items():
+                    if settings.get(name, word) != word:
+                        settings[name] = str(folder / settings[name])
+                return FileSettings(options.with_settings(settings), frozenset(settings), str(path))
             except (TypeError, UsageError) as error:
                 raise UsageError(f"{path}: [tool.polybuild]: {error}") from None
-    return options, ""
+    return FileSettings(options)
 
 
 def _table(text: str, path: Path) -> Mapping[str, object] | None:

@@ -19,12 +19,14 @@ from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
 from polybuild.driver.request import Request
-from polybuild.driver.settings import with_project_settings
+from polybuild.driver.settings import FileSettings, with_project_settings
+from polybuild.driver.tuned_settings import find_tuning, tuning_file
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.json import region_of
 from polybuild.report.record.model import RegionReport
 from polybuild.targets.lookup import TARGETS
+from polybuild.tuning.trial import current_trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,11 @@ class Outcome:
     """The file of the cache that holds ``data``."""
 
 
-def options_for(request: Request) -> tuple[Options, str]:
-    """The options of ``request`` over those of the project, and the file of the latter (or "")."""
-    options, settings_file = with_project_settings(Options(), request.source)
-    return options.with_settings(request.settings), settings_file
+def options_for(request: Request) -> FileSettings:
+    """The options of ``request`` over those of the project."""
+    project = with_project_settings(Options(), request.source)
+    options = project.options.with_settings(request.settings)
+    return dataclasses.replace(project, options=options, names=project.names.union(request.settings))
 
 
 def translate(request: Request, data: bytes, cache: store.Cache | None = None) -> Outcome:
@@ -55,19 +58,22 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
 
     Raises UsageError.
     """
-    options, settings_file = options_for(request)
-    flags = request.expanded_flags()
-    machine = machine_file(options)
-    inputs = (*request.response_files(), *filter(None, [settings_file, str(machine or "")]))
+    settings = options_for(request)
+    options, flags = settings.options, request.expanded_flags()
+    others = (machine_file(options), tuning_file(options, request.source))
+    inputs = (
+        *request.response_files(),
+        *filter(None, [settings.file, *(str(each or "") for each in others)]),
+    )
     found = None
-    if request.print_after:  # the passes have to run
+    if request.print_after or current_trial():  # the passes have to run
         cache = None
     if cache is not None:
-        found = _look_up(cache, request, options, flags, data)
+        found = _look_up(cache, request, settings, flags, data)
         if found and found.entry:
             outcome = _recall(found.entry)
             return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
-    outcome = _translate(request, data, options, flags)
+    outcome = _translate(request, data, settings, flags)
     outcome = dataclasses.replace(outcome, dependencies=(*outcome.dependencies, *inputs))
     if cache is not None and found and _is_lasting(outcome):
         entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
@@ -75,22 +81,28 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
     return outcome
 
 
-def _translate(request: Request, data: bytes, options: Options, flags: list[str]) -> Outcome:
+def _translate(request: Request, data: bytes, settings: FileSettings, flags: list[str]) -> Outcome:
     """The outcome for one file, found in a process of its own."""
     try:
-        return run_isolated(lambda watch: _outcome(request, data, options, flags, watch))
+        return run_isolated(lambda watch: _outcome(request, data, settings, flags, watch))
     except WorkerCrashError as error:
-        return _failed(request, data, options, f"the process at work on the file {error}")
+        return _failed(request, data, settings.options, f"the process at work on the file {error}")
 
 
-def _outcome(request: Request, data: bytes, options: Options, flags: list[str], watch: Watch) -> Outcome:
+def _outcome(
+    request: Request, data: bytes, settings: FileSettings, flags: list[str], watch: Watch
+) -> Outcome:
+    options = settings.options
     strict = options.on_unsupported == "error"
     try:
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
 
         printer = PassPrinter(request.print_after)
-        result = compile_source(request.source, options, request.compiler, flags, watch, printer=printer)
+        tuning = find_tuning(options, request.source, settings.names)
+        result = compile_source(
+            request.source, options, request.compiler, flags, watch, tuning=tuning, printer=printer
+        )
     except UsageError:
         raise
     except SourceError as error:
@@ -146,7 +158,7 @@ class _Found:
 
 
 def _look_up(
-    cache: store.Cache, request: Request, options: Options, flags: list[str], data: bytes
+    cache: store.Cache, request: Request, settings: FileSettings, flags: list[str], data: bytes
 ) -> _Found | None:
     """Look for the result of ``request``; None if it has no key, as the file cannot be preprocessed.
 
@@ -156,6 +168,7 @@ def _look_up(
     """
     from polybuild.source.preprocess import preprocess  # noqa: PLC0415 -- only where there is a cache
 
+    options = settings.options
     try:
         preprocessed = preprocess(request.source, request.compiler, flags)
     except SourceError:
@@ -165,8 +178,10 @@ def _look_up(
             store.tool_identity(),
             store.compiler_identity(request.compiler),
             _device_compiler_identity(options),
-            _machine_identity(options),
+            _content(machine_file(options)),
+            _content(tuning_file(options, request.source)),
             repr(options),
+            "\0".join(sorted(settings.names)),
             "\0".join(flags),
             request.source,
             data,
@@ -185,9 +200,8 @@ def _device_compiler_identity(options: Options) -> str:
     return store.compiler_identity([compiler]) if compiler else "none"
 
 
-def _machine_identity(options: Options) -> bytes:
-    """The file of the machine; empty if there is none."""
-    path = machine_file(options)
+def _content(path: Path | None) -> bytes:
+    """What stands in a file that results depend on; empty if there is none."""
     try:
         return path.read_bytes() if path else b""
     except OSError:

@@ -136,7 +136,7 @@ def _has_section() -> bool:
 def _has_table() -> bool:
     """Whether the pyproject.toml of the project that is built has a table ``[tool.polybuild]``."""
     try:
-        _, name = with_project_settings(Options(), "setup.py")
+        name = with_project_settings(Options(), "setup.py").file
     except UsageError as error:
         raise SetupError(str(error)) from None
     return bool(name) and Path(name).parent == Path.cwd()

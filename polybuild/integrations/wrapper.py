@@ -138,7 +138,8 @@ class _Job:
             text = output.read(name)
             cache = self._cache
         request = dataclasses.replace(self._request, source=name)
-        options, settings_file = options_for(request)
+        settings = options_for(request)
+        options, settings_file = settings.options, settings.file
         self.strict = self.strict or options.on_unsupported == "error"
         others = list(cc.included_sources(name, text))
         if others and not output.may_hold_regions(text):

@@ -161,7 +161,7 @@ def test_the_short_way_has_a_table_of_all_options(request):
         path.write_text(text)
     assert path.read_text() == text
     # paths and names go the long way
-    assert {*Options.words(), *Options.numbers(), "nvcc", "temporary", "machine"} == {
+    assert {*Options.words(), *Options.numbers(), "nvcc", "temporary", "machine", "tuning"} == {
         knob.name for knob in dataclasses.fields(Options)
     }
 
