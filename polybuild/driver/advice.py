@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,7 +20,7 @@ from polybuild.codegen.c.bodies import c_text
 from polybuild.driver.passes import Transformation
 from polybuild.poly.budget import found_within
 from polybuild.report.record.model import Advice
-from polybuild.scop.model import AccessKind, Array
+from polybuild.scop.model import Access, AccessKind, Array, Scop
 
 _OPERATIONS = 200_000  # of isl, for one kind of advice
 _MANY = 32  # statements, of which the work takes long to add up
@@ -32,6 +33,7 @@ def advice(work: Transformation) -> tuple[Advice, ...]:
         *_restrict(work),
         *_reassociation(work),
         *(found_within(_OPERATIONS, lambda: list(_live_after(work))) or ()),
+        *(found_within(_OPERATIONS, lambda: list(_conditional(work))) or ()),
         *(found_within(_OPERATIONS, lambda: list(_work(work))) or ()),
     ]
     return tuple(found)
@@ -71,17 +73,64 @@ def _live_after(work: Transformation) -> Iterator[Advice]:
     private = {each.array.name for each in freed.private}
     for name, array in needed.items():
         if name in private:
-            writes = (
-                location(access.node).line
-                for statement in model.scop.statements
-                for access in statement.accesses
-                if access.array is array and access.kind is not AccessKind.READ
-            )
             message = (
                 f"'{array.source_name}' is used after the region, so each iteration must leave its value"
             )
-            line = min(filter(None, writes), default=model.region.begin.line)
+            line = _first_write(work, array)
             yield Advice("live-after", line, f"{message}; with one declared in the loop it would be parallel")
+
+
+def _conditional(work: Transformation) -> Iterator[Advice]:
+    """Variables that keep a region's loops in their order because they are not set in each iteration."""
+    model = work.model
+    if work.mapped.mapping.parallel_loops or not work.context.options.parallel:
+        return
+    own = {each.array.name for each in model.dependences.private}
+    for array in model.scop.arrays:
+        if _may_be_own(array) and array.name not in own | model.live and _is_set_perhaps(model.scop, array):
+            certain = compute_dependences(_set_for_certain(model.scop, array), model.live)
+            if array.name in {each.array.name for each in certain.private}:
+                yield Advice(
+                    "conditional",
+                    _first_write(work, array),
+                    f"'{array.source_name}' is set under a condition, and may have the value of an earlier"
+                    " iteration where it is used; set in each of them, it would not keep their order",
+                )
+
+
+def _is_set_perhaps(scop: Scop, array: Array) -> bool:
+    return any(
+        access.array is array and access.kind is AccessKind.MAY_WRITE
+        for statement in scop.statements
+        for access in statement.accesses
+    )
+
+
+def _set_for_certain(scop: Scop, array: Array) -> Scop:
+    """``scop`` as if each write of ``array`` happened for certain."""
+
+    def certain(access: Access) -> Access:
+        if access.array is array and access.kind is AccessKind.MAY_WRITE:
+            return replace(access, kind=AccessKind.WRITE)
+        return access
+
+    return replace(
+        scop,
+        statements=tuple(
+            replace(each, accesses=tuple(map(certain, each.accesses))) for each in scop.statements
+        ),
+    )
+
+
+def _first_write(work: Transformation, array: Array) -> int:
+    """The first line in which the region writes ``array``."""
+    lines = (
+        location(access.node).line
+        for statement in work.model.scop.statements
+        for access in statement.accesses
+        if access.array is array and access.kind is not AccessKind.READ
+    )
+    return min(filter(None, lines), default=work.model.region.begin.line)
 
 
 def _may_be_own(array: Array) -> bool:

@@ -1,4 +1,4 @@
-"""Last values of private variables that live on after a region, computed again apart from its loops.
+"""Last values of private variables that live on after a region, computed apart from its loops.
 
 A variable that is read after the region keeps the loops that set it in their order, though nothing needs
 any value of it but the last::
@@ -54,8 +54,8 @@ def recompute_last_values(
 ) -> tuple[Scop, LastValues]:
     """``scop`` with private variables in place of scalars that are ``live_out``.
 
-    Statements after all others give these their last values, where they are certainly the same. New
-    variables get none of the names ``taken``.
+    Statements after all others, or before them, give these their last values, where they are certainly the
+    same there. New variables get none of the names ``taken``.
     """
     scalars: list[Array] = []
     before = {each.name for each in scop.statements}
@@ -100,15 +100,17 @@ def _recomputed(
     if not all(_says_all(each, (*own, *copies.values())) for each in (*before, *again)):
         return None
     kept = replace(scop, statements=tuple(before))
+    loops = scop.schedule.intersect_domain(kept.domain)
     changed = replace(
         scop,
         arrays=(*scop.arrays, *own, *copies.values()),
         statements=(*before, *again),
-        schedule=scop.schedule.intersect_domain(kept.domain).sequence(order),
     )
-    if not _reads_the_same(scop, changed, found, again):
-        return None
-    return without_unused(changed, scop), together
+    for schedule in (loops.sequence(order), order.sequence(loops)):
+        placed = replace(changed, schedule=schedule)
+        if _reads_the_same(scop, placed, found, again):
+            return without_unused(placed, scop), together
+    return None
 
 
 def _is_set_with(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
@@ -240,7 +242,7 @@ def _copy(statement: Statement, name: str, domain: isl.Set) -> Statement:
 
 
 def _reads_the_same(scop: Scop, changed: Scop, found: LastIteration, again: Sequence[Statement]) -> bool:
-    """Whether the statements ``again`` read from memory what those of ``found`` read."""
+    """Whether the statements ``again`` read from memory, in ``changed``, what those of ``found`` read."""
     statements = [each for each in scop.statements if each.name in found.domains]
     to_old = _renaming(statements, again)
     instances = to_old.range()

@@ -77,6 +77,16 @@ RECOMPUTED = {
         ),
         "C[9999] = s;",
     ),
+    "of what is overwritten": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { t = A[i]; A[i] = B[i]; B[i] = t; }",
+        "C[0] = t;",
+    ),
+    "of what is overwritten later": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { t = A[i]; B[i] = t; } for (int i = 0; i < n; i++) A[i] = i;",
+        "C[0] = t;",
+    ),
     "under a condition on the sizes": (
         "double s = 3;",
         (
@@ -87,20 +97,15 @@ RECOMPUTED = {
     ),
 }
 KEPT = {
+    "of what is overwritten before and after": (
+        "double t = 5;",
+        "for (int i = 0; i < n; i++) { A[i] += B[i]; t = A[i]; A[i] = 2 * t; B[i] = t; }",
+        "C[0] = t;",
+    ),
     "carried": ("double s = 0;", "for (int i = 0; i < n; i++) { s += A[i]; B[i] = s; }", "C[0] = s;"),
     "of before the region": (
         "double t = 5;",
         "for (int i = 0; i < n; i++) { B[i] = t; t = A[i]; }",
-        "C[0] = t;",
-    ),
-    "operand overwritten": (
-        "double t = 5;",
-        "for (int i = 0; i < n; i++) { t = A[i]; A[i] = B[i]; B[i] = t; }",
-        "C[0] = t;",
-    ),
-    "operand overwritten later": (
-        "double t = 5;",
-        "for (int i = 0; i < n; i++) { t = A[i]; B[i] = t; } for (int i = 0; i < n; i++) A[i] = i;",
         "C[0] = t;",
     ),
     "set under a condition": (

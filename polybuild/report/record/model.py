@@ -11,7 +11,7 @@ from polybuild.diagnostics import Diagnostic
 class Advice:
     """Something that its owner may do for a region, in line ``line`` of its file.
 
-    ``kind`` is ``restrict``, ``reassociation``, ``min-work`` or ``live-after``.
+    ``kind`` is ``restrict``, ``reassociation``, ``min-work``, ``live-after`` or ``conditional``.
     """
 
     kind: str

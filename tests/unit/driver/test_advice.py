@@ -30,9 +30,25 @@ int last(int n, int *x) {
   for (int i = 0; i < n; i++) {
     t = x[i] * 2;
     x[i] = t * t;
+    t = x[i] + 1;
+    x[i] = t * t;
   }
 #pragma endscop
   return t;
+}
+"""
+CHOSEN = """\
+void chosen(int n, double *restrict a, double *restrict b) {
+  double t;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    if (a[i] > 0)
+      t = a[i] * 2;
+    a[i] = b[i];
+    if (b[i] > 0)
+      b[i] = t;
+  }
+#pragma endscop
 }
 """
 STEPS = """\
@@ -88,6 +104,20 @@ def test_values_that_are_used_later_keep_loops_in_order(tmp_path):
     assert message.startswith("'t' is used after the region")
     after = report(tmp_path, LAST.replace("    t = x", "    int t = x"))
     assert (after.parallel_loops, advised(after, "live-after")) == (1, [])
+
+
+def test_values_that_are_set_under_a_condition_keep_loops_in_order(tmp_path):
+    before = report(tmp_path, CHOSEN)
+    ((line, message),) = advised(before, "conditional")
+    assert (line, before.parallel_loops) == (6, 0)
+    assert message.startswith("'t' is set under a condition")
+    after = report(tmp_path, CHOSEN.replace("    if (a", "    t = 0;\n    if (a"))
+    assert (after.parallel_loops, advised(after, "conditional")) == (1, [])
+
+
+def test_values_of_earlier_iterations_have_no_advice(tmp_path):
+    body = CHOSEN.replace("t = a[i] * 2", "t = t + a[i]")
+    assert advised(report(tmp_path, body), "conditional") == []
 
 
 def test_the_least_size_is_the_one_that_the_condition_has(tmp_path):

@@ -47,6 +47,18 @@ def test_a_sum_of_all_iterations_stays(model):
     assert not last.statements
 
 
-def test_operands_that_are_overwritten_stay(model):
-    before, _, (after, _) = recomputed(model, "for (int i = 0; i < n; i++) { s = a[i][0]; a[i][0] = 2 * s; }")
+def test_what_is_overwritten_is_read_before_the_loops(model):
+    body = "for (int i = 0; i < n; i++) { s = a[i][0]; a[i][0] = 2 * s; }"
+    _, live, (after, last) = recomputed(model, body)
+    (again,) = last.statements
+    first = next(isl.UnionSet.from_set(each.domain) for each in after.statements if each.name == again)
+    order = after.schedule.get_map().intersect_domain(after.domain)
+    later = order.lex_lt_union_map(order).intersect_domain(first).range()
+    assert later.is_equal(after.domain.subtract(first))
+    check_schedule(after.schedule, compute_dependences(after, live), after.domain)
+
+
+def test_what_is_overwritten_before_and_after_stays(model):
+    body = "for (int i = 0; i < n; i++) { a[i][0] += 1; s = a[i][0]; a[i][0] = 2 * s; }"
+    before, _, (after, _) = recomputed(model, body)
     assert after is before
