@@ -24,12 +24,25 @@ find_program(
   DOC "The polybuild command")
 unset(_polybuild_prefix)
 
-if(POLYBUILD_EXECUTABLE)
+if(NOT POLYBUILD_EXECUTABLE)
+  set(polybuild_FOUND FALSE)
+  set(polybuild_NOT_FOUND_MESSAGE
+      "The CMake files of polybuild are here, its command is not. Activate the environment that polybuild is \
+installed in, or set POLYBUILD_EXECUTABLE to the path of its command.")
+  return()
+endif()
+execute_process(
+  COMMAND "${POLYBUILD_EXECUTABLE}" --version
+  RESULT_VARIABLE _polybuild_status OUTPUT_QUIET ERROR_VARIABLE _polybuild_error)
+if(_polybuild_status EQUAL 0)
   include("${CMAKE_CURRENT_LIST_DIR}/PolybuildFunctions.cmake")
   # A new installation writes the program anew, and everything is transformed again.
   _polybuild_use_tool("${POLYBUILD_EXECUTABLE}" "${POLYBUILD_EXECUTABLE}")
 else()
   set(polybuild_FOUND FALSE)
   set(polybuild_NOT_FOUND_MESSAGE
-      "The CMake files of polybuild are here, its command is not. Set POLYBUILD_EXECUTABLE to its path.")
+      "${POLYBUILD_EXECUTABLE} cannot be run (${_polybuild_status}): ${_polybuild_error} \
+Its environment may have moved; install polybuild again, or set POLYBUILD_EXECUTABLE.")
 endif()
+unset(_polybuild_status)
+unset(_polybuild_error)

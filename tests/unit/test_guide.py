@@ -12,11 +12,14 @@ GUIDE = ROOT / "docs" / "guide"
 
 SHOWN = {
     ("cmake.md", 1): "tests/projects/kinds/CMakeLists.txt",
-    ("cmake.md", 2): "tests/projects/package/library/fillConfig.cmake",
+    ("cmake.md", 3): "tests/builds/test_doors.py",
+    ("cmake.md", 4): "tests/projects/package/library/fillConfig.cmake",
     ("python.md", 0): "tests/builds/test_setuptools.py",
     ("python.md", 1): "tests/builds/test_setuptools.py",
     ("python.md", 2): "tests/builds/test_setuptools.py",
-    ("python.md", 3): "tests/projects/skbuild/CMakeLists.txt",
+    ("python.md", 3): "tests/builds/test_doors.py",
+    ("python.md", 4): "tests/projects/skbuild/CMakeLists.txt",
+    ("python.md", 5): "tests/builds/test_doors.py",
     ("meson.md", 1): "tests/projects/program/meson.build",
 }
 
