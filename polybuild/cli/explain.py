@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from polybuild.diagnostics import Diagnostic, Severity
+from polybuild.diagnostics import Diagnostic, Severity, SourceError
 from polybuild.driver import output
 from polybuild.report.explain import explanation, terminal
 
@@ -36,7 +36,12 @@ def explain(given: ExplainArguments) -> tuple[bytes, int]:
     """The explanation of all files that are ``given``, and the exit code."""
     files = []
     for number, each in enumerate(given.files_to_explain):
-        files.append(_file(given, each, number))
+        try:
+            files.append(_file(given, each, number))
+        except SourceError as error:
+            if len(given.files_to_explain) == 1:
+                raise
+            files.append(_unreadable(given, each, error.diagnostic))
         if given.is_plain:  # as soon as it is known
             gap = "\n" if number else ""
             terminal.write(sys.stdout, gap + files[-1].text)
@@ -65,6 +70,17 @@ def _file(given: ExplainArguments, compilation: Compilation, number: int) -> Exp
         style = terminal.style_for(sys.stdout, given.colour)
         return ExplainedFile(explanation.explain(request.source, (), (), style))
     return run_isolated(partial(_explained, given, compilation, number))
+
+
+def _unreadable(given: ExplainArguments, compilation: Compilation, diagnostic: Diagnostic) -> ExplainedFile:
+    """What is said of one of several files that cannot be read, so that there is nothing to explain."""
+    if given.json:
+        return ExplainedFile(diagnostics=(diagnostic,), code=1)
+    if given.html:
+        from polybuild.report.explain.page import file_body
+
+        return ExplainedFile(file_body(compilation.request.source, (), (diagnostic,)), code=1)
+    return ExplainedFile(terminal.render(diagnostic, terminal.style_for(sys.stdout, given.colour)), code=1)
 
 
 def _explained(given: ExplainArguments, compilation: Compilation, number: int, watch: Watch) -> ExplainedFile:

@@ -52,6 +52,8 @@ def _result(rule: str, level: str, message: str, place: Location) -> dict[str, A
 
 
 def _uri(file: str) -> str:
-    """The address of a file: that of its place where the name is absolute, else relative."""
+    """The address of a file: relative where it is below the current folder, as code hosts want it."""
     path = Path(file)
-    return path.as_uri() if path.is_absolute() else quote(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,8 @@ import yaml
 from polybuild.cli import commands
 from polybuild.driver import output
 
-SCHEMAS = Path(__file__).parents[3] / "polybuild" / "report" / "record" / "schemas"
+ROOT = Path(__file__).parents[3]
+SCHEMAS = ROOT / "polybuild" / "report" / "record" / "schemas"
 SOURCE = """\
 void shift(int n, double *c, const double *a) {
 #pragma scop
@@ -136,6 +138,40 @@ def test_warnings_and_advice_as_sarif(folder):
         "artifactLocation": {"uri": "in.c"},
         "region": {"startLine": 8, "startColumn": 45},
     }
+
+
+def test_places_in_sarif_are_relative_to_the_current_folder(folder):
+    (folder / "deep").mkdir()
+    source = folder / "deep" / "a file.c"
+    source.write_text(SOURCE)
+    assert commands.run(["compile", str(source), "-o", "out.c", "--sarif", "s.sarif"]) == 0
+    (run,) = json.loads((folder / "s.sarif").read_text("ascii"))["runs"]
+    places = [place["physicalLocation"] for each in run["results"] for place in each["locations"]]
+    assert {each["artifactLocation"]["uri"] for each in places} == {"deep/a%20file.c"}
+
+
+def test_one_of_several_files_that_cannot_be_read_stops_no_other(folder, capfd):
+    (folder / "wrong.c").write_text('#pragma scop\n#include "nowhere.h"\n')
+    assert commands.run(["explain", "wrong.c", "in.c", "--level", "1"]) == 1
+    said = capfd.readouterr().out
+    assert "nowhere.h" in said
+    assert "in.c: 2 regions" in said
+    assert commands.run(["explain", "wrong.c", "in.c", "--json"]) == 1
+    record = valid(capfd.readouterr().out)
+    assert len(record["regions"]) == 2
+    assert record["diagnostics"][0]["file"] == "wrong.c"
+    assert commands.run(["explain", "wrong.c", "in.c", "--html", "page.html"]) == 1
+    assert "nowhere.h" in (folder / "page.html").read_text()
+
+
+def test_the_hook_of_pre_commit_fails_for_regions_that_are_kept(folder, capfd):
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["types"] == ["c"]
+    words = [*shlex.split(hook["entry"])[1:], *hook["args"]]
+    assert commands.run([*words, "in.c"]) == 1
+    assert "kept as it is: a break is not modelled" in capfd.readouterr().out
+    (folder / "in.c").write_text(SOURCE[: SOURCE.index("void stop")])
+    assert commands.run([*words, "in.c"]) == 0
 
 
 class _Loader(yaml.SafeLoader):
