@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from compiling import output, write
 
+from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -147,3 +149,20 @@ def test_wide_vectors(tmp_path, name, kind):
     source, text = transformed(tmp_path, IN_LANES[name], kind, "-mavx512f")
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx512f", "-fopenmp") == run("gcc", source)
+
+
+def test_a_lane_that_sees_the_variable_of_another_is_seen(tmp_path, monkeypatch):
+    read = LaneBodyPrinter._read
+
+    def of_next_vector(self, node):
+        found = read(self, node)
+        if not self._lanes.operands[id(node)].variable:
+            return found
+        stem, copy = found.text.rsplit("_", 1)
+        return replace(found, text=f"{stem}_{(int(copy) + 1) % self._lanes.copies}")
+
+    monkeypatch.setattr(LaneBodyPrinter, "_read", of_next_vector)
+    source, text = transformed(tmp_path, IN_LANES["nearest, and how far"], "double", "-mavx2")
+    assert "_lanes_1" in text
+    new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-mavx2", "-fopenmp") != run("gcc", source, "-mavx2")

@@ -1,4 +1,4 @@
-"""Memory of private variables out of the way: the original's, and buffers of a bounded size for each thread."""
+"""Memory of private variables out of the way: the original's, and bounded buffers for each thread."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polybuild.analysis import dependences
 from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
 from polybuild.codegen.file import boundary, prologue
 from polybuild.driver import passes
 from polybuild.scop import expressions, order
@@ -190,6 +191,21 @@ def last_value_of_another_iteration() -> None:
         return found and found.apply(isl.Map(f"{{ [x{others}] -> [x - 1{others}] }}"))
 
     _replace(last_iteration, "_prefix", one_before)
+
+
+@_fault_of_privates
+def lanes_share_variables() -> None:
+    """Lanes see the variables of those beside them."""
+    read = LaneBodyPrinter._read
+
+    def of_next_vector(self: LaneBodyPrinter, node: object) -> object:
+        found = read(self, node)
+        if not self._lanes.operands[id(node)].variable:
+            return found
+        stem, copy = found.text.rsplit("_", 1)
+        return dataclasses.replace(found, text=f"{stem}_{(int(copy) + 1) % self._lanes.copies}")
+
+    _replace(LaneBodyPrinter, "_read", of_next_vector)
 
 
 def plant(name: str) -> None:
