@@ -58,7 +58,10 @@ def _read(entries: Any, settings: Mapping[str, str]) -> Iterator[Compilation]:
         if not isinstance(entry, dict) or not {"file", "directory"} <= set(entry):
             continue
         words = entry.get("arguments") or command_words(entry.get("command", ""))
-        line = CommandLine(_compiler(list(words)))
+        try:
+            line = CommandLine(_compiler(list(words)))
+        except OSError as error:
+            raise UsageError(f"cannot read the flags file '{error.filename}' of {entry['file']}") from None
         if not line.sources():
             continue
         source = os.path.join(entry["directory"], entry["file"])  # noqa: PTH118 - absolute or beside

@@ -16,6 +16,7 @@ from polybuild.report.record import json as record
 from polybuild.report.record.model import RegionReport
 
 _SUFFIX = ".json"
+_HEAD = 200  # bytes that have the name of the schema; other files of a build may be large
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ def read_build(folders: Sequence[str]) -> BuildRecord:
     diagnostics: dict[Diagnostic, None] = {}
     paths = sorted(_reports(folders), key=lambda path: path.stat().st_mtime)
     for path in paths:
-        found = record.from_json(path.read_bytes())
+        data = path.read_bytes()
+        found = record.from_json(data) if record.SCHEMA.encode() in data[:_HEAD] else None
         if found is not None:
             regions |= {(each.file, each.line): each for each in found[0]}
             diagnostics |= dict.fromkeys(found[1])

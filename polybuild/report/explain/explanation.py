@@ -94,7 +94,8 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
     if level >= Level.DEPENDENCES:
         lines += _source_loops(explained.loops, style, level)
     lines += _listed("advice", [f"line {each.line}: {each.message}" for each in region.advice])
-    for diagnostic in diagnostics:
+    lines = [part for line in lines for part in style.wrapped(line)]
+    for diagnostic in diagnostics:  # these show lines of the source, as they are
         lines += [f"  {line}" for line in render(diagnostic, style).splitlines()]
     return "\n".join(lines) + "\n"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from polybuild.diagnostics import Diagnostic, Location, Severity
 _INDENT = "    "
 _TAB = 8
 _MAXIMUM_COLUMNS = 160
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _BOLD = "1"
 _GREEN = "1;32"
 _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;35", Severity.REMARK: "1;36"}
@@ -20,9 +23,13 @@ _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;35", Severity.REMARK: "
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How text is set: in colour for a terminal, plain for everything else."""
+    """How text is set: in colour for a terminal, plain for everything else.
+
+    Lines have at most so many ``columns``; 0: they are as long as they are.
+    """
 
     colour: bool = False
+    columns: int = 0
 
     def paint(self, text: str, code: str) -> str:
         """``text`` in the colour with the ANSI number ``code``."""
@@ -40,13 +47,28 @@ class Style:
         """``text`` in the colour of success."""
         return self.paint(text, _GREEN)
 
+    def wrapped(self, line: str) -> list[str]:
+        """``line`` on as many lines as it needs, broken at blanks, those after the first further in."""
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        if not self.columns or len(indent) > self.columns // 2:
+            return [line]
+        lines, current = [], ""
+        for word in re.findall(r"\s*\S+", line):
+            if current.strip() and _width(_ESCAPES.sub("", current + word)) > self.columns:
+                lines.append(current)
+                current = indent + word.lstrip()
+            else:
+                current += word
+        return [*lines, current]
+
 
 def style_for(stream: TextIO, colour: str) -> Style:
     """The style of ``stream`` if the user asked for ``auto``, ``always`` or ``never``."""
+    columns = shutil.get_terminal_size().columns if stream.isatty() else 0
     if colour != "auto":
-        return Style(colour == "always")
+        return Style(colour == "always", columns)
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return Style(not plain and stream.isatty())
+    return Style(not plain and stream.isatty(), columns)
 
 
 def render(diagnostic: Diagnostic, style: Style) -> str:

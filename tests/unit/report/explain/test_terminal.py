@@ -145,3 +145,15 @@ def test_text_the_stream_cannot_hold_is_escaped():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     write(stream, "é\n")
     assert stream.buffer.getvalue() == b"\\xe9\n"
+
+
+def test_long_lines_of_explanations_are_broken_for_the_terminal():
+    style = Style(colour=True, columns=24)
+    line = f"    line 3: {style.good('below n = 142')} the original loops run"
+    assert style.wrapped(line) == [
+        "    line 3: \x1b[1;32mbelow n =",
+        "      142\x1b[m the original",
+        "      loops run",
+    ]
+    assert style.wrapped("    short") == ["    short"]
+    assert Style().wrapped(line) == [line]
