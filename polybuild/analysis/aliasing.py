@@ -101,7 +101,9 @@ def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str
     parameters = {
         each.array.name: each.array
         for each in sorted(both, key=lambda each: not each.written)
-        if isinstance(each.array.expression, c_ast.ID) and each.array.provenance.target in pointers
+        if isinstance(each.array.expression, c_ast.ID)
+        and each.array.expression.name == each.array.provenance.target
+        and each.array.provenance.target in pointers
     }
     found: dict[str, list[Overlap]] = {}
     left = list(overlaps)

@@ -5,9 +5,11 @@ Everything that is said is tried on the model first, so that it helps whoever fo
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 from pycparser import c_ast
@@ -29,14 +31,15 @@ _LARGEST = 1 << 40  # no parameter is expected to be larger
 
 def advice(work: Transformation) -> tuple[Advice, ...]:
     """All that there is to advise about a region after its transformation."""
-    found = [
-        *_restrict(work),
-        *_reassociation(work),
-        *(found_within(_OPERATIONS, lambda: list(_live_after(work))) or ()),
-        *(found_within(_OPERATIONS, lambda: list(_conditional(work))) or ()),
-        *(found_within(_OPERATIONS, lambda: list(_work(work))) or ()),
-    ]
+    found: list[Advice] = []
+    for kind in (_restrict, _reassociation, _live_after, _conditional, _work):
+        with contextlib.suppress(isl.Error):  # no advice is better than no region
+            found += found_within(_OPERATIONS, partial(_all_of, kind, work)) or ()
     return tuple(found)
+
+
+def _all_of(kind: Callable[[Transformation], Iterator[Advice]], work: Transformation) -> list[Advice]:
+    return list(kind(work))
 
 
 def _restrict(work: Transformation) -> Iterator[Advice]:

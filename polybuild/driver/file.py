@@ -104,7 +104,7 @@ def compile_source(
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
         replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
-        reports = [replace(each, backend=OPENMP.name if each.backend else "") for each in reports]
+        reports = [replace(each, backend=OPENMP.name if each.backend else "", kernels=0) for each in reports]
         head = _device_head(replacements, context)
     residents = _residents(source, reports, diagnostics) if TARGETS[options.backend].has_kernels else []
     if residents and not head:

@@ -175,6 +175,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
         advice=advice(work),
+        kernels=len(text.device.kernels) if text.device is not None else 0,
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
     return text, report, replace(details, unused=unused_settings(work))

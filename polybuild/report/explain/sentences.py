@@ -38,6 +38,8 @@ def fate(region: RegionReport) -> str:
 def summary(region: RegionReport) -> str:
     """What became of a transformed region, in one line."""
     parts = [count(region.statements, "statement")] if region.statements else []
+    if region.kernels:
+        parts.append(count(region.kernels, "kernel"))
     parts.append(count(region.parallel_loops, "parallel loop"))
     if region.tile_sizes:
         tiles = " and ".join("x".join(map(str, sizes)) for sizes in region.tile_sizes)

@@ -24,8 +24,8 @@ class RegionReport:
     """The outcome for one region.
 
     ``status`` is ``transformed`` or ``kept``; a kept region has the ``code`` and
-    ``message`` of its diagnostic. ``parallel_loops`` counts loops run by threads;
-    ``tile_sizes`` lists those of each tiled band, outermost first.
+    ``message`` of its diagnostic. ``parallel_loops`` counts loops run by threads, ``kernels`` those
+    of a device; ``tile_sizes`` lists those of each tiled band, outermost first.
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
     ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
@@ -49,6 +49,7 @@ class RegionReport:
     detected: bool = False
     function: str = ""
     advice: tuple[Advice, ...] = ()
+    kernels: int = 0
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether ``diagnostic`` is about a line of this region."""

@@ -127,3 +127,9 @@ def test_the_least_size_is_the_one_that_the_condition_has(tmp_path):
     assert re.search(r"n = m = 11 ", message)
     assert advised(report(tmp_path, STEPS, min_work=0), "min-work") == []
     assert advised(report(tmp_path, SUM), "min-work") == []  # nothing would be gained
+
+
+def test_pointers_within_a_region_s_arrays_are_not_advised_on(tmp_path):
+    text = SHIFT.replace("#pragma scop", "double *p = c;\n#pragma scop").replace("c[i] =", "p[i] =")
+    region = report(tmp_path, text)
+    assert all("'p'" not in message for _, message in advised(region, "restrict"))

@@ -92,6 +92,7 @@ def test_the_report_has_every_key_in_order():
         "detected",
         "function",
         "advice",
+        "kernels",
     ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
@@ -178,6 +179,7 @@ def test_a_region_with_kernels_tells_of_them(tmp_path):
     regions, rest = gather(result)
     text = explanation.explain(str(path), regions, rest, PLAIN)
     assert "  kernels:\n    polybuild_product_2_0\n  new loops, where there is no device:\n" in text
+    assert "for opencl\n  1 statement, 1 kernel, " in text
     assert "__kernel void" in explanation.explain(str(path), regions, rest, PLAIN, Level.EVERYTHING)
 
 
