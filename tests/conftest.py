@@ -30,6 +30,7 @@ MARKED = {
     "cmake": ("cmake",),
     "cxx": ("c++",),
     "distcc": ("distcc", "distccd"),
+    "gdb": ("gdb",),
     "make": ("make",),
     "oclgrind": ("oclgrind",),
     "opencl": ("clinfo",),

@@ -1,13 +1,28 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifndef POLYBUILD_MIN
 #define POLYBUILD_MIN
-static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
 #ifndef POLYBUILD_MAX
 #define POLYBUILD_MAX
-static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -29,41 +44,46 @@ struct grid {
 static void mark(struct grid *g, int limit)
 {
 { /* polybuild: lines 11 to 19, the new order */
-  const long long pb_g_n = g->n;
-  const long long pb_limit = limit;
-  if (pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
-      && 1.0 * pb_g_n * pb_g_n
-          + 1.0 * (pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
-          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (pb_g_n >= 3 && pb_limit <= 0 ? pb_g_n - 2
-          : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */) {
+#line 11
+  const long long pb_g_n = g->n; const long long pb_limit = limit;
+#line 11
+  if (POLYBUILD_LINE(pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
+      && (double)pb_g_n * (double)pb_g_n
+          + (double)(pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
+          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (double)(pb_g_n >= 3 && pb_limit <= 0
+          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */)) {
+#line 13
     POLYBUILD_SIMD for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
-#line 17 "branches.c"
+#line 17
       g->cell[0][j] += g->cell[j][0];
-#line 11 "branches.c"
-    POLYBUILD_OMP(parallel for)
-    for (long long i = 1; i < pb_g_n - 1; i++) {
+#line 12
+    POLYBUILD_OMP(parallel for) for (long long i = 1; i < pb_g_n - 1; i++) {
       if ((i + 1) % 2 == 0) {
+#line 13
         POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
-#line 17 "branches.c"
+#line 17
           g->cell[i][j] += g->cell[j][i];
-#line 11 "branches.c"
+#line 13
       } else {
+#line 13
         POLYBUILD_SIMD for (long long j = i + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
-#line 17 "branches.c"
+#line 17
           g->cell[i][j] += g->cell[j][i];
-      }
-    }
-#line 11 "branches.c"
-    POLYBUILD_OMP(parallel for)
-    for (long long i = 0; i < pb_g_n; i++) {
-#line 15 "branches.c"
+#line 13
+      } }
+#line 12
+    POLYBUILD_OMP(parallel for) for (long long i = 0; i < pb_g_n; i++) {
+#line 15
       g->cell[i][i] = 1;
-#line 11 "branches.c"
+#line 13
       if (i % 2 == 0)
+#line 13
         POLYBUILD_SIMD for (long long j = polybuild_max(pb_limit + 1, i + 1); j < pb_g_n; j++)
-#line 15 "branches.c"
+#line 15
           g->cell[i][j] = 1;
+#line 12
     }
+#line 11
   } else { /* the original loops */
 #line 12 "branches.c"
   for (int i = 0; i < g->n; i++)
@@ -73,22 +93,24 @@ static void mark(struct grid *g, int limit)
       else
         g->cell[i][j] += g->cell[j][i];
     }
-  }
-}
+  } }
 #line 20 "branches.c"
   
 { /* polybuild: lines 20 to 20, the new order */
+#line 20
   const long long pb_g_n = g->n;
-  if (1.0 * pb_g_n >= 1000 /* line 20: less work is not worth it */) {
-    POLYBUILD_OMP(parallel for if(1.0 * pb_g_n >= 20000))
-    for (long long i = 0; i < pb_g_n; i++)
-#line 20 "branches.c"
+#line 20
+  if ((double)pb_g_n >= 1000 /* line 20: less work is not worth it */) {
+#line 20
+    POLYBUILD_OMP(parallel for if((double)pb_g_n >= 20000)) for (long long i = 0; i < pb_g_n; i++)
+#line 20
       g->cell[i][0] = 0;
+#line 20
   } else { /* the original loops */
 #line 20 "branches.c"
  for (int i = 0; i < g->n; i++) g->cell[i][0] = 0; 
-  }
-}
+#line 20
+  } }
 #line 20 "branches.c"
  limit = 0;
 }

@@ -1,5 +1,10 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #else
 #define POLYBUILD_OMP(...)
@@ -14,26 +19,25 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
                      float out[restrict N][N])
 {
 { /* polybuild: lines 9 to 18, the new order */
+#line 9
   if (1) {
-    POLYBUILD_OMP(parallel for)
-    for (long long i = 0; i <= 149; i++) {
-      POLYBUILD_OMP(simd)
-      for (long long j = 0; j <= 149; j++) {
+    POLYBUILD_OMP(parallel for) for (long long i = 0; i <= 149; i++)
+      POLYBUILD_OMP(simd) for (long long j = 0; j <= 149; j++) {
         float sum_1;
-#line 12 "convolution.c"
+#line 12
         sum_1 = 0;
-#line 15 "convolution.c"
+#line 15
         sum_1 += in[i][j] * weight[0][0]; sum_1 += in[i][j + 1] * weight[0][1]; sum_1 += in[i][j + 2] * weight[0][2];
-#line 15 "convolution.c"
+#line 15
         sum_1 += in[i + 1][j] * weight[1][0]; sum_1 += in[i + 1][j + 1] * weight[1][1];
-#line 15 "convolution.c"
+#line 15
         sum_1 += in[i + 1][j + 2] * weight[1][2]; sum_1 += in[i + 2][j] * weight[2][0];
-#line 15 "convolution.c"
+#line 15
         sum_1 += in[i + 2][j + 1] * weight[2][1]; sum_1 += in[i + 2][j + 2] * weight[2][2];
-#line 16 "convolution.c"
         out[i][j] = sum_1;
+#line 11
       }
-    }
+#line 9
   } else { /* the original loops */
 #line 10 "convolution.c"
   for (int i = 0; i < N; i++)
@@ -44,8 +48,7 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
           sum += in[i + k][j + l] * weight[k][l];
       out[i][j] = sum;
     }
-  }
-}
+  } }
 #line 19 "convolution.c"
 }
 

@@ -1,17 +1,32 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifndef POLYBUILD_MIN
 #define POLYBUILD_MIN
-static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
 #ifndef POLYBUILD_MAX
 #define POLYBUILD_MAX
-static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
 #ifndef POLYBUILD_FLOORDIV
 #define POLYBUILD_FLOORDIV
-static inline long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
+POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -32,41 +47,48 @@ static double a[N][N], b[N][N];
 static void relax(void)
 {
 { /* polybuild: lines 10 to 19, the new order */
+#line 10
   if (1) {
     /* tiles of 24 x 96 x 512 iterations */
+#line 11
     for (long long c0 = -1; c0 <= 4; c0++) {
+#line 11
       POLYBUILD_OMP(parallel for)
+#line 11
       for (long long c1 = polybuild_floordiv(c0, 2) - 6; c1 <= polybuild_floordiv(c0, 2); c1++) {
+#line 11
         const long long last_t = polybuild_min(polybuild_min(49, 12 * c0 + 23), 24 * c1 + 172);
+#line 11
         for (long long t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c0 - 24 * c1 - 149); t <= last_t; t++) {
+#line 13
           if (t >= 24 * c1 + 1 && 24 * c1 + t >= 24 * c0 && 24 * c1 + 24 >= t)
+#line 13
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-#line 14 "jacobi-2d.c"
               b[1][j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
-#line 10 "jacobi-2d.c"
+#line 12
           const long long first_i = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 47), 48 * c0 - 48 * c1 - 2 * t);
+#line 12
           const long long end_i = 2 * t - 48 * c1 - 45;
+#line 12
           for (long long i = first_i; i < end_i; i++)
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-#line 14 "jacobi-2d.c"
               b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-#line 10 "jacobi-2d.c"
+#line 12
           const long long first_i1 = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 45), 48 * c0 - 48 * c1 - 2 * t);
-          const long long last_i = polybuild_min(polybuild_min(299, 2 * t - 48 * c1 + 2),
-              48 * c0 - 48 * c1 - 2 * t + 47);
+#line 12
+          const long long last_i = polybuild_min(polybuild_min(299, 2 * t - 48 * c1 + 2), 48 * c0 - 48 * c1 - 2 * t + 47);
+#line 12
           for (long long i = first_i1; i <= last_i; i++) {
             if (2 * t >= 48 * c1 + i && i <= 298)
+#line 13
               POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-#line 14 "jacobi-2d.c"
                 b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-#line 10 "jacobi-2d.c"
+#line 16
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-#line 17 "jacobi-2d.c"
               a[i - 1][j] = b[i - 1][j];
-          }
-        }
-      }
-    }
+#line 12
+          } } } }
+#line 10
   } else { /* the original loops */
 #line 11 "jacobi-2d.c"
   for (int t = 0; t < STEPS; t++) {
@@ -77,8 +99,7 @@ static void relax(void)
       for (int j = 1; j < N - 1; j++)
         a[i][j] = b[i][j];
   }
-  }
-}
+  } }
 #line 20 "jacobi-2d.c"
 }
 

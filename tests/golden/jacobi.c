@@ -1,17 +1,32 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifndef POLYBUILD_MIN
 #define POLYBUILD_MIN
-static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
 #ifndef POLYBUILD_MAX
 #define POLYBUILD_MAX
-static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
 #ifndef POLYBUILD_FLOORDIV
 #define POLYBUILD_FLOORDIV
-static inline long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
+POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -34,27 +49,32 @@ int main(void)
   for (int i = 0; i < N; i++)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
+#line 12
   if (1) {
     /* tiles of 8 x 8 iterations */
+#line 13
     for (long long c0 = -1; c0 <= 14; c0++) {
+#line 13
       POLYBUILD_OMP(parallel for)
+#line 13
       for (long long c1 = polybuild_floordiv(c0, 2) - 5; c1 <= polybuild_floordiv(c0, 2); c1++)
+#line 13
         for (long long t = polybuild_max(0, 4 * c0); t <= polybuild_min(59, 4 * c0 + 7); t++) {
           const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15), 16 * c0 - 16 * c1 - 2 * t);
+#line 14
           const long long last_i = polybuild_min(polybuild_min(88, 2 * t - 16 * c1), 16 * c0 - 16 * c1 - 2 * t + 15);
+#line 14
           POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
-#line 15 "jacobi.c"
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
-#line 12 "jacobi.c"
-          const long long first_i1 = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 14),
-              16 * c0 - 16 * c1 - 2 * t - 1);
-          const long long last_i1 = polybuild_min(polybuild_min(88, 2 * t - 16 * c1 + 1),
-              16 * c0 - 16 * c1 - 2 * t + 14);
+          const long long first_i1 = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 14), 16 * c0 - 16 * c1 - 2 * t - 1);
+#line 16
+          const long long last_i1 = polybuild_min(polybuild_min(88, 2 * t - 16 * c1 + 1), 16 * c0 - 16 * c1 - 2 * t + 14);
+#line 16
           POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
-#line 17 "jacobi.c"
             a[i] = b[i];
-        }
-    }
+#line 13
+        } }
+#line 12
   } else { /* the original loops */
 #line 13 "jacobi.c"
   for (int t = 0; t < 60; t++) {
@@ -63,8 +83,7 @@ int main(void)
     for (int i = 1; i < N - 1; i++)
       a[i] = b[i];
   }
-  }
-}
+  } }
 #line 20 "jacobi.c"
   for (int i = 0; i < N; i++)
     sum += (i + 1) * a[i];

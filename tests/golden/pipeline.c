@@ -1,13 +1,28 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifndef POLYBUILD_MIN
 #define POLYBUILD_MIN
-static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
 #ifndef POLYBUILD_MAX
 #define POLYBUILD_MAX
-static inline long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
+POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -27,25 +42,29 @@ static void blur(float image[N][N], float blurred[N][N])
 {
   float rows[N][N];
 { /* polybuild: lines 9 to 16, the new order */
-  if (((const char *)(&image[199][199] + 1) <=
-          (const char *)&blurred[1][1] || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */) {
+#line 9
+  if (POLYBUILD_LINE(((const char *)(&image[199][199] + 1) <=
+          (const char *)&blurred[1][1] || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */)) {
     /* tiles of 64 x 16 iterations */
-    POLYBUILD_OMP(parallel for)
-    for (long long tile_j = 0; tile_j <= 3; tile_j++) {
+#line 11
+    POLYBUILD_OMP(parallel for) for (long long tile_j = 0; tile_j <= 3; tile_j++) {
+#line 10
       float rows_buffer[3][64];
+#line 10
       for (long long tile_i = 0; tile_i <= 12; tile_i++)
+#line 10
         for (long long i = 16 * tile_i; i <= polybuild_min(199, 16 * tile_i + 15); i++) {
           POLYBUILD_SIMD
+#line 11
           for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(198, 64 * tile_j + 63); j++) {
-#line 12 "pipeline.c"
             rows_buffer[-((-i + 200) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
-#line 9 "pipeline.c"
+#line 15
             if (i >= 2)
-#line 15 "pipeline.c"
+#line 15
               blurred[i - 1][j] = (rows_buffer[(i - 2) % 3][j - 64 * tile_j] + rows_buffer[(i - 1) % 3][j - 64 * tile_j] + rows_buffer[i % 3][j - 64 * tile_j]) / 3;
-          }
-        }
-    }
+#line 11
+          } } }
+#line 9
   } else { /* the original loops */
 #line 10 "pipeline.c"
   for (int i = 0; i < N; i++)
@@ -54,8 +73,7 @@ static void blur(float image[N][N], float blurred[N][N])
   for (int i = 1; i < N - 1; i++)
     for (int j = 1; j < N - 1; j++)
       blurred[i][j] = (rows[i - 1][j] + rows[i][j] + rows[i + 1][j]) / 3;
-  }
-}
+  } }
 #line 17 "pipeline.c"
 }
 

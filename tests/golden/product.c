@@ -1,6 +1,18 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifndef POLYBUILD_MIN
 #define POLYBUILD_MIN
-static inline long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
 #endif
 #ifndef POLYBUILD_D2
 #define POLYBUILD_D2(x) (*(polybuild_double2 *)&(x))
@@ -8,6 +20,9 @@ typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -24,33 +39,44 @@ typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may
 static void product(int n, double C[restrict n][n], double A[restrict n][n], double B[restrict n][n])
 {
 { /* polybuild: lines 6 to 13, the new order */
+#line 6
   const long long pb_n = n;
-  if (pb_n >= 1 /* line 9: the extents of 'C' must be positive */
-      && 1.0 * pb_n * pb_n + 1.0 * pb_n * pb_n * pb_n >= 1000 /* line 6: less work is not worth it */) {
+#line 6
+  if (POLYBUILD_LINE(pb_n >= 1 /* line 9: the extents of 'C' must be positive */
+      && (double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 /* line 6: less work is not worth it */)) {
     /* tiles of 78 x 408 x 4 iterations */
-    POLYBUILD_OMP(parallel for)
-    for (long long i = 0; i < pb_n; i++)
+#line 7
+    POLYBUILD_OMP(parallel for) for (long long i = 0; i < pb_n; i++)
       POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
-#line 9 "product.c"
         C[i][j] = 0;
-#line 6 "product.c"
-    POLYBUILD_OMP(parallel for schedule(dynamic))
-    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
+#line 7
+    POLYBUILD_OMP(parallel for schedule(dynamic)) for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
+#line 10
       for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
         double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */
+#line 11
+        POLYBUILD_LINE(
         for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
           for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
             for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
-              packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];
+              packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];)
+#line 8
         for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
           double packed_B[408][4] __attribute__((aligned(64))); /* a tile of B, in the order of its use */
+#line 11
+          POLYBUILD_LINE(
           if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
             for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
               for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
-                packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];
+                packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];)
+#line 7
           const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
+#line 7
           for (long long tile_i1 = 13 * tile_i; tile_i1 <= last_tile_i1; tile_i1++) {
+#line 11
             if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
+#line 11
+              POLYBUILD_LINE(
               const long long top = 6 * tile_i1, left = 4 * tile_j;
               polybuild_double2 /* 6 x 2 vectors of C in registers */
                   acc_0_0 = POLYBUILD_D2(C[top][left]), acc_0_1 = POLYBUILD_D2(C[top][left + 2]),
@@ -58,40 +84,40 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                   acc_2_0 = POLYBUILD_D2(C[top + 2][left]), acc_2_1 = POLYBUILD_D2(C[top + 2][left + 2]),
                   acc_3_0 = POLYBUILD_D2(C[top + 3][left]), acc_3_1 = POLYBUILD_D2(C[top + 3][left + 2]),
                   acc_4_0 = POLYBUILD_D2(C[top + 4][left]), acc_4_1 = POLYBUILD_D2(C[top + 4][left + 2]),
-                  acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);
+                  acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);)
+#line 10
               for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                POLYBUILD_LINE(
                 const polybuild_double2 *row_B = (const polybuild_double2 *)packed_B[k - 408 * tile_k];
                 const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
-#line 11 "product.c"
                 acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
-#line 11 "product.c"
                 acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
-#line 11 "product.c"
                 acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
-#line 11 "product.c"
                 acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
-#line 11 "product.c"
                 acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
-#line 11 "product.c"
-                acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];
+                acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];)
+#line 10
               }
-#line 6 "product.c"
+              POLYBUILD_LINE(
               POLYBUILD_D2(C[top][left]) = acc_0_0; POLYBUILD_D2(C[top][left + 2]) = acc_0_1;
               POLYBUILD_D2(C[top + 1][left]) = acc_1_0; POLYBUILD_D2(C[top + 1][left + 2]) = acc_1_1;
               POLYBUILD_D2(C[top + 2][left]) = acc_2_0; POLYBUILD_D2(C[top + 2][left + 2]) = acc_2_1;
               POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
               POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
-              POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;
+              POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
+#line 11
             } else {
+#line 7
               for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
+#line 10
                 for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++)
+#line 8
                   POLYBUILD_SIMD for (long long j = 4 * tile_j; j <= polybuild_min(pb_n - 1, 4 * tile_j + 3); j++)
-#line 11 "product.c"
+#line 11
                     C[i][j] += A[i][k] * B[k][j];
-            }
-          }
-        }
-      }
+#line 11
+            } } } }
+#line 6
   } else { /* the original loops */
 #line 7 "product.c"
   for (int i = 0; i < n; i++)
@@ -100,8 +126,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
       for (int k = 0; k < n; k++)
         C[i][j] += A[i][k] * B[k][j];
     }
-  }
-}
+  } }
 #line 14 "product.c"
 }
 

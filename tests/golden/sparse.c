@@ -1,5 +1,10 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #else
 #define POLYBUILD_OMP(...)
@@ -14,20 +19,20 @@ static void multiply(int n, const int *restrict row, const int *restrict column,
                      const double *restrict x, double *restrict y)
 {
 { /* polybuild: lines 9 to 16, the new order */
+#line 9
   const long long pb_n = n;
-  if (1.0 * pb_n + 1.0 * pb_n * 20 >= 1000 /* line 9: less work is not worth it */) {
-    POLYBUILD_OMP(parallel for)
-    for (long long i = 0; i < pb_n; i++) {
+#line 9
+  if ((double)pb_n + (double)pb_n * 20.0 >= 1000 /* line 9: less work is not worth it */) {
+    POLYBUILD_OMP(parallel for) for (long long i = 0; i < pb_n; i++) {
       double sum_1;
-#line 11 "sparse.c"
+#line 11
       sum_1 = 0;
-#line 9 "sparse.c"
       for (long long k = row[i]; k < row[i + 1]; k++)
-#line 13 "sparse.c"
         sum_1 += value[k] * x[column[k]];
-#line 14 "sparse.c"
       y[i] = sum_1;
+#line 10
     }
+#line 9
   } else { /* the original loops */
 #line 10 "sparse.c"
   for (int i = 0; i < n; i++) {
@@ -36,8 +41,7 @@ static void multiply(int n, const int *restrict row, const int *restrict column,
       sum += value[k] * x[column[k]];
     y[i] = sum;
   }
-  }
-}
+  } }
 #line 17 "sparse.c"
 }
 

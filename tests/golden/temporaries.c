@@ -1,5 +1,10 @@
+#line 1 "polybuild_helpers.h"
+#define POLYBUILD_LINE(...) __VA_ARGS__
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #define POLYBUILD_SIMD _Pragma("omp simd")
 #elif defined __GNUC__ && !defined __clang__
@@ -18,28 +23,27 @@ static int normalise(int n, int m, double *rows, const double *weights)
   double scale;
   int i;
 { /* polybuild: lines 8 to 17, the new order */
-  const long long pb_n = n;
-  const long long pb_m = m;
-  if (1.0 * pb_n + 1.0 * pb_n * pb_m >= 1000 /* line 8: less work is not worth it */
+#line 8
+  const long long pb_n = n; const long long pb_m = m;
+#line 8
+  if (POLYBUILD_LINE((double)pb_n + (double)pb_n * (double)pb_m >= 1000 /* line 8: less work is not worth it */
       && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <=
-          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */) {
-    POLYBUILD_OMP(parallel for private(scale))
-    for (long long i = 0; i < pb_n; i++) {
+          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */)) {
+#line 9
+    POLYBUILD_OMP(parallel for private(scale)) for (long long pb_i = 0; pb_i < pb_n; pb_i++) {
       double sum_1;
-#line 10 "temporaries.c"
+#line 10
       sum_1 = 0;
-#line 8 "temporaries.c"
       for (long long j = 0; j < pb_m; j++)
-#line 12 "temporaries.c"
-        sum_1 += rows[i * pb_m + j] * weights[j];
-#line 13 "temporaries.c"
+        sum_1 += rows[pb_i * pb_m + j] * weights[j];
       scale = (sum_1 > 0) ? (1 / sum_1) : (0);
-#line 8 "temporaries.c"
       POLYBUILD_SIMD for (long long j = 0; j < pb_m; j++)
-#line 15 "temporaries.c"
-        rows[i * pb_m + j] *= scale;
+        rows[pb_i * pb_m + j] *= scale;
+#line 9
     }
-    i = pb_n <= -1 ? 0 : pb_n;
+#line 17
+    i = (int)(pb_n <= -1 ? 0 : pb_n);
+#line 8
   } else { /* the original loops */
 #line 9 "temporaries.c"
   for (i = 0; i < n; i++) {
@@ -50,8 +54,7 @@ static int normalise(int n, int m, double *rows, const double *weights)
     for (int j = 0; j < m; j++)
       rows[i * m + j] *= scale;
   }
-  }
-}
+  } }
 #line 18 "temporaries.c"
   return i;
 }

@@ -6,10 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
+from pycparser import c_ast
 
+from polybuild.c.syntax_tree import walk, with_parts
+from polybuild.c.synthetic import type_name
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.file.names import fresh
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
+from polybuild.scop.model import Statement
 from polybuild.targets.model import Accumulator
 
 _in, _set, _param = isl.dim_type.in_, isl.dim_type.set, isl.dim_type.param
@@ -95,14 +100,33 @@ class ActiveAccumulators:
         self.scopes = scopes
         self.marks: tuple[Mark, ...] = ()
         self._nodes: dict[str, dict[int, str]] = {}
+        self._open: dict[Mark, Accumulator] = {}
 
     def enter(self, accumulator: Accumulator) -> dict[str, dict[int, str]]:
         """Begin what accumulates in ``accumulator``; returns what ``leave`` wants to know."""
         before, variable = self._nodes, self.variables[accumulator.mark]
         own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
         self._nodes = {**before, **own}
+        self._open[accumulator.mark] = accumulator
         self.marks += (accumulator.mark,)
         return before
+
+    def in_its_type(self, statement: Statement) -> c_ast.Node:
+        """The body of ``statement``, terms converted where it accumulates in a variable of another type."""
+        body = statement.body
+        for mark in self.marks:
+            accumulator = self._open[mark]
+            own = {
+                node for each in accumulator.reductions if each.statement is statement for node in each.own
+            }
+            if own and accumulator.type != accumulator.array.element:
+                body = _converted(body, own, accumulator.type)
+        return body
+
+    @staticmethod
+    def _own(accumulator: Accumulator, statement: Statement) -> set[int]:
+        """The nodes of ``statement`` that stand for what accumulates."""
+        return {node for each in accumulator.reductions if each.statement is statement for node in each.own}
 
     def leave(self, before: dict[str, dict[int, str]]) -> None:
         """End what accumulates in the innermost accumulator."""
@@ -116,6 +140,24 @@ class ActiveAccumulators:
     def all_nodes(self) -> set[int]:
         """The nodes, by identity, that a variable stands for."""
         return {each for nodes in self._nodes.values() for each in nodes}
+
+
+def _converted(body: c_ast.Node, own: Collection[int], kind: IntegerType | FloatingType) -> c_ast.Node:
+    """``body`` with conversions to ``kind`` of what is combined with a part of ``own`` in it."""
+
+    def term(node: c_ast.Node) -> c_ast.Node:
+        if any(id(each) in own for each in walk(node)):
+            return combined(node)
+        return c_ast.Cast(type_name(kind), node)
+
+    def combined(node: c_ast.Node) -> c_ast.Node:
+        if not isinstance(node, c_ast.BinaryOp):
+            return node
+        return with_parts(node, {id(each): term(each) for each in (node.left, node.right)})
+
+    updates = [each for each in walk(body) if isinstance(each, c_ast.Assignment) and id(each.lvalue) in own]
+    new = {id(each.rvalue): (combined if each.op == "=" else term)(each.rvalue) for each in updates}
+    return with_parts(body, new)
 
 
 def _scope(accumulator: Accumulator, build: isl.AstBuild) -> AccumulatorScope | None:

@@ -14,9 +14,9 @@ from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
+from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly.marks import Mark
-from polybuild.poly.relations import depends_on, maps_of
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, RegisterTile
 
@@ -45,12 +45,13 @@ class Instance:
 class GeneratedAst:
     """An AST; the annotation of each user node is the name of its entry in ``instances``.
 
-    The annotation of each ``for`` node is a name for its counter, or that of its entry
-    in ``dynamic``, ``accumulators`` annotates marks.
+    The annotation of each ``for`` node is the name of its entry in ``loops`` or ``dynamic``,
+    ``accumulators`` annotates marks.
     """
 
     root: isl.AstNode
     instances: dict[str, Instance]
+    loops: dict[str, LoopOrigin]
     dynamic: dict[str, RestoredLoop]
     vectors: dict[str, Lanes | Move | Packing]
     tiles: Tiles
@@ -73,6 +74,11 @@ class PrintedAst(Protocol):
     @property
     def instances(self) -> Mapping[str, Instance]:
         """The statement instances, by the annotation of their node."""
+        ...
+
+    @property
+    def loops(self) -> Mapping[str, LoopOrigin]:
+        """Where loops come from, by the annotation of their node."""
         ...
 
     @property
@@ -111,7 +117,13 @@ def build_ast(
     builder = _AstBuilder(scop, buffers, registers, accumulators)
     root = generate_ast(scop.context, schedule, builder)
     return GeneratedAst(
-        root, builder.instances, builder.dynamic, builder.vectors, builder.tiles, builder.accumulators
+        root,
+        builder.instances,
+        builder.loops,
+        builder.dynamic,
+        builder.vectors,
+        builder.tiles,
+        builder.accumulators,
     )
 
 
@@ -133,6 +145,7 @@ class _AstBuilder(AstCallbacks):
         }
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self.instances: dict[str, Instance] = {}
+        self.loops: dict[str, LoopOrigin] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
         self.vectors: dict[str, Lanes | Move | Packing] = {}
         self.tiles = Tiles(registers, self._buffers)
@@ -152,10 +165,12 @@ class _AstBuilder(AstCallbacks):
         return node.set_annotation(isl.Id(name))
 
     def before_for(self, build: isl.AstBuild) -> isl.Id:
-        """A name for a loop's counter, or that of the loop with dynamic bounds that it is."""
+        """The name of where a loop comes from, or of the loop with dynamic bounds that it is."""
         restored = restored_loop(build, self._statements)
         if restored is None:
-            return isl.Id(_counter_name(build, self._statements))
+            name = f"loop{len(self.loops)}"
+            self.loops[name] = loop_origin(build, self._statements)
+            return isl.Id(name)
         self.dynamic[name := f"dynamic{len(self.dynamic)}"] = restored
         return isl.Id(name)
 
@@ -212,37 +227,3 @@ def instance_at(
         (never if access.relation.domain().is_disjoint(here) else made).append(access)
     missing = tuple(each for each in never if each.array.name in buffers)
     return Instance(statement, iterators, tuple(map(place, made)), here, missing)
-
-
-def _counter_name(build: isl.AstBuild, statements: dict[str, Statement]) -> str:
-    """The original name of the counter that the loop being built steps through, else ``c``.
-
-    A loop over tiles of ``i`` is called ``tile_i``.
-    """
-    names: set[str] = set()
-    for each in maps_of(build.get_schedule()):
-        depth = each.dim(isl.dim_type.out)
-        statement = statements.get(each.get_tuple_name(isl.dim_type.in_))
-        if statement is None:  # a copy statement
-            continue
-        outer = each.project_out(isl.dim_type.out, 0, depth - 1)
-        formula = _formula(outer)
-        used = [position for position in range(each.dim(isl.dim_type.in_)) if depends_on(formula, position)]
-        if len(used) != 1:
-            return "c"
-        exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
-        names.add(("" if exact else "tile_") + statement.iterators[used[0]].name)
-    return names.pop() if len(names) == 1 else "c"
-
-
-def _formula(schedule: isl.Map) -> isl.Map:
-    """``schedule`` wherever it could be, if one expression says it: what is left is not about its domain."""
-    value = isl.MultiPwAff.from_pw_multi_aff(isl.PwMultiAff.from_map(schedule)).get_at(0)
-    first, *others = (piece for _, piece in value.get_pieces())
-    return schedule if any(not each.plain_is_equal(first) for each in others) else isl.Map.from_aff(first)
-
-
-def _is_exact(schedule: isl.Map, position: int) -> bool:
-    count = schedule.dim(isl.dim_type.in_)
-    lone = schedule.project_out(isl.dim_type.in_, position + 1, count - position - 1)
-    return bool(lone.project_out(isl.dim_type.in_, 0, position).is_injective())

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, Operand
+from polybuild.codegen.c.layout import CodeLine, Role, between, closing, condition, opening
 from polybuild.scop.model import Array
 
 Sizes = Sequence[Callable[[], str]]
 """The inner extents of a view, as operands of a product: printed only where they are written."""
 
+_INDENT = "  "
 _STATEMENTS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
@@ -35,6 +38,32 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         if isinstance(node, _STATEMENTS):
             return self.visit(node).rstrip()
         return self.visit(node).rstrip("; \n") + ";"
+
+    def lines(self, node: c_ast.Node, indent: str) -> list[CodeLine]:
+        """The code of a body, each statement in it on lines that belong to its own of the user's."""
+        if isinstance(node, c_ast.Compound):
+            return [opening(f"{indent}{{"), *self._inside(node, indent), closing(indent)]
+        if isinstance(node, c_ast.If):
+            head = condition(f"{indent}if ({self.visit(node.cond)})", location(node).line, verbatim=True)
+            lines = [head, *self._inside(node.iftrue, indent)]
+            if node.iffalse is not None:
+                lines += [between(indent), *self._inside(node.iffalse, indent)]
+            return [*lines, closing(indent)]
+        role = Role.OTHER if isinstance(node, (*_STATEMENTS, c_ast.Decl)) else Role.STATEMENT
+        texts = (f"{indent}{each}" for each in self.statement(node).splitlines() if each.strip())
+        return [CodeLine(each, location(node).line, verbatim=True, role=role) for each in texts]
+
+    def _inside(self, node: c_ast.Node, indent: str) -> list[CodeLine]:
+        """The code in a block, which ``node`` is or is all of."""
+        saved, nodes = self._hidden, node.block_items or () if isinstance(node, c_ast.Compound) else (node,)
+        lines = [
+            line
+            for each in nodes
+            if not isinstance(each, c_ast.EmptyStatement | c_ast.Pragma)
+            for line in self.lines(each, indent + _INDENT)
+        ]
+        self._hidden = saved
+        return lines
 
     def visit(self, node: c_ast.Node) -> str:
         """The text of ``node``, which an access replaces whole."""

@@ -69,7 +69,8 @@ class NamedBuffer:
         element = self.buffer.array.element
         assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are no temporaries
         if not self.buffer.scalars:
-            return [f"{element.name} {self.variables[0]};"]
+            idle = not self.buffer.extents and self.buffer.flow.is_empty()
+            return [f"{element.name} {self.variables[0]};", *[f"(void)sizeof {self.name};"] * idle]
         chosen = [each for each in self.variables if each in used]
         starts = (each if used[each].set_first else f"{each} = 0" for each in chosen)
         unread = [f"(void)sizeof {each};" for each in chosen if not used[each].read]

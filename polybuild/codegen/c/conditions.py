@@ -192,19 +192,17 @@ class ConditionPrinter:
 
     def _instances(self, work: Sequence[Sequence[isl.PwAff]], printer: ExpressionPrinter) -> str:
         """The sum over the statements of the products of their trip counts, in double."""
-        products = dict.fromkeys(
-            " * ".join(
-                [
-                    "1.0",
-                    *(
-                        printer.text(self._build.expr_from_pw_aff(each), MULTIPLICATIVE + 1)
-                        for each in counts
-                    ),
-                ]
-            )
-            for counts in work
-        )
-        return " + ".join(products)
+        products = dict.fromkeys(" * ".join(map(partial(self._real, printer), counts)) for counts in work)
+        return " + ".join(each or "1.0" for each in products)
+
+    def _real(self, printer: ExpressionPrinter, count: isl.PwAff) -> str:
+        """A trip count in double; a number as it is where the text is for people."""
+        expression = self._build.expr_from_pw_aff(count)
+        if printer is self._printers[1]:
+            return printer.text(expression, MULTIPLICATIVE + 1)
+        if isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int:
+            return f"{printer.text(expression)}.0"
+        return f"(double){printer.text(expression, UNARY + 1)}"
 
     def _view_sizes(self, printer: ExpressionPrinter) -> dict[str, Sizes]:
         return {

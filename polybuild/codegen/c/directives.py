@@ -73,7 +73,7 @@ class DirectivePrinter:
         return None if mark is None else self._directives.get(mark)
 
     def above(self, head: CodeLine, directive: LoopDirective | None, active: Collection[Mark]) -> list[str]:
-        """The ``head`` of a loop with its ``directive``; what is only a word stands on the same line.
+        """The ``head`` of a loop with its ``directive``, on the same line if both fit there.
 
         Of the accumulators, those of the marks ``active`` get a clause.
         """
@@ -81,9 +81,9 @@ class DirectivePrinter:
             return [head]
         words, indent = self._text(directive, active), head[: len(head) - len(head.lstrip())]
         together = f"{indent}{words} {head.head.lstrip()}"
-        if directive.independent and not directive.parallel and len(together) <= WIDTH:
-            return [loop(together, verbatim=head.verbatim)]
-        return [f"{indent}{words}", head]
+        if len(together) <= WIDTH:
+            return [loop(together, head.source, verbatim=head.verbatim, directed=True)]
+        return [CodeLine(f"{indent}{words}", head.source, directed=True), head]
 
     def _text(self, directive: LoopDirective, active: Collection[Mark]) -> str:
         if directive.independent and not directive.parallel:

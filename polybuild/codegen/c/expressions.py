@@ -86,6 +86,11 @@ class ExpressionPrinter:
         """``expression`` as part of another one."""
         return Operand(*self._print(expression), is_zero=is_number(expression, 0))
 
+    def maximum(self, *texts: str) -> str:
+        """The largest of the values of ``texts``, which are C."""
+        self._in_use.helpers.add("polybuild_max")
+        return f"polybuild_max({', '.join(texts)})"
+
     def subscripts(self, access: isl.AstExpr) -> list[Operand]:
         """The subscripts of an access expression, outermost first; none for a scalar."""
         return [self.operand(access.op_get_arg(i)) for i in range(1, access.op_get_n_arg())]

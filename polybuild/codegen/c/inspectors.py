@@ -20,6 +20,7 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
@@ -72,18 +73,19 @@ class InspectorText:
     in_use: NamesInUse
     sizes: Mapping[str, Sizes]
     extrema: Extrema
-    file: str
 
 
-def write_inspectors(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[str]:
+def write_inspectors(
+    inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool
+) -> list[CodeLine]:
     """Loops that find the extrema of ``inspectors``, as lines of C; on several threads if ``parallel``."""
-    lines = []
+    lines: list[CodeLine] = []
     for _, group in groupby(inspectors, key=lambda each: each.statement.name):
         lines += _loops(list(group), text, parallel=parallel)
     return lines
 
 
-def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[str]:
+def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bool) -> list[CodeLine]:
     statement = _statement(inspectors, text.extrema)
     schedule = _in_order(statement)
     directives: dict[Mark, LoopDirective] = {}
@@ -99,7 +101,7 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
         DirectivePrinter(directives, text.in_use),
         sizes=text.sizes,
     )
-    return printer.lines(text.file, text.scop.location.line)
+    return printer.lines()
 
 
 def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:

@@ -15,6 +15,7 @@ from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import BuffersInScope
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
+from polybuild.codegen.c.layout import CodeLine, Role
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
@@ -56,18 +57,18 @@ class InstancePrinter:
         self.open_loops: set[DynamicLoop] = set()
         self.own_types: dict[str, str] = {}
 
-    def text(self, instance: Instance) -> str:
-        """The code of ``instance``, on one or more lines."""
+    def lines(self, instance: Instance, indent: str) -> list[CodeLine]:
+        """The code of ``instance``: in a row with others if it is one statement, and no declaration."""
         body, always = self._body(instance)
-        return self.printer(instance, {}, always).statement(body)
-
-    def is_simple(self, instance: Instance) -> bool:
-        """Whether the code of ``instance`` is one statement, no declaration, and none inside others."""
-        return isinstance(self._body(instance)[0], _SIMPLE)
+        lines = self.printer(instance, {}, always).lines(body, indent)
+        if not isinstance(body, _SIMPLE):
+            return lines
+        (line,) = lines
+        return [CodeLine(line, line.source, row=0, verbatim=True, role=Role.STATEMENT)]
 
     def _body(self, instance: Instance) -> tuple[c_ast.Node, c_ast.Node | None]:
         """What is printed of ``instance``, and that part of it that runs whatever the data."""
-        body, predicates = instance.statement.body, []
+        body, predicates = self._accumulators.in_its_type(instance.statement), []
         for loop in instance.statement.dynamic:
             if loop not in self.open_loops:
                 predicates.append(loop.predicate)

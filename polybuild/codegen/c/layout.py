@@ -1,4 +1,4 @@
-"""Generated lines as a person would lay them out, each with its line in the user's file."""
+"""Generated lines as a person would lay them out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from enum import Enum, auto
 from itertools import groupby
 from typing import Self
 
-from polybuild.codegen.file.names import quoted
-
 WIDTH = 114
 """Columns of generated lines, before a region's own indent, where nothing needs more."""
+
+_LONGEST = 150  # what is longer is parted, which keeps no line number
 
 _CONTINUED = " " * 4
 # Lines are best broken after commas, the fewer parentheses are open the better; this ranks other places.
@@ -21,17 +21,23 @@ class Role(Enum):
     """What a line is among the others: only statements and blocks may be a body without braces."""
 
     OTHER = auto()
-    """A declaration, a directive, a comment, or a part of something."""
+    """A declaration, a directive, or a part of something."""
+    SILENT = auto()
+    """It runs nothing: a comment, or a declaration without a value."""
     STATEMENT = auto()
     """A whole statement, not compound, without declarations or conditions."""
     LOOP = auto()
     """The head of a loop, and the start of its body."""
     CONDITION = auto()
     """The head of a condition, and the start of what runs if it holds."""
+    BARE = auto()
+    """The head of a loop or a condition whose body has no braces."""
     OPENING = auto()
     """The start of another block."""
     BETWEEN = auto()
     """The end of a block, and the start of that which runs otherwise."""
+    OTHERWISE_IF = auto()
+    """The same with a condition."""
     CLOSING = auto()
     """The end of a block."""
 
@@ -39,10 +45,10 @@ class Role(Enum):
 class CodeLine(str):  # noqa: SLOT000 - it has attributes
     """A line of generated code with what its layout depends on.
 
-    ``source`` is the line of the user's statement that it is, 0 for control of loops and the like.
+    ``source`` is the line of the user's that it belongs to, 0 if that is the one of what stands beside it.
     Statements of the same ``row`` stand side by side where they fit; what is ``verbatim``, as all that
     has the user's own text in it, is never wrapped. The ``head`` is what remains of an opening line
-    where the block needs no braces, empty if it always has them.
+    where the block needs no braces, empty if it always has them. A ``directed`` line has a directive.
     """
 
     source: int
@@ -50,6 +56,7 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
     verbatim: bool
     role: Role
     head: str
+    directed: bool
 
     def __new__(
         cls,
@@ -60,14 +67,16 @@ class CodeLine(str):  # noqa: SLOT000 - it has attributes
         verbatim: bool = False,
         role: Role = Role.OTHER,
         head: str = "",
+        directed: bool = False,
     ) -> Self:
         """A line with ``text``, its indent included."""
         line = super().__new__(cls, text)
         line.source = source
         line.row = row
-        line.verbatim = verbatim or source > 0
+        line.verbatim = verbatim
         line.role = role
         line.head = head
+        line.directed = directed
         return line
 
 
@@ -76,14 +85,19 @@ def opening(text: str) -> CodeLine:
     return CodeLine(text, role=Role.OPENING)
 
 
-def loop(head: str, *, verbatim: bool = False) -> CodeLine:
-    """The ``head`` of a loop, and the start of its body."""
-    return CodeLine(f"{head} {{", role=Role.LOOP, verbatim=verbatim, head=head)
+def loop(head: str, source: int = 0, *, verbatim: bool = False, directed: bool = False) -> CodeLine:
+    """The ``head`` of a loop, which stems from line ``source``, and the start of its body."""
+    return CodeLine(f"{head} {{", source, role=Role.LOOP, verbatim=verbatim, head=head, directed=directed)
 
 
-def condition(head: str) -> CodeLine:
-    """The ``head`` of a condition, and the start of what runs if it holds."""
-    return CodeLine(f"{head} {{", role=Role.CONDITION, head=head)
+def condition(head: str, source: int = 0, *, verbatim: bool = False) -> CodeLine:
+    """The ``head`` of a condition of line ``source``, and the start of what runs if it holds."""
+    return CodeLine(f"{head} {{", source, role=Role.CONDITION, verbatim=verbatim, head=head)
+
+
+def between(indent: str) -> CodeLine:
+    """The end of what runs if a condition holds, and the start of what runs otherwise."""
+    return CodeLine(f"{indent}}} else {{", role=Role.BETWEEN)
 
 
 def closing(indent: str) -> CodeLine:
@@ -99,22 +113,16 @@ def role_of(line: str) -> Role:
     return line.role if isinstance(line, CodeLine) else Role.OTHER
 
 
-def laid_out(lines: Iterable[str], file: str, begin: int) -> list[str]:
-    """``lines`` with ``#line`` directives: one before each line of the user's statements in ``file``.
+def laid_out(lines: Iterable[str]) -> list[CodeLine]:
+    """``lines`` without needless braces, those of a row side by side, long ones on several lines."""
+    return [each for line in _joined(without_needless_braces(lines)) for each in _parted(line)]
 
-    There are none if ``file`` is empty. What runs after such a line counts on from line ``begin``, that of
-    the region. Long lines are wrapped.
-    """
-    found: list[str] = []
-    elsewhere = False  # whether lines count on from a statement's
-    for source, run in groupby(without_needless_braces(lines), key=_source_of):
-        for line in _joined(run):
-            runs = role_of(line) is not Role.CLOSING
-            if file and runs and (source or elsewhere):
-                found.append(f"#line {source or begin} {quoted(file)}")
-                elsewhere = source > 0
-            found += wrapped(line)
-    return found
+
+def _parted(line: str) -> list[CodeLine]:
+    """``line`` on several lines if it is long."""
+    if isinstance(line, CodeLine) and line.directed:  # a macro's argument, which nothing may part
+        return [_like(line, "\n".join(wrapped(line, WIDTH)))]
+    return [_like(line, each) for each in wrapped(line, _LONGEST)]
 
 
 class _OpenBlock:
@@ -140,7 +148,7 @@ class _OpenBlock:
         """The whole block, whose last line is ``end``: with its braces if it needs them."""
         head = self._head
         if isinstance(head, CodeLine) and head.head and self._units == 1 and self._alone:
-            return [CodeLine(head.head, verbatim=head.verbatim), *self.lines]
+            return [_like(head, head.head, role=Role.BARE), *self.lines]
         return [head, *self.lines, end]
 
 
@@ -159,35 +167,69 @@ def without_needless_braces(lines: Iterable[str]) -> list[str]:
     return blocks[0][0].lines
 
 
-def _source_of(line: str) -> int:
-    return line.source if isinstance(line, CodeLine) else 0
+def side_by_side(lines: Iterable[str], source: int) -> list[str]:
+    """``lines``, which belong to line ``source``, side by side as far as they fit."""
+    return list(_joined(CodeLine(line, source, row=0) for line in lines))
+
+
+def indented(lines: Iterable[str], indent: str) -> list[CodeLine]:
+    """``lines`` further in."""
+    return [_like(line, f"{indent}{line}") for line in lines]
+
+
+def belonging(lines: Iterable[str], source: int) -> list[CodeLine]:
+    """``lines``, those that belong to no line of the user's yet to line ``source``."""
+    return [
+        _like(line, line) if isinstance(line, CodeLine) and line.source else _like(line, line, source)
+        for line in lines
+    ]
+
+
+def _like(line: str, text: str, source: int = 0, *, role: Role | None = None) -> CodeLine:
+    """``text`` with all that is known of ``line``, but for a ``source`` and a ``role`` that are given."""
+    if not isinstance(line, CodeLine):
+        return CodeLine(text, source, role=role or Role.OTHER)
+    return CodeLine(
+        text,
+        source or line.source,
+        row=line.row,
+        verbatim=line.verbatim,
+        role=role or line.role,
+        head=line.head,
+        directed=line.directed,
+    )
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """``lines``, those of a row side by side as far as they fit."""
-    for row, group in groupby(lines, key=lambda line: line.row if isinstance(line, CodeLine) else None):
+    """``lines``, those of a row that belong to one line of the user's side by side as far as they fit."""
+    for key, group in groupby(lines, key=_row_of):
         before, *others = group
         for line in others:
             more = f" {line.lstrip()}"
-            if row is not None and len(before) + len(more) <= WIDTH:
-                before = CodeLine(f"{before}{more}", verbatim=True)
+            if key is not None and len(before) + len(more) <= WIDTH:
+                before = _like(before, f"{before}{more}")
             else:
                 yield before
                 before = line
         yield before
 
 
-def wrapped(line: str, *, continued: bool = False) -> list[str]:
-    """``line`` on several lines if it is long, broken where the fewest parentheses are open.
+def _row_of(line: str) -> tuple[int, int] | None:
+    """What the lines of a row have in common, None for a line that is in none."""
+    return (line.source, line.row) if isinstance(line, CodeLine) and line.row is not None else None
+
+
+def wrapped(line: str, width: int, *, continued: bool = False) -> list[str]:
+    """``line`` on several lines if it is longer than ``width``, broken where the fewest parentheses are open.
 
     What is ``continued`` is the rest of a line, and indented already.
     """
-    if len(line) <= WIDTH or (isinstance(line, CodeLine) and line.verbatim):
+    if len(line) <= width or (isinstance(line, CodeLine) and line.verbatim):
         return [line]
     indent = len(line) - len(line.lstrip())
     depth = 0
     breaks: list[tuple[float, int]] = []
-    for position, letter in enumerate(line[:WIDTH]):
+    for position, letter in enumerate(line[:width]):
         depth += (letter in "([") - (letter in ")]")
         if letter == " " and position > indent:
             before, after = line[position - 1], line[position + 1]
@@ -201,4 +243,5 @@ def wrapped(line: str, *, continued: bool = False) -> list[str]:
         return [line]
     best = -min(breaks)[1]
     inner = " " * indent + ("" if continued else _CONTINUED)
-    return [line[:best], *wrapped(inner + line[best + 1 :], continued=True)]
+    first, rest = _like(line, line[:best]), _like(line, inner + line[best + 1 :])
+    return [first, *wrapped(rest, width, continued=True)]

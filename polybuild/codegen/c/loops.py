@@ -23,9 +23,19 @@ from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
 from polybuild.codegen.c.lane_loops import LaneLoopPrinter, runs_in_lanes
 from polybuild.codegen.c.lane_scope import LaneScope
-from polybuild.codegen.c.layout import WIDTH, CodeLine, Role, closing, condition, laid_out, opening
+from polybuild.codegen.c.layout import (
+    CodeLine,
+    Role,
+    belonging,
+    between,
+    closing,
+    condition,
+    laid_out,
+    opening,
+)
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
+from polybuild.codegen.c.loop_origins import UNKNOWN, LoopOrigin
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
@@ -94,12 +104,9 @@ class LoopPrinter:
         """The loops and statements of the generated code."""
         return self._outline.lines
 
-    def lines(self, file: str, begin: int = 0) -> list[str]:
-        """The generated code; ``file`` is what ``#line`` calls the user's file, empty for no such lines.
-
-        What is no statement of the user's counts on from line ``begin``.
-        """
-        return laid_out(self._block(self._ast.root, ""), file, begin)
+    def lines(self) -> list[CodeLine]:
+        """The generated code."""
+        return laid_out(self._block(self._ast.root, ""))
 
     def _block(self, node: isl.AstNode, indent: str) -> list[str]:
         """Lines of the root, or of a loop's body, with the buffers that belong there."""
@@ -159,7 +166,7 @@ class LoopPrinter:
         below = node.mark_get_node()
         if not self._tiles.uses(below, mark):
             return self._node(below, indent, None)  # isl kept this copy of the code for what is left
-        lines = self._tiles.declarations(below, mark, indent)
+        lines: list[str] = [*self._tiles.declarations(below, mark, indent)]
         lines += self._node(below, indent, None)
         del self._names[mark.name]
         return lines
@@ -202,19 +209,20 @@ class LoopPrinter:
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
-        hint = node.get_annotation()
-        restored = self._ast.dynamic.get(hint.get_name()) if hint is not None else None
+        annotation = node.get_annotation()
+        called = annotation.get_name() if annotation is not None else ""
+        restored, origin = self._ast.dynamic.get(called), self._ast.loops.get(called, UNKNOWN)
         if node.for_is_degenerate():
-            return self._once(node, "c" if hint is None or restored else hint.get_name(), indent)
+            return self._once(node, origin, indent)
         if restored is not None:
             return self._restored(node, restored, indent, before)
-        counter = self._counter("c" if hint is None else hint.get_name(), identifier)
+        counter = self._counter(origin.counter, identifier)
         directive = self._directives.at(before)
         # isl names the counter of schedule dimension d "c<d>"
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
         if directive is not None and directive.lanes is not None and self._runs_in_lanes(node):
-            return self._in_lanes(node, before, counter, indent)
+            return self._in_lanes(node, before, replace(origin, counter=counter), indent)
         outer = self._names.get(identifier)
         own = self._own_type(node)
         constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
@@ -234,13 +242,8 @@ class LoopPrinter:
         if directive is not None and not (directive.parallel or directive.simd):
             directive = None  # it could not be written in lanes
         declared = [f"{indent}{_INDENT}{line}" for line in here]
-        return [
-            *constants,
-            *self._directives.above(head, directive, self._accumulators.marks),
-            *declared,
-            *body,
-            closing(indent),
-        ]
+        heads = [*constants, *self._directives.above(head, directive, self._accumulators.marks)]
+        return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
 
     def _runs_in_lanes(self, node: isl.AstNode) -> bool:
         """Whether a loop is written in lanes, which take one way and access nothing that is in variables."""
@@ -251,8 +254,9 @@ class LoopPrinter:
         scopes = self._buffers.scopes
         return all(scopes.variables(access.array.name, at) is None for access, at in accesses)
 
-    def _in_lanes(self, node: isl.AstNode, mark: Mark | None, counter: str, indent: str) -> list[str]:
+    def _in_lanes(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
         """A loop over vectors of iterations, and one over those that are left; ``mark`` has its directive."""
+        counter = origin.counter
         directive = self._directives.at(mark)
         lanes = None if directive is None else directive.lanes
         assert directive is not None and lanes is not None  # noqa: PT018, S101 - who asks has looked
@@ -277,13 +281,14 @@ class LoopPrinter:
         self._buffers.conditional -= 1
         self._names.restore(identifier, outer)
         self._names.leave(declared)
-        lines = [*steps, *vectors, closing(inner), rest, *scalars, closing(inner)]
+        first, second = belonging(steps, origin.line), belonging([rest], origin.line)
+        lines = [*first, *vectors, closing(inner), *second, *scalars, closing(inner)]
         return [opening(f"{indent}{{"), *lines, closing(indent)]
 
-    def _once(self, node: isl.AstNode, hint: str, indent: str) -> list[str]:
+    def _once(self, node: isl.AstNode, origin: LoopOrigin, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
         identifier = node.for_get_iterator().id_get_id().get_name()
-        counter = self._counter(hint, identifier)
+        counter = self._counter(origin.counter, identifier)
         start = self._expression().text(node.for_get_init())
         outer, declared = self._names.get(identifier), self._names.enter()
         self._names[identifier] = counter
@@ -294,12 +299,8 @@ class LoopPrinter:
         self._names.leave(declared)
         inner = f"{indent}{_INDENT}"
         kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
-        head = [
-            opening(f"{indent}{{"),
-            f"{inner}{kind} {counter} = {start};",
-            f"{inner}(void)sizeof {counter};",
-        ]
-        return [*head, *body, closing(indent)]
+        head = [f"{inner}{kind} {counter} = {start};", f"{inner}(void)sizeof {counter};"]
+        return [opening(f"{indent}{{"), *belonging(head, origin.line), *body, closing(indent)]
 
     def _restored(
         self, node: isl.AstNode, restored: RestoredLoop, indent: str, before: Mark | None
@@ -346,11 +347,12 @@ class LoopPrinter:
         del self._names[identifier]
         self._names.pop(f"{identifier} of the user", None)
         self._names.leave(declared)
-        return [*head, *body, *([closing(inner)] if restored.narrowed else []), closing(indent)]
+        lines = [*belonging(head, first.source), *body]
+        return [*lines, *([closing(inner)] if restored.narrowed else []), closing(indent)]
 
     def _counter(self, hint: str, identifier: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""
-        return self._names.fresh(identifier if hint in {"", "c"} else hint)
+        return self._names.fresh(hint or identifier)
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         lines: list[str] = [condition(f"{indent}if ({self._expression().text(node.if_get_cond())})")]
@@ -359,11 +361,8 @@ class LoopPrinter:
             other = node.if_get_else_node()
             if kind_of(other) == IF:
                 first, *rest = self._branch(other, indent, before)
-                return [*lines, CodeLine(f"{indent}}} else {first.lstrip()}", role=Role.BETWEEN), *rest]
-            lines += [
-                CodeLine(f"{indent}}} else {{", role=Role.BETWEEN),
-                *self._branch(other, indent + _INDENT, before),
-            ]
+                return [*lines, CodeLine(f"{indent}}} else {first.lstrip()}", role=Role.OTHERWISE_IF), *rest]
+            lines += [between(indent), *self._branch(other, indent + _INDENT, before)]
         return [*lines, closing(indent)]
 
     def _branch(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
@@ -389,13 +388,7 @@ class LoopPrinter:
         self._outline.statement(instance.statement.name)
         if self._lanes is not None:
             return [f"{indent}{line}" for line in self._lanes.statement(instance)]
-        source = instance.statement.location.line
-        lines = [line for line in self._instances.text(instance).splitlines() if line.strip()]
-        if self._instances.is_simple(instance):
-            return [CodeLine(f"{indent}{line}", source, row=0, role=Role.STATEMENT) for line in lines]
-        if sum(len(line.strip()) + 1 for line in lines) <= WIDTH - len(indent):
-            lines = [" ".join(line.strip() for line in lines)]
-        return [CodeLine(f"{indent}{line}", source) for line in lines]
+        return [*self._instances.lines(instance, indent)]
 
     @property
     def _in_use(self) -> NamesInUse:
@@ -410,7 +403,9 @@ class LoopPrinter:
 
     def _heads(self, own: IntegerType | None) -> LoopHeadPrinter:
         kind = self.counter_type if own is None else own.name
-        return LoopHeadPrinter(self._expression(), self._names, kind, unoptimised=self._unoptimised)
+        return LoopHeadPrinter(
+            self._expression(), self._names, kind, own=own is not None, unoptimised=self._unoptimised
+        )
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use)

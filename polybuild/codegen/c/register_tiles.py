@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polybuild.codegen.c.layout import CodeLine, Role
+from polybuild.codegen.c.layout import CodeLine, Role, belonging
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.nodes import flat, kind_of, users_below
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
@@ -33,18 +33,19 @@ class RegisterTilePrinter:
         vectors = (self._ast.vectors[each] for each in names if each in self._ast.vectors)
         return any(self._ast.tiles.uses(each, mark) for each in vectors)
 
-    def declarations(self, below: isl.AstNode, mark: Mark, indent: str) -> list[str]:
+    def declarations(self, below: isl.AstNode, mark: Mark, indent: str) -> list[CodeLine]:
         """The declarations of the buffer, or the variables, of ``mark``, which ``below`` uses."""
         tiles = self._ast.tiles
         if mark in tiles.buffers:
             packed = tiles.buffers[mark]
             names = "_".join(array.name for array in packed.arrays)
             self._names[mark.name] = self._names.declare(f"packed_{names}")
-            return [f"{indent}{line}" for line in self._vectors.buffer(packed)]
+            return [CodeLine(f"{indent}{line}", role=Role.SILENT) for line in self._vectors.buffer(packed)]
         self._names[mark.name] = self._names.declare_stem("acc")
         loads = self._first_loads(tiles.registers[mark], below)
         self._loaded.update(loads)
-        return self._vectors.variables(tiles.registers[mark], list(loads.values()), indent)
+        lines = self._vectors.variables(tiles.registers[mark], list(loads.values()), indent)
+        return belonging(lines, tiles.registers[mark].update.location.line)
 
     def rows(self, nodes: Sequence[isl.AstNode]) -> list[str]:
         """Declarations of pointers to the rows of buffers that the vectors at ``nodes`` use."""
@@ -56,9 +57,8 @@ class RegisterTilePrinter:
         if name in self._loaded:
             return []
         text = f"{indent}{self._vectors.text(vector)}"
-        source = vector.statement.location.line if isinstance(vector, Lanes) else 0
         row = None if isinstance(vector, Packing) else vector.block[0]
-        return [CodeLine(text, source, row=row, role=Role.STATEMENT)]
+        return [CodeLine(text, vector.statement.location.line, row=row, role=Role.STATEMENT)]
 
     def kind_of(self, node: isl.AstNode) -> tuple[type, Mark] | None:
         """What a statement of a register tile does, None for everything else."""

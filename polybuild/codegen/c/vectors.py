@@ -260,7 +260,7 @@ class VectorPrinter:
         for block in blocks:
             end = ";" if block == blocks[-1] else ","
             text = f"{indent}    {self._variable(tile, block)} = {values[block]}{end}"
-            lines.append(CodeLine(text, row=block[0], verbatim=True))
+            lines.append(CodeLine(text, row=block[0]))
         return lines
 
     def buffer(self, packed: Packed) -> list[str]:

@@ -11,6 +11,7 @@ from polybuild.codegen.c.ast import Instance, instance_at
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop
+from polybuild.codegen.c.loop_origins import LoopOrigin
 from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
@@ -62,6 +63,7 @@ class KernelAst:
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, AddedInstance]
     full: Mapping[str, isl.AstExpr]
+    loops: Mapping[str, LoopOrigin] = field(default_factory=dict)
     dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
     vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
     tiles: Tiles = field(default_factory=lambda: Tiles(()))

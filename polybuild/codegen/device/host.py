@@ -16,6 +16,7 @@ from polybuild.codegen.c.buffers import NamedBuffer, named_buffers
 from polybuild.codegen.c.conditions import ConditionPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.instances import COUNTER_TYPE
+from polybuild.codegen.c.layout import indented
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
@@ -94,7 +95,7 @@ def write_device(
     buffers = named_buffers(plan.buffers, reserved)
     ast = build_kernel_ast(scop, plan.tree, buffers)
     kernels = _Kernels(scop, region, request, ast, buffers)
-    loops = HostPrinter(ast, host, kernels).lines(region.begin.file)
+    loops = HostPrinter(ast, host, kernels).lines()
     boxes = BoxPrinter(scop, host.parameters, host.in_use)
     name = object_name(region)
     lines = [
@@ -104,7 +105,7 @@ def write_device(
         f"{_INDENT * 2}{boxes.bytes(plan.transfers)});",
         "if (pb_session) {",
         *(f"{_INDENT}{line}" for each in plan.transfers for line in boxes.buffer(each)),
-        *(line if line.startswith("#") else f"{_INDENT}{line}" for line in loops),
+        *indented(loops, _INDENT),
         f"{_INDENT}pb_done = polybuild_close(pb_session);",
         "}",
     ]

@@ -12,6 +12,8 @@ from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.scop.model import FinalValue, Scop
 
+_WIDEST = 64
+
 
 class BoundaryPrinter:
     """Prints the declarations of parameters, called ``names``, and the final values of variables.
@@ -37,8 +39,8 @@ class BoundaryPrinter:
         if defined.is_empty():
             return []
         text = printer.text(build.expr_from_pw_aff(result))
-        if isinstance(value.type, IntegerType) and (value.type.width < 32 or not value.type.signed):
-            text = f"({value.type.name})({text})"  # the compiler need not warn that it wraps around
+        if isinstance(value.type, IntegerType) and not (value.type.width == _WIDEST and value.type.signed):
+            text = f"({value.type.name})({text})"  # the compiler need not warn that it is narrower
         if value.base is not None:
             text = f"{c_text(value.base)} + ({text})"
         assignment = f"{c_text(value.expression)} = {text};"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polybuild.codegen.file.lane_functions import HELPER
 from polybuild.codegen.file.vector_types import VectorType
 
 _DOUBLES = "(double __attribute__((vector_size(64)))){0}"
@@ -50,6 +51,6 @@ class VectorConversion:
         return (
             f"#ifndef {guard}\n#define {guard}\n"
             f"#if defined {target} && defined __GNUC__ && !defined __clang__\n"
-            f"static inline {self.target.name} {self.name}({self.source.name} v)"
+            f"{HELPER} {self.target.name} {self.name}({self.source.name} v)"
             f" {{ return ({self.target.name}){call}; }}\n#else\n{plain}#endif\n#endif\n"
         )

@@ -8,6 +8,9 @@ from enum import Enum
 from polybuild.c.mathematics import ROOTS
 from polybuild.codegen.file.vector_types import VectorType
 
+HELPER = "POLYBUILD_HELPER"
+"""The macro that stands before the type of each function of ours."""
+
 
 class LaneFunctionKind(Enum):
     """What a function computes in each lane."""
@@ -40,7 +43,7 @@ def lane_function(function: LaneFunction) -> str:
         LaneFunctionKind.MAGNITUDE: _magnitudes,
         LaneFunctionKind.ROOT: _roots,
     }[function.kind](vector)
-    head = f"static inline __attribute__((always_inline)) {vector.name} {name}({parameters})"
+    head = f"{HELPER} __attribute__((always_inline)) {vector.name} {name}({parameters})"
     return f"#ifndef {name.upper()}\n#define {name.upper()}\n{head}\n{{\n{text}}}\n#endif\n"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from polybuild.codegen.file.conversions import VectorConversion
-from polybuild.codegen.file.lane_functions import LaneFunction, lane_function
+from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
+from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.vector_types import VectorType
 
 _FUNCTIONS = {
@@ -26,6 +27,20 @@ _COMBINATIONS = {
     "polybuild_fmax": "omp_in > omp_out || omp_out != omp_out ? omp_in : omp_out",
 }
 
+# coverage is not asked for lines that no file has
+_HELPER = f"""\
+#ifndef {HELPER}
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define {HELPER} static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef {HELPER}
+#define {HELPER} static inline
+#endif
+#endif
+"""
+
 WIDEST = 64  # bytes
 # clang takes vectors of 64 bytes apart where nothing but arithmetic asks for them: not so
 # in a function that calls one with such a parameter
@@ -34,7 +49,7 @@ _WHOLE = """\
 #define polybuild_whole_NAME(v) (v)
 #elif !defined POLYBUILD_WHOLE_NAME
 #define POLYBUILD_WHOLE_NAME
-static inline __attribute__((always_inline)) TYPE polybuild_whole_NAME(TYPE v) { return v; }
+POLYBUILD_HELPER __attribute__((always_inline)) TYPE polybuild_whole_NAME(TYPE v) { return v; }
 #endif
 """
 
@@ -54,6 +69,13 @@ extern int omp_get_max_threads(void);
 #define polybuild_threads() omp_get_max_threads()
 #else
 #define polybuild_threads() 1
+#endif
+"""
+
+# clang warns of each loop that it has no vectors for: of ours, too, and with no place that can be silenced
+_QUIET = """\
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 """
 
@@ -90,10 +112,13 @@ Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
 
 def prologue(helpers: AbstractSet[Helper]) -> str:
     """C text that defines ``helpers``, in a fixed order."""
-    parts = [
+    parts = [f"#define {ONE_LINE}(...) __VA_ARGS__\n"] if ONE_LINE in helpers else []
+    if any(each in _FUNCTIONS or not isinstance(each, str | VectorType) for each in helpers):
+        parts.append(_HELPER)
+    parts += [
         # Unity builds put several transformed files into one.
         f"#ifndef {name.upper()}\n#define {name.upper()}\n"
-        f"static inline long long {name}(long long a, long long b) {body}\n#endif\n"
+        f"{HELPER} long long {name}(long long a, long long b) {body}\n#endif\n"
         for name, body in _FUNCTIONS.items()
         if name in helpers
     ]
@@ -124,6 +149,7 @@ def _directives(helpers: AbstractSet[Helper]) -> str:
         "".join(each) for each in zip(*(_DIRECTIVES[macro] for macro in used), strict=True)
     )
     text = "#define POLYBUILD_TEXT(...) #__VA_ARGS__\n" if "POLYBUILD_OMP" in used else ""
+    text += _QUIET
     between = f"#elif defined __GNUC__ && !defined __clang__\n{gcc}" if gcc != others else ""
     return f"#ifdef _OPENMP\n{text}{openmp}{between}#else\n{others}#endif\n"
 

@@ -23,6 +23,7 @@ from polybuild.codegen.c.inspectors import (
     write_inspectors,
 )
 from polybuild.codegen.c.instances import COUNTER_TYPE
+from polybuild.codegen.c.layout import CodeLine, Role, belonging
 from polybuild.codegen.c.locals import local_declarations
 from polybuild.codegen.c.loop_heads import register
 from polybuild.codegen.c.loops import LoopPrinter
@@ -140,14 +141,13 @@ def write_region(
     pointers = pointers_to_copy(scop, names.buffered)
     printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, in_use=in_use)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
-    loops = printer.lines(region.begin.file, region.begin.line)
-    finals = [line for value in scop.final_values for line in boundary.final_value(value)]
+    loops = printer.lines()
+    final_texts = [line for value in scop.final_values for line in boundary.final_value(value)]
+    finals = belonging(final_texts, region.end.line)
     sizes = "; ".join(" x ".join(map(str, each)) for each in dict.fromkeys(plan.tile_sizes))
-    told = [f"/* tiles of {sizes} iterations */"] if sizes else []
+    told = [CodeLine(f"/* tiles of {sizes} iterations */", role=Role.SILENT)] if sizes else []
     lines = (*told, *local_declarations(scop, names.buffered, printer.declared_inside), *loops, *finals)
-    inspecting = InspectorText(
-        scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema, region.begin.file
-    )
+    inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     threads = any(each.parallel for each in plan.directives.values())
     first, stages = _stages(checks, conditions, inspecting, parallel=threads)
     only_threads = checks.min_work and device is None and plan.gains_threads_only

@@ -26,7 +26,7 @@ class RegionNames:
     """The names of a region's generated code, all different from those that the user's code means.
 
     ``used`` are the names in the user's code, ``visible`` all that may mean something there, ``counters``
-    those that mean nothing but loop counters.
+    those that mean nothing but loop counters, and would hide nothing.
     ``parameters`` has the variable of each parameter, ``accumulators`` that of each accumulator's mark,
     ``extrema`` the two of each inspector.
     """
@@ -72,7 +72,7 @@ def name_region(
     return RegionNames(
         used,
         visible,
-        _only_counters(scop),
+        _only_counters(scop) - visible,
         parameters,
         name_extrema(inspectors, taken),
         named,

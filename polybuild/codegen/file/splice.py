@@ -6,21 +6,33 @@ debuggers in the user's file everywhere; the file's own line ends are used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polybuild.codegen.c.conditions import Condition
-from polybuild.codegen.c.layout import wrapped
+from polybuild.codegen.c.layout import (
+    WIDTH,
+    CodeLine,
+    Role,
+    belonging,
+    closing,
+    indented,
+    opening,
+    side_by_side,
+    wrapped,
+)
 from polybuild.codegen.device.host import DeviceText
 from polybuild.codegen.file import run_report, verification
+from polybuild.codegen.file.line_numbers import ONE_LINE, UserText, numbered, on_one_line
 from polybuild.codegen.file.names import quoted
-from polybuild.codegen.file.prologue import prologue
+from polybuild.codegen.file.prologue import Helper, prologue
 from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.residents import Insertion, resident_calls
 from polybuild.codegen.file.run_report import RunReport
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification
 from polybuild.source.model import Region, ResidentBlock, Source
 
+_HELPERS = '"polybuild_helpers.h"'  # what lines before the user's belong to
 _HOLDS = "pb_holds"
 _VERSION = "pb_version"
 _INDENT = "  "
@@ -54,17 +66,17 @@ def splice(
         return source.text
     name = quoted(source.path)
     newline = "\r\n" if "\r\n" in source.text else "\n"
-    helpers = frozenset().union(*(each.text.helpers for each in replacements))
     text = source.text
     first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
     checked = any(each.text.verification for each in replacements)
     reports = [each.report for each in replacements if each.report]
-    head += prologue(helpers) + (verification.prologue() if checked else "")
-    head += run_report.prologue(reports) if reports else ""
-    pieces = [first_line_mark, _lines(f"{head}#line 1 {name}\n", newline)]
-    position = len(first_line_mark)
     changes = [Insertion(each.region.span, _replaced(each, text)) for each in replacements]
     changes += [each for block in residents for each in resident_calls(block, text)]
+    helpers = frozenset[Helper]().union(*(each.text.helpers for each in replacements), {ONE_LINE})
+    head += prologue(helpers) + (verification.prologue() if checked else "")
+    head += run_report.prologue(reports) if reports else ""
+    pieces = [first_line_mark, _lines(f"#line 1 {_HELPERS}\n{head}#line 1 {name}\n", newline)]
+    position = len(first_line_mark)
     for change in sorted(changes, key=lambda each: (each.span.start, each.span.end)):
         pieces += [text[position : change.span.start], _lines(change.text, newline)]
         position = change.span.end
@@ -81,7 +93,7 @@ class _Versions:
     """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``."""
 
     loops: tuple[str, ...]
-    original: tuple[str, ...]
+    original: tuple[UserText, ...]
     device: DeviceText | None
 
 
@@ -91,8 +103,8 @@ def _replaced(replacement: Replacement, text: str) -> str:
     name = quoted(region.begin.file)
     body = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
     versions = _Versions(
-        tuple(_indented(generated.loops, _INDENT * 2)),
-        (f"#line {_body_line(region, text)} {name}", body),
+        tuple(indented(generated.loops, _INDENT * 2)),
+        (UserText(body, _body_line(region, text)),),
         generated.device,
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
@@ -102,7 +114,7 @@ def _replaced(replacement: Replacement, text: str) -> str:
         begin, end = [*report.begin, *begin], [*end, *report.end]
     condition = _all(generated.conditions, report)
     if generated.host:
-        condition = f"{_asked(f'{_VERSION} == POLYBUILD_OPENMP', report)}\n      && {condition}"
+        condition = f"{_asked(f'{_VERSION} == POLYBUILD_OPENMP', report)} && {condition}"
     looking = _looking(condition, generated.stages, report)
     if generated.stages:
         condition = _HOLDS
@@ -114,17 +126,14 @@ def _replaced(replacement: Replacement, text: str) -> str:
     else:
         chosen = _on_host(condition, versions)
     lines = [
-        f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */",
+        opening(f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */"),
         *begin,
-        *_indented(generated.declarations, _INDENT),
+        *side_by_side(indented(generated.declarations, _INDENT), region.begin.line),
         *looking,
         *chosen,
-        *end,
-        "}",
-        f"#line {_next_line(region, text)} {name}",
-        "",
+        *belonging([*end, closing("")], region.end.line),
     ]
-    return "\n".join(lines)
+    return numbered(lines, region, after=_next_line(region, text))
 
 
 def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
@@ -142,24 +151,23 @@ def _asked(text: str, report: RunReport | None) -> str:
 
 def _all(conditions: Sequence[Condition], report: RunReport | None) -> str:
     """All of ``conditions``, each with its reason."""
-    texts = []
+    found: list[str] = []
     for each in conditions:
-        lines = wrapped(f"      {report.noted(each) if report else each.text}")
-        lines[-1] += f" /* line {each.line}: {each.reason} */"
-        texts.append("\n".join(lines).lstrip())
-    return "\n      && ".join(texts) or "1"
+        lines = wrapped(f"      {'&& ' * bool(found)}{report.noted(each) if report else each.text}", WIDTH)
+        found += [*lines[:-1], f"{lines[-1]} /* line {each.line}: {each.reason} */"]
+    return on_one_line([found[0].lstrip(), *found[1:]]) if found else "1"
 
 
 def _looking(condition: str, stages: Sequence[Stage], report: RunReport | None) -> list[str]:
     """The conditions in a variable: ``condition``, then those of each stage, which looks at data before."""
     lines = [f"  int {_HOLDS} = {condition};"] if stages else []
     for stage in stages:
-        lines += _indented(stage.declarations, _INDENT)
+        lines += indented(stage.declarations, _INDENT)
         if stage.lines:
             lines.append(f"  if ({_HOLDS}) {{ /* which elements are touched */")
-            lines += _indented(stage.lines, _INDENT * 2)
-            lines.append("  }")
-        lines.append(f"  {_HOLDS} = {_HOLDS}\n      && {_all(stage.conditions, report)};")
+            lines += indented(stage.lines, _INDENT * 2)
+            lines.append(closing(_INDENT))
+        lines.append(f"  {_HOLDS} = {_HOLDS} && {_all(stage.conditions, report)};")
     return lines
 
 
@@ -168,9 +176,9 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
     return [
         f"  if ({condition}) {{",
         *versions.loops,
-        "  } else { /* the original loops */",
+        CodeLine("  } else { /* the original loops */", role=Role.BETWEEN),
         *versions.original,
-        "  }",
+        closing(_INDENT),
     ]
 
 
@@ -185,12 +193,12 @@ def _on_device(
         f"  const int pb_applies = {condition};",
         "  int pb_done = 0;",
         f"  if ({applies}) {{ /* on a device */",
-        *_indented(device.lines, _INDENT * 2),
-        "  }",
+        *indented(device.lines, _INDENT * 2),
+        closing(_INDENT),
         "  if (!pb_done) {",
         *_on_host(runs_here, versions),
         f"  polybuild_host_end(&{device.name});",
-        "  }",
+        closing(_INDENT),
     ]
 
 
@@ -203,7 +211,7 @@ def _checked(
     """
 
     def walk(*then: str) -> list[str]:
-        return [f"  if ({CHECK}) {{", *_indented((*check.walk, *then), _INDENT * 2), "  }"]
+        return [f"  if ({CHECK}) {{", *indented((*check.walk, *then), _INDENT * 2), closing(_INDENT)]
 
     between = walk(f"polybuild_verify_next({CHECK});")
     device = versions.device
@@ -222,7 +230,7 @@ def _checked(
         runs = [
             f"  if ({RUNS}) {{",
             *versions.loops,
-            "  }",
+            closing(_INDENT),
             *between,
             *_original_if(f"!{RUNS} || {CHECK}", versions),
         ]
@@ -239,12 +247,7 @@ def _checked(
 
 
 def _original_if(condition: str, versions: _Versions) -> list[str]:
-    return [f"  if ({condition}) {{ /* the original loops */", *versions.original, "  }"]
-
-
-def _indented(lines: Iterable[str], indent: str) -> list[str]:
-    """``lines`` further in, but for those of the preprocessor."""
-    return [line if line.startswith("#") else f"{indent}{line}" for line in lines]
+    return [f"  if ({condition}) {{ /* the original loops */", *versions.original, closing(_INDENT)]
 
 
 def _starts_line(text: str, offset: int) -> bool:

@@ -173,7 +173,7 @@ def _walk(
         taken = frozenset({CHECK, *names.values()})
         directives = DirectivePrinter({}, in_use)
         ast = build_ast(model, schedule)
-        printed = LoopPrinter(ast, NamesInScope(names, taken), directives, sizes=sizes).lines("")
+        printed = LoopPrinter(ast, NamesInScope(names, taken), directives, sizes=sizes).lines()
         lines += printed
     return lines
 

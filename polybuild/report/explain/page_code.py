@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.device.host import DeviceText
 from polybuild.diagnostics import Diagnostic
 from polybuild.driver.details import Details
@@ -36,23 +37,20 @@ def source(explained: Explained) -> str:
 
 
 def generated(details: Details) -> str:
-    """The new loops; each statement has the number of its line in the source."""
-    numbered: list[tuple[int | None, str]] = []
-    number: int | None = None
-    for line in details.text.loops:
-        if line.startswith("#line"):
-            number = int(line.split()[1])
-            continue
-        ends = line.strip() == "}" or line.lstrip().startswith(("for ", "POLYBUILD_", "if ("))
-        numbered.append((None if ends else number, line))
+    """The new loops, each line with the number of that of the source which it belongs to."""
+    numbered = [
+        (line.source or None if isinstance(line, CodeLine) else None, each)
+        for line in details.text.loops
+        for each in line.split("\n")
+    ]
     where = " (where there is no device)" if details.text.device else ""
-    return _code(f"the new loops{where}, with the source line of each statement", numbered)
+    return _code(f"the new loops{where}, with the source line that each belongs to", numbered)
 
 
 def kernels(device: DeviceText) -> str:
     """The kernels of a region, and what launches them."""
     texts = [line for kernel in device.kernels.values() for line in kernel.splitlines()]
-    host = [line for text in device.lines for line in text.splitlines() if not line.startswith("#line")]
+    host = [line for text in device.lines for line in text.splitlines()]
     called = [line for function in device.functions.values() for line in function.splitlines()]
     return _code("the kernels", [(None, line) for line in [*called, *texts]]) + _code(
         "what launches them", [(None, line) for line in host]

@@ -141,8 +141,9 @@ static void polybuild_verify_element(void *check, int object, int kind, const ch
                                      unsigned long size, int indices, ...)
 {
   struct polybuild_verify *v = (struct polybuild_verify *)check;
-  void *place = (void *)address;
+  void *place;
   unsigned char *room;
+  memcpy(&place, &address, sizeof place);
   if (v->failed)
     return;
   if (v->phase < 2) {

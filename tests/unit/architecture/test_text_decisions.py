@@ -11,8 +11,7 @@ from text_decisions import asked_in, text_decisions
 EXCEPTIONS = {
     "targets.gpu.nvcc": "reads flags, and what the compiler of kernels prints",
     "codegen.file.splice.splice": "keeps the user's line ends and byte-order mark",
-    "codegen.file.splice._indented": "lines of the preprocessor are not indented",
-    "codegen.device.host.write_device": "lines of the preprocessor are not indented",
+    "codegen.file.line_numbers._Writer.add": "the user's text may have directives of its own",
     "codegen.device.kernels.KernelPrinter.kernel": "names a variable for people after a parameter's name",
     "codegen.device.bodies.KernelBodyPrinter.visit_FuncCall": "asks the user's code which functions it calls",
 }

@@ -9,7 +9,7 @@ from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
 
-@pytest.mark.parametrize("callback", ["instance_at", "_counter_name"])
+@pytest.mark.parametrize("callback", ["instance_at", "loop_origin"])
 def test_a_failing_callback_fails_the_region(callback, tmp_path, monkeypatch, capfd):
     def fail(*_arguments):
         raise ValueError("planted")

@@ -58,7 +58,7 @@ def spliced(tmp_path_factory):
 
 def outside(text):
     """The pieces of a transformed file between its regions."""
-    blocks = re.split(r"\n? *\{ /\* polybuild: .*?\n\}\n#line \d+ [^\n]*\n", text, flags=re.DOTALL)
+    blocks = re.split(r"\n? *\{ /\* polybuild: .*?\n *\} \}\n#line \d+ [^\n]*\n", text, flags=re.DOTALL)
     return [re.sub(r"\A(?:.*?\n)?#line 1 [^\n]*\n", "", blocks[0], flags=re.DOTALL), *blocks[1:]]
 
 
@@ -185,9 +185,12 @@ def test_errors_are_reported_at_the_users_lines(newline, compiler, tmp_path):
     assert str(source) not in text
 
 
-def test_debuggers_see_the_users_file_only(tmp_path):
-    result = transform(tmp_path / "in.c", FILE)
-    assert set(re.findall(r'^#line \d+ (".*")$', result.text, flags=re.MULTILINE)) == {f'"{tmp_path}/in.c"'}
+def test_debuggers_see_the_users_file_and_helpers_apart(tmp_path):
+    helpers, *others = re.findall(
+        r'^#line \d+ (".*")$', transform(tmp_path / "in.c", FILE).text, flags=re.MULTILINE
+    )
+    assert helpers == '"polybuild_helpers.h"'
+    assert set(others) == {f'"{tmp_path}/in.c"'}
 
 
 @pytest.mark.parametrize("name", ['q"uote.c', "back\\slash.c", "a space.c", "\u00fcml\u00e4ut.c", "per%d.c"])

@@ -80,8 +80,8 @@ def nests(lines):
 
     for line in lines:
         text = line.strip()
-        if text.startswith("POLYBUILD_SIMD "):  # stands on the line of its loop
-            directive, _, text = text.partition(" ")
+        if together := re.match(r"(POLYBUILD_.*?) (for \(.*)", text):  # both stand on one line
+            directive, text = together.groups()
         braced = text.endswith("{")
         if text.startswith("POLYBUILD_"):
             directive = text
