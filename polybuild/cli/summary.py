@@ -64,7 +64,7 @@ def describe(build: BuildRecord, style: Style) -> str:
 
 
 def _totals(regions: Sequence[RegionReport]) -> Iterator[str]:
-    fates = Counter(sentences.fate(each) for each in regions)
+    fates = Counter(each.fate for each in regions)
     told = ", ".join(f"{number} {fate}" for fate, number in sorted(fates.items()))
     files = sentences.count(len({each.file for each in regions}), "file")
     yield f"{sentences.count(len(regions), 'region')} in {files}" + (f": {told}" if told else "")

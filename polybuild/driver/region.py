@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +27,7 @@ from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.extract import extract_scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
+from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
@@ -161,7 +163,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     remarks += (*work.without_private.remarks, *changed_sizes(work))
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
-    marks = {line.mark for line in text.outline}
+    kinds = [mark.kind for mark in {line.mark for line in text.outline} if mark is not None]
     report = RegionReport(
         file=region.begin.file,
         line=region.begin.line,
@@ -169,16 +171,27 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         status="transformed",
         function=region.function.decl.name,
         backend=options.backend if text.device is not None else OPENMP.name,
-        parallel_loops=sum(mark is not None and mark.kind is MarkKind.PARALLEL for mark in marks),
+        parallel_loops=kinds.count(MarkKind.PARALLEL),
+        vector_loops=kinds.count(MarkKind.SIMD) + len(mapping.registers),
         tile_sizes=mapping.tile_sizes,
         statements=len(scop.statements),
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
         advice=advice(work),
         kernels=len(text.device.kernels) if text.device is not None else 0,
+        reason=_why_sequential(mapping, kinds),
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
     return text, report, replace(details, unused=unused_settings(work))
+
+
+def _why_sequential(mapping: CpuMapping, kinds: Sequence[MarkKind]) -> str:
+    """Why loops with marks of ``kinds`` are run by one thread without vectors; empty if they are not."""
+    if kinds or mapping.tile_sizes or mapping.registers:
+        return ""
+    if any(each.parallel for each in mapping.directives.values()):
+        return "it has too little work for threads"
+    return "in no order that was found does a loop carry nothing"
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

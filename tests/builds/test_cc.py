@@ -44,7 +44,7 @@ int main(void)
 """
 SIZE = "#define SIZE 40000\n#ifndef FACTOR\n#define FACTOR 2\n#endif\n"
 RESULT = str(2 * sum(range(40000)))
-TRANSFORMED = "remark: region transformed"
+TRANSFORMED = "remark: region is "
 
 pytestmark = pytest.mark.usefixtures("polybuild_on_path", "folder")
 

@@ -61,6 +61,8 @@ int main(void)
 }
 """
 REGIONS = {"heat": range(6, 16), "product": range(20, 28)}
+HEADS = {4, 18}
+"""The heads of the functions, which a compiler may inline or not."""
 CODE = [7, 8, 9, 10, 13, 21, 22, 23, 24, 25]
 """The lines of statements, and of loops that share no generated loop with one before them."""
 
@@ -132,7 +134,7 @@ def test_lines_of_two_regions(compiler, tmp_path):
     for level in ("-O0", "-O2"):
         original |= line_table(compiled([compiler], source, "-Wno-unknown-pragmas", level, "-g"))["in.c"]
         lines = line_table(compiled([compiler], written, level, "-g", "-fopenmp"))["in.c"]
-        assert lines - original <= {line for region in REGIONS.values() for line in region}
+        assert lines - original <= HEADS.union(*REGIONS.values())
         assert set(CODE) <= lines
 
 

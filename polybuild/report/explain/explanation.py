@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.report.explain import sentences
 from polybuild.report.explain.terminal import Style, render
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import TRANSFORMED, RegionReport
 
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
@@ -31,9 +31,10 @@ class Level(IntEnum):
 
 
 def remark(region: RegionReport) -> Diagnostic:
-    """The remark that says that ``region`` was transformed."""
-    location = Location(region.file, region.line)
-    return Diagnostic(Severity.REMARK, "", f"region transformed: {sentences.summary(region)}", location)
+    """The remark that says what became of ``region``, which was transformed."""
+    verb = "is" if region.gains else "stays"
+    text = f"region {verb} {sentences.outcome(region)}"
+    return Diagnostic(Severity.REMARK, "", text, Location(region.file, region.line))
 
 
 def explain(
@@ -66,27 +67,34 @@ def index(path: str, regions: Sequence[RegionReport], style: Style) -> str:
         # a region of a header is named with its file
         file = f"{region.file}: " if region.file != path else ""
         said = f"{file}{sentences.outcome(region)}"
-        good = region.status == sentences.TRANSFORMED
-        painted = style.good(said) if good else style.severity(Severity.WARNING, said)
-        lines.append(f"  {place:{widths[0]}}  {region.function:{widths[1]}}  {painted}")
+        lines.append(f"  {place:{widths[0]}}  {region.function:{widths[1]}}  {_painted(said, region, style)}")
     return "\n".join(lines) + "\n"
+
+
+def _painted(said: str, region: RegionReport, style: Style) -> str:
+    """What is ``said`` of ``region`` in the colour of what became of it."""
+    if region.gains:
+        return style.good(said)
+    kept = region.status != TRANSFORMED
+    return style.severity(Severity.WARNING if kept else Severity.REMARK, said)
 
 
 def _region(explained: Explained, style: Style, level: Level) -> str:
     region, diagnostics = explained.report, explained.diagnostics
     function = f" in {region.function}" if region.function else ""
     place = style.bold(f"{region.file}:{region.line}-{region.end_line}{function}:")
-    if region.status == sentences.TRANSFORMED:
+    fate = _painted(region.fate, region, style)
+    if region.status == TRANSFORMED:
         for_backend = f" for {region.backend}" if region.backend else ""
         origin = " (not marked)" if region.detected else ""
-        lines = [f"{place} {style.good(sentences.fate(region))}{for_backend}{origin}"]
+        lines = [f"{place} {fate}{for_backend}{origin}"]
         lines.append(f"  {sentences.summary(region)}")
         lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
         if explained.details is not None:
             lines += _new_loops(explained.details, style, level)
     else:
-        lines = [f"{place} {style.severity(Severity.WARNING, sentences.fate(region))}"]
+        lines = [f"{place} {fate}"]
         lines += _listed("what was tried", region.remarks)
         if not diagnostics and region.message:
             code = f" [-Wpolybuild-{region.code}]" if region.code else ""

@@ -18,6 +18,7 @@ from polybuild.report.explain.pictures.footprints import footprints
 from polybuild.report.explain.pictures.iterations import iteration_space, nests
 from polybuild.report.explain.pictures.tiling import tiling
 from polybuild.report.explain.pictures.tree import schedule_tree
+from polybuild.report.record.model import TRANSFORMED
 from polybuild.scop.model import Statement
 
 _MAXIMUM_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
@@ -95,7 +96,7 @@ def _index(regions: Sequence[Explained], prefix: str) -> Iterator[str]:
     yield "<nav><table>"
     for number, each in enumerate(regions, 1):
         report = each.report
-        kind = "good" if report.status == sentences.TRANSFORMED else "bad"
+        kind = "good" if report.gains else "faint" if report.status == TRANSFORMED else "bad"
         yield (
             f'<tr><td><a href="#{prefix}region{number}">lines {report.line} to {report.end_line}</a></td>'
             f"<td><code>{escape(report.function)}</code></td>"
@@ -108,8 +109,8 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
     region, details = explained.report, explained.details
     function = f" in <code>{escape(region.function)}</code>" if region.function else ""
     yield f'<h2 id="{name}">Lines {region.line} to {region.end_line}{function}</h2>'
-    fate = sentences.fate(region).capitalize()
-    if region.status == sentences.TRANSFORMED:
+    fate = region.fate.capitalize()
+    if region.status == TRANSFORMED:
         said = f"for {escape(region.backend)}: {sentences.summary(region)}."
         yield f'<p><span class="good">{fate}</span> {said}</p>'
     else:

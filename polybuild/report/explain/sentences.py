@@ -6,13 +6,12 @@ import itertools
 from typing import TYPE_CHECKING
 
 from polybuild.poly.marks import MarkKind
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import TRANSFORMED, RegionReport
 
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
     from polybuild.report.explain.obstacles import Obstacle, SourceLoop
 
-TRANSFORMED = "transformed"
 FEW = 3  # dependences named for one loop on the terminal
 
 KINDS = {
@@ -30,17 +29,16 @@ ADVICE = {
 }
 
 
-def fate(region: RegionReport) -> str:
-    """What became of a region, in a word."""
-    return "transformed" if region.status == TRANSFORMED else "kept as it is"
-
-
 def summary(region: RegionReport) -> str:
     """What became of a transformed region, in one line."""
+    if not region.gains:
+        return region.reason
     parts = [count(region.statements, "statement")] if region.statements else []
     if region.kernels:
         parts.append(count(region.kernels, "kernel"))
     parts.append(count(region.parallel_loops, "parallel loop"))
+    if region.vector_loops:
+        parts.append(f"{count(region.vector_loops, 'loop')} in vectors")
     if region.tile_sizes:
         tiles = " and ".join("x".join(map(str, sizes)) for sizes in region.tile_sizes)
         parts.append(f"tiles of {tiles}")
@@ -49,7 +47,7 @@ def summary(region: RegionReport) -> str:
 
 def outcome(region: RegionReport) -> str:
     """What became of a region and how, or why not, in one line."""
-    return f"{fate(region)}: {summary(region) if region.status == TRANSFORMED else region.message}"
+    return f"{region.fate}: {summary(region) if region.status == TRANSFORMED else region.message}"
 
 
 def count(number: int, noun: str) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from polybuild.diagnostics import Diagnostic
 
+TRANSFORMED = "transformed"
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -25,7 +27,8 @@ class RegionReport:
 
     ``status`` is ``transformed`` or ``kept``; a kept region has the ``code`` and
     ``message`` of its diagnostic. ``parallel_loops`` counts loops run by threads, ``kernels`` those
-    of a device; ``tile_sizes`` lists those of each tiled band, outermost first.
+    of a device, ``vector_loops`` loops run by the vector unit; ``tile_sizes`` lists those of each tiled
+    band, outermost first. ``reason`` says why a transformed region stays sequential.
     ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
     ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
@@ -50,6 +53,28 @@ class RegionReport:
     function: str = ""
     advice: tuple[Advice, ...] = ()
     kernels: int = 0
+    vector_loops: int = 0
+    reason: str = ""
+
+    @property
+    def gains(self) -> tuple[str, ...]:
+        """What was done with it, in adjectives; none if it was kept, or is what it was."""
+        if self.status != TRANSFORMED:
+            return ()
+        done = {
+            "parallel": self.parallel_loops > 0 or self.kernels > 0,
+            "tiled": bool(self.tile_sizes),
+            "vectorised": self.vector_loops > 0,
+        }
+        return tuple(word for word, holds in done.items() if holds)
+
+    @property
+    def fate(self) -> str:
+        """What became of it: what was done, ``sequential`` where that is nothing, or ``kept``."""
+        if self.status != TRANSFORMED:
+            return "kept"
+        *others, last = self.gains or ("sequential",)
+        return f"{', '.join(others)} and {last}" if others else last
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether ``diagnostic`` is about a line of this region."""

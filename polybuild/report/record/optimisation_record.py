@@ -11,7 +11,6 @@ from polybuild.report.record.model import RegionReport
 
 SUFFIX = ".polybuild.opt.yaml"
 """What the names of such files end in, after that of the object."""
-_TRANSFORMED = "transformed"
 
 
 def as_optimisation_record(regions: Sequence[RegionReport]) -> bytes:
@@ -20,10 +19,10 @@ def as_optimisation_record(regions: Sequence[RegionReport]) -> bytes:
 
 
 def _documents(region: RegionReport) -> Iterator[str]:
-    if region.status == _TRANSFORMED:
+    if region.gains:
         tiles = ", ".join("x".join(map(str, each)) for each in region.tile_sizes)
         parts = [
-            ("String", "region transformed for "),
+            ("String", f"region is {region.fate} for "),
             ("Backend", region.backend),
             ("String", ", parallel loops: "),
             ("ParallelLoops", str(region.parallel_loops)),
@@ -32,7 +31,8 @@ def _documents(region: RegionReport) -> Iterator[str]:
         ]
         yield _document("Passed", "Region", region, region.line, parts)
     else:
-        yield _document("Missed", region.code or "Region", region, region.line, [("String", region.message)])
+        said = region.message or region.reason
+        yield _document("Missed", region.code or "Region", region, region.line, [("String", said)])
     for each in region.advice:
         yield _document("Analysis", each.kind, region, each.line, [("String", each.message)])
 

@@ -95,7 +95,7 @@ def test_remarks_are_for_those_who_ask(pipeline, capsys):
     pipeline(result(region()))
     assert main.run(["compile", "marked.c", "-o", "out.c", "-v"]) == 0
     said = capsys.readouterr().err
-    assert said.startswith("marked.c:2: remark: region transformed: 1 statement, 1 parallel loop")
+    assert said.startswith("marked.c:2: remark: region is parallel: 1 statement, 1 parallel loop")
 
 
 def test_a_kept_region_warns_and_the_build_goes_on(folder, pipeline, capsys):
@@ -192,7 +192,7 @@ def test_explain_tells_both_ends(pipeline, capsys):
     )
     assert main.run(["explain", "marked.c", "--", "-O2"]) == 0
     out, err = capsys.readouterr()
-    assert "marked.c:2-4: transformed" in out
+    assert "marked.c:2-4: parallel" in out
     assert "marked.c:9: warning: also" in out
     assert err == ""
 

@@ -50,7 +50,7 @@ def test_a_transformed_region_tells_all_that_is_known():
 
 def test_a_kept_region_has_its_diagnostic_below_it():
     text = explain("in.c", [DONE, KEPT], [refusal(13)], PLAIN)
-    assert "in.c: 2 regions\n  3-9      transformed" in text
+    assert "in.c: 2 regions\n  3-9      parallel and tiled: " in text
     text = text[text.index("in.c:3-9:") :]
     assert text.index("in.c:12-15:") < text.index("in.c:13:1: warning: not affine [-Wpolybuild-loop-bound]")
     assert text.count("not affine") == 1
@@ -93,6 +93,8 @@ def test_the_report_has_every_key_in_order():
         "function",
         "advice",
         "kernels",
+        "vector_loops",
+        "reason",
     ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
@@ -140,14 +142,14 @@ def test_several_regions_have_an_index_with_their_functions(several):
     index = told(several, Level.INDEX).splitlines()
     assert index[0] == "in.c: 3 regions"
     assert [line.split(":")[0].split() for line in index[1:]] == [
-        ["2-6", "product", "transformed"],
-        ["9-11", "shift", "transformed"],
-        ["14-16", "stop", "kept", "as", "it", "is"],
+        ["2-6", "product", "parallel,", "tiled", "and", "vectorised"],
+        ["9-11", "shift", "parallel"],
+        ["14-16", "stop", "kept"],
     ]
-    assert index[-1].endswith("kept as it is: a break is not modelled")
+    assert index[-1].endswith("kept: a break is not modelled")
     text = told(several, Level.DEPENDENCES)
     assert text.startswith("\n".join(index))
-    assert "in.c:9-11 in shift: transformed for openmp" in text
+    assert "in.c:9-11 in shift: parallel for openmp" in text
 
 
 def test_conditions_on_pointers_are_told_in_words(several):
@@ -193,3 +195,24 @@ def test_examples_have_no_absurd_numbers(tmp_path):
     text = explanation.explain(str(path), *gather(compile_source(str(path), Options(), ["gcc"], [])), PLAIN)
     assert "y[0] is written at i = 0, k = 0, read at i = 1, k = 0" in text
     assert "-" not in text.split("loops of the source")[1]
+
+
+def test_a_region_that_gains_nothing_is_called_sequential(tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(
+        """\
+void wave(int n, double *a)
+{
+#pragma scop
+  for (int i = 2; i < n; i++)
+    a[i] = a[i - 1] * a[i - 2];
+#pragma endscop
+}
+"""
+    )
+    found = gather(compile_source(str(path), Options(), ["gcc"], ["-O2"]))
+    text = explanation.explain(str(path), *found, PLAIN, Level.INDEX)
+    assert text.endswith("sequential: in no order that was found does a loop carry nothing\n")
+    report = found[0][0].report
+    assert "region stays sequential: " in explanation.remark(report).message
+    assert (report.gains, report.status) == ((), "transformed")

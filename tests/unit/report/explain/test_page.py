@@ -74,7 +74,7 @@ def test_the_page_is_whole(result):
     assert "&lt;&amp;&gt;" in text
     assert "<script" not in text
     assert 'src="' not in text
-    assert "Kept as it is." in text
+    assert "Kept." in text
     assert "a[i][j] (line 9) writes what is read by a[i - 1][j] (line 6)" in text
     assert "<td>line 6</td><td><code>n &gt;= 1</code>: " in text
 
