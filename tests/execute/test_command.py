@@ -93,7 +93,7 @@ def test_the_whole_way(folder):
 def test_explain(folder):
     done = run(folder, "explain in.c -- gcc -Iinclude")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("in.c:8-13: transformed for openmp\n")
+    assert done.stdout.startswith("in.c:8-13 in main: transformed for openmp\n")
     assert "\x1b" not in done.stdout
 
 
