@@ -1,5 +1,7 @@
 """Random nests with private variables: sums in scalars, buffers of rows, loops unrolled and blocked by hand.
 
+So are the best of some terms and its place, in variables or in elements.
+
 They are what is coalesced, expanded, forwarded and rerolled; the programs of ``generate`` seldom have
 values that one iteration of outer loops computes in a loop of its own.
 """
@@ -118,7 +120,9 @@ class _Privates:
         return Loop(counter, "int", False, low, "<", _N, 1, body)
 
     def _values(self, counters: tuple[Expr, ...], result: str) -> list[Stmt]:
-        """Sums of one iteration of the outer loops, and what becomes of them."""
+        """Sums of one iteration of the outer loops, and what becomes of them; or a choice of its terms."""
+        if self.rng.random() < 0.2:
+            return self._choice(counters, Read(result, counters))
         declared: list[Stmt] = []
         starts: list[Stmt] = []
         sums: list[str] = []
@@ -141,6 +145,31 @@ class _Privates:
             return made
 
         return [*declared, *starts, *self._steps(update), *self._ends(sums, counters, result)]
+
+    def _choice(self, counters: tuple[Expr, ...], best: Read) -> list[Stmt]:
+        """The best term, in an element or a variable, and where it is: in either, too."""
+        declared: list[Stmt] = []
+        ends: list[Stmt] = []
+        place = Read(self._array("Q", len(counters)), counters)
+        starts = [Do(Store(place, "=", Num(0)))]
+        if self.rng.random() < 0.3:
+            key, declared = self._private("p")
+            ends = [Do(Store(place, "=", Read(key, ())))]
+            place = Read(key, ())
+            starts = [Do(Store(place, "=", Num(0)))]
+        if self.rng.random() < 0.8:
+            starts.append(Do(Store(best, "=", Num(self.rng.choice((0, 5, 40))))))
+        relation, seed = self.rng.choice(("<", ">", "<=")), self.rng.random()
+
+        def update(inner: Expr) -> list[Stmt]:
+            rng = random.Random(seed)  # noqa: S311 -- all copies of an update are the same
+            outer, self.rng = self.rng, rng
+            value = Bin("*", self._input(*counters, inner), self._input(*counters, inner))
+            self.rng = outer
+            chosen = (Do(Store(best, "=", value)), Do(Store(place, "=", inner)))
+            return [If(Bin(relation, value, best), chosen, ())]
+
+        return [*declared, *starts, *self._steps(update), *ends]
 
     def _update(self, sums: list[str], term: str, counters: tuple[Expr, ...]) -> list[Stmt]:
         made: list[Stmt] = []
