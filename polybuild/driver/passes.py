@@ -40,6 +40,7 @@ from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.element_promotion import promote_elements
+from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
@@ -200,6 +201,13 @@ def reroll_loops(model: RegionModel) -> None:
     """Join copies of statements: loops unrolled, split or peeled by hand become plain ones."""
     with operation_budget(model.operations):
         model.scop = reroll(model.scop, model.live)
+
+
+def set_guarded_variables(model: RegionModel) -> None:
+    """Set variables that are set and used under one condition in any case: they are private then."""
+    if not model.for_device:
+        with operation_budget(model.operations):
+            model.scop = set_guarded_values(model.scop, model.live)
 
 
 def promote_conditional_updates(model: RegionModel) -> None:
@@ -373,6 +381,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
     Pass("rerolling", reroll_loops, lambda model: pass_texts.scop(model.scop)),
+    Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),

@@ -18,9 +18,9 @@ writes to it in any case.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 
 import islpy as isl
 from pycparser import c_ast
@@ -29,13 +29,13 @@ from polybuild.analysis.dependences import accesses_of, flow_dependences
 from polybuild.c.syntax_tree import duplicate, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import maps_of, natural_key, tuple_name
+from polybuild.poly.relations import maps_of
 from polybuild.poly.spaces import outer_loops
-from polybuild.poly.trees import children, is_band, node_kind
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.storage.insertion import unused_names, with_statements
 from polybuild.storage.rematerialisation import variable_for
 
-_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 # isl's operations for one array
 _OPERATIONS = 400_000
@@ -93,15 +93,15 @@ def _promoted(
     if anchor is None:
         return None
     own = variable_for(array, "each", {*taken, *(each.name for each in scop.arrays)})
-    first = 1 + max(natural_key(each.name)[1] for each in scop.statements)
-    copies = [_copy(scop, f"S{first}", anchor, found, own)]
-    if not _is_set_first(scop, found):
-        copies.insert(0, _reversed(_copy(scop, f"S{first + 1}", anchor, found, own)))
-    schedule = _with_copies(scop, anchor, found.depth, copies)
-    if schedule is None:
-        return None
-    statements = [_on_variable(each, found, own) for each in scop.statements]
-    return replace(scop, arrays=(*scop.arrays, own), statements=(*statements, *copies), schedule=schedule)
+    last, first = unused_names(scop)
+    store = _copy(scop, last, anchor, found, own)
+    loads = [] if _is_set_first(scop, found) else [_reversed(_copy(scop, first, anchor, found, own))]
+    moved = replace(
+        scop,
+        arrays=(*scop.arrays, own),
+        statements=tuple(_on_variable(each, found, own) for each in scop.statements),
+    )
+    return with_statements(moved, anchor, found.depth, before=loads, after=[store])
 
 
 def _iteration(scop: Scop, array: Array, statement: Statement, update: Access) -> _Iteration | None:
@@ -214,57 +214,6 @@ def _reversed(copy: Statement) -> Statement:
         body=c_ast.Assignment("=", source.node, target.node, copy.body.coord),
         accesses=(replace(target, kind=AccessKind.READ), replace(source, kind=AccessKind.WRITE)),
     )
-
-
-def _with_copies(
-    scop: Scop, anchor: Statement, depth: int, copies: Sequence[Statement]
-) -> isl.Schedule | None:
-    """The order of ``scop`` with ``copies``: the last behind all in its iteration, others before all.
-
-    None if the loops around ``anchor`` are not one band each.
-    """
-    everywhere = (isl.Set.universe(each.domain.get_space()).identity() for each in scop.statements)
-    to_old = reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, everywhere))
-    outer = isl.Map.from_multi_aff(outer_loops(anchor.domain.get_space(), depth))
-    first = outer.intersect_domain(anchor.domain).reverse().lexmin()
-    for each in copies:
-        here = first.set_tuple_name(_in, each.name).intersect_domain(each.domain)
-        to_old = to_old.union(isl.UnionMap.from_map(here))
-    schedule = scop.schedule.pullback_union_pw_multi_aff(isl.UnionPwMultiAff.from_union_map(to_old))
-    node = _body(schedule.get_root(), anchor.name, depth)
-    if node is None:
-        return None
-    *before, after = (isl.UnionSet.from_set(each.domain) for each in copies)
-    others = reduce(isl.UnionSet.subtract, [*before, after], node.get_domain())
-    parts = isl.UnionSetList.alloc(node.get_ctx(), len(copies) + 1)
-    for part in (*before, others, after):
-        parts = parts.add(part)
-    return node.insert_sequence(parts).get_schedule()
-
-
-def _body(node: isl.ScheduleNode, name: str, depth: int) -> isl.ScheduleNode | None:
-    """What is inside the ``depth`` outer loops around the statement ``name``; None if that is no node."""
-    while depth:
-        if is_band(node):
-            depth -= node.band_n_member()
-            if depth < 0:
-                return None
-        if not node.has_children():
-            return None
-        node = next(each for each in _ways(node) if name in _names_in(each))
-    return node
-
-
-def _ways(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
-    """The children of ``node``, those of a sequence below their filters."""
-    filters = isl.schedule_node_type.filter
-    return [each.child(0) if node_kind(each) == filters else each for each in children(node)]
-
-
-def _names_in(node: isl.ScheduleNode) -> set[str]:
-    found: list[isl.Set] = []
-    node.get_domain().foreach_set(found.append)
-    return set(map(tuple_name, found))
 
 
 def _on_variable(statement: Statement, found: _Iteration, own: Array) -> Statement:

@@ -1,4 +1,4 @@
-"""Elements that are updated under conditions: in variables where the region writes them anyway."""
+"""Updates under conditions: of elements that the region writes anyway, and of variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pool_programs import Call, compare
 from pycparser import c_ast
 
-from polybuild.storage import element_promotion
+from polybuild.storage import element_promotion, guarded_values
 
 SIZES = [*itertools.product((0, 1, 2, 7, 33, 60), repeat=2), (17, 40), (40, 17)]
 LARGEST = "if (A[i*m+j] > B[i]) { B[i] = A[i*m+j]; C[i] = j; }"
@@ -56,18 +56,57 @@ CASES = {
     ),
 }
 
+# of a variable that is set and used under conditions
+GUARDED = {
+    "same_condition": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) t = A[i] * 2; B[i] = i; if (A[i] > 50) B[i] += t; }"
+    ),
+    "condition_on_a_variable": (
+        "for (int i = 0; i < n; i++) { double u = A[i] - m; if (u > 9) t = u * 2;"
+        " C[i] = u; if (u > 9) C[i] += t; }"
+    ),
+    "condition_changed_between": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) t = A[i] * 2; A[i] = B[i]; if (A[i] > 50) C[i] = t; }"
+    ),
+    "another_condition": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 90) t = A[i] * 2; if (A[i] > 20) C[i] = t; }"
+    ),
+    "of_the_iteration_before": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) C[i] = t; if (A[i] > 50) t = A[i] * 2; }"
+    ),
+    "old_value_used_first": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) { B[i] = t; t = A[i]; } if (A[i] > 50) C[i] = t; }"
+    ),
+    "set_twice": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) t = A[i]; if (B[i] > 50) t = B[i];"
+        " if (A[i] > 50) C[i] = t; }"
+    ),
+    "not_set_for_certain": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) { if (B[i] > 50) t = B[i]; } if (A[i] > 50) C[i] = t; }"
+    ),
+    "other_iterations": (
+        "for (int i = 0; i < n; i++) { if (A[i] > 50) t = A[i]; if (i > 3) { if (A[i] > 50) C[i] = t; } }"
+    ),
+}
+ALL = CASES | {name: (each,) for name, each in GUARDED.items()}
+
 
 def compared(folder, cases):
-    functions = {name: f"#pragma scop\n{body}\n#pragma endscop" for name, body in cases.items()}
+    functions = {
+        name: f"#pragma scop\n{body}\n#pragma endscop"
+        if isinstance(body, str)
+        else f"double t = 7;\n#pragma scop\n{body[0]}\n#pragma endscop"
+        for name, body in cases.items()
+    }
     return compare(folder, functions, {name: [Call(each) for each in SIZES] for name in functions})
 
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory):
-    return compared(tmp_path_factory.mktemp("updates"), CASES)
+    return compared(tmp_path_factory.mktemp("updates"), ALL)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ALL)
 def test_results_are_the_original_ones(comparison, name):
     assert comparison.regions[name].status == "transformed", comparison.regions[name]
     calls = comparison.calls[name]
@@ -86,5 +125,12 @@ def test_a_value_that_is_not_loaded_is_seen(tmp_path, monkeypatch):
 
     monkeypatch.setattr(element_promotion, "_reversed", forgetful)
     comparison = compared(tmp_path, {"set_in_another_nest": CASES["set_in_another_nest"]})
+    (calls,) = comparison.calls.values()
+    assert any(each.transformed != each.original for each in calls)
+
+
+def test_another_condition_that_is_taken_for_the_same_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(guarded_values, "key", lambda _node: "")
+    comparison = compared(tmp_path, {"another_condition": ALL["another_condition"]})
     (calls,) = comparison.calls.values()
     assert any(each.transformed != each.original for each in calls)

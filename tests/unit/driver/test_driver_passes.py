@@ -31,8 +31,8 @@ def dot(tmp_path):
 
 def test_the_passes_have_the_names_of_the_field_in_their_order():
     assert [
-        *("normalise", "scop", "liveness", "rerolling", "element-promotion", "last-values"),
-        *("counters", "dependences"),
+        *("normalise", "scop", "liveness", "rerolling", "guarded-values", "element-promotion"),
+        *("last-values", "counters", "dependences"),
         *("private-variables", "temporaries", "reductions", "schedule", "mapping"),
         *("expansion", "legality", "aliasing", "codegen", "kernels"),
     ] == NAMES
