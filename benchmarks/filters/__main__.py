@@ -1,10 +1,11 @@
 """Filters over windows of a few elements, against the compiler alone.
 
-usage: python -m benchmarks.filters [--compiler gcc] [--threads 1,2] [--runs N] [--kernels NAME,...]
+usage: python -m benchmarks.filters [--compiler gcc] [--threads 1,2] [--runs N]
+                                   [--kernels NAME,...] [--halide]
 
 For each kernel and size: seconds of the compiler alone on one thread, and how many times as fast the
 transformed loops are on each number of threads; medians of runs in turn. Every result has to be the
-compiler's, to the bit.
+compiler's, to the bit. With --halide, other filters beside Halide's (pictures.py), which has to be installed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.filters.pictures import compare
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -57,6 +59,10 @@ def main() -> int:
     """Run the command line and return the exit code."""
     arguments = _arguments()
     threads = [int(each) for each in arguments.threads.split(",")]
+    if arguments.halide:
+        return compare(
+            arguments.compiler, threads, arguments.runs, [*filter(None, arguments.kernels.split(","))]
+        )
     failures = 0
     with tempfile.TemporaryDirectory() as name:
         alone, transformed = _build(Path(name), arguments.compiler)
@@ -110,6 +116,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--threads", default="1,2", help="numbers of threads")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--kernels", default="", help="names, all by default")
+    parser.add_argument("--halide", action="store_true", help="compare filters of pictures with Halide's")
     return parser.parse_args()
 
 

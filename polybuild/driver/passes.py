@@ -11,6 +11,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import islpy as isl
@@ -44,6 +45,7 @@ from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
+from polybuild.targets.cpu.overlapped_tiles import map_overlapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import choose_schedule
 from polybuild.targets.lookup import TARGETS
@@ -55,6 +57,7 @@ OPERATIONS = 10_000_000
 _PROOF_OPERATIONS = 1_000_000
 # and for counters that others determine
 _PROJECTION_OPERATIONS = 1_000_000
+_OVERLAP_OPERATIONS = 4_000_000
 # pieces of dependences beyond which only the original order is tried
 _MAXIMUM_PIECES = 10_000
 # pairs of accesses to one array beyond which statements that follow each other are one
@@ -301,6 +304,17 @@ def map_to_threads(work: Transformation) -> None:
     work.mapped = Mapped(scop, respected, mapping)
 
 
+def tile_stages(work: Transformation) -> None:
+    """Compute stages that follow each other in tiles that overlap, temporary arrays in buffers of a tile."""
+    mapping = work.mapped.mapping
+    in_buffers = {each.array.name for each in mapping.buffers if not each.scalars}
+    left = [each for each in work.temporaries if each.name not in in_buffers]
+    if left and not work.context.in_variables and work.context.options.tile:
+        plain, live, context = work.mapped, work.model.live, work.context
+        find = partial(map_overlapped, plain, left, live, context)
+        work.mapped = found_within(_OVERLAP_OPERATIONS, lambda: find() or plain) or plain
+
+
 def expand_arrays(work: Transformation) -> None:
     """Expand arrays that the program sees, with copy-in and copy-out, to keep their elements in variables."""
     if work.context.contraction == "copies" and not TARGETS[work.context.options.backend].has_kernels:
@@ -373,7 +387,7 @@ def generate_kernels(work: Transformation) -> None:
 
 def _names_of(buffers: Collection[Buffer]) -> set[str]:
     """The names of the arrays that ``buffers`` stand for."""
-    return {each.array.name for each in buffers}
+    return {each.array.expanded or each.array.name for each in buffers}
 
 
 ANALYSES: tuple[Pass[RegionModel], ...] = (
@@ -401,6 +415,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("reductions", find_reductions, lambda work: pass_texts.reductions(work.reductions)),
     Pass("schedule", schedule, lambda work: pass_texts.tree(work.schedule)),
     Pass("mapping", map_to_threads, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("legality", prove_legality, lambda work: pass_texts.dependences(work.mapped.dependences)),
     Pass("aliasing", find_aliases, lambda work: pass_texts.overlaps(work.checks.overlaps)),

@@ -28,6 +28,7 @@ class MarkKind(Enum):
     # of the whole subtree
     TILE_POINTS = "tile-points"  # the instances of one tile
     EXPANDED_TILES = "expanded-tiles"  # tiles in each of which expanded variables have a buffer
+    OVERLAPPED_TILES = "overlapped-tiles"  # tiles that compute what they need of other stages themselves
     UNROLLED = "full-unrolling"
     BUFFER = "buffer"  # a temporary array is kept in a buffer, declared here
     ACCUMULATOR = "accumulator"  # reductions accumulate in a variable, declared here

@@ -162,19 +162,23 @@ def uncontracted_at(
         return None
     cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(context)
     count = len(array.extents)
-    rows = tuple(tuple(int(row == column) for column in range(count)) for row in range(count))
-    subscripts = [found for row in rows if (found := _subscript(cells, row, None)) is not None]
-    if len(subscripts) < count:
+    rows = [tuple(int(row == column) for column in range(count)) for row in range(count)]
+    found = [(row, _subscript(cells, row, None)) for row in rows]
+    known = [(row, each) for row, each in found if each is not None]
+    if len(known) < count:
         return None
-    layout = isl.MultiAff.zero(_element_space(cells, mark.name, count))
-    for position, (subscript, _) in enumerate(subscripts):
+    # one cell along a dimension is told apart by none
+    kept = [(row, each) for row, each in known if each[1] > 1] or known[:1]
+    layout = isl.MultiAff.zero(_element_space(cells, mark.name, len(kept)))
+    for position, (_, (subscript, _)) in enumerate(kept):
         layout = layout.set_aff(position, subscript)
     places = isl.Map.from_multi_aff(layout).intersect_domain(cells.wrap())
     if not cells.domain_map().range_product(places).is_injective():
         raise IllegalStorage(f"the buffer at {layout} does not keep all cells apart")
-    extents = tuple(extent for _, extent in subscripts)
+    extents = tuple(extent for _, (_, extent) in kept)
     sizes = tuple(_number(extent, context) for extent in extents)
-    return Buffer(mark, array, prefix, layout, extents, flow, StorageMapping(rows, sizes), cells.range())
+    mapping = StorageMapping(tuple(row for row, _ in kept), sizes)
+    return Buffer(mark, array, prefix, layout, extents, flow, mapping, cells.range())
 
 
 def _number(value: int, context: isl.Set) -> isl.PwAff:

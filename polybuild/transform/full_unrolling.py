@@ -18,7 +18,7 @@ from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
 # The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
-_FEW = 8
+_FEW = 16
 _MAXIMUM_STATEMENTS = 32
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set

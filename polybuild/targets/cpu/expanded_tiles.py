@@ -183,7 +183,7 @@ class _Orders:
         self, names: frozenset[str], number: int | None, around: isl.MultiUnionPwAff | None
     ) -> isl.Schedule:
         """The order of ``names`` in one iteration of the loops ``around``, in tiles if they are a nest."""
-        part = _part(self.expansion.scop, names)
+        part = part_of(self.expansion.scop, names)
         own = self.dependences.within(part.domain, around)
         order = choose_schedule(part, own, self.context)
         if around is not None:
@@ -214,7 +214,7 @@ def _without_fixed(node: isl.ScheduleNode, around: isl.UnionMap) -> isl.Schedule
     return map_bottom_up(node, changed)
 
 
-def _part(scop: Scop, names: frozenset[str]) -> Scop:
+def part_of(scop: Scop, names: frozenset[str]) -> Scop:
     """``scop`` with but the statements ``names``."""
     statements = tuple(each for each in scop.statements if each.name in names)
     part = replace(scop, statements=statements)

@@ -166,15 +166,20 @@ class _CpuMapper:
         if is_mark(node, MarkKind.UNROLLED):
             return node
         if is_mark(node, MarkKind.EXPANDED_TILES):
-            return self._expanded_tiles(node, threads=not around.in_parallel)
+            return self._marked_tiles(node, tiled=False, threads=not around.in_parallel)
+        if is_mark(node, MarkKind.OVERLAPPED_TILES):
+            return self._marked_tiles(node, tiled=True, threads=not around.in_parallel)
         for index in range(node.n_children()):
             node = self.map(node.child(index), around).parent()
         return node
 
-    def _expanded_tiles(self, node: isl.ScheduleNode, *, threads: bool) -> isl.ScheduleNode:
-        """Map what is in the tiles below a mark, and share the tiles among threads."""
+    def _marked_tiles(self, node: isl.ScheduleNode, *, tiled: bool, threads: bool) -> isl.ScheduleNode:
+        """Map what is in the tiles below a mark, and share the tiles among threads.
+
+        They are small enough for the caches if ``tiled``.
+        """
         depth = node.get_tree_depth()
-        below = self.map(node.child(0).child(0), _Around(in_parallel=True, tiled=False))
+        below = self.map(node.child(0).child(0), _Around(in_parallel=True, tiled=tiled))
         band = below.ancestor(below.get_tree_depth() - depth - 1)
         if threads and self._launches.is_worth_launching(band, vector=True):
             band = self.marker.parallel(band)
