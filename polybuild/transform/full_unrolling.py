@@ -6,7 +6,7 @@ iterations. Unrolled, they leave the loop around to the vector unit, whichever c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
@@ -17,8 +17,10 @@ from polybuild.poly.trees import children, descendants, insert_mark, is_band, is
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
-# The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
-_FEW = 16
+# The maximum trip count of a loop that is unrolled, of one that is the only such, and of statements that a
+# nest of them becomes.
+_FEW = 8
+_FEW_ALONE = 16
 _MAXIMUM_STATEMENTS = 32
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -27,7 +29,7 @@ _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 def has_small_trip_counts(scop: Scop) -> bool:
     """Whether a statement has a small-trip-count loop around it, besides others."""
     for counts in trip_counts(scop):
-        few = [_is_few(each) for each in map(largest, counts)]
+        few = _are_few(list(map(largest, counts)))
         if any(few) and not all(few):
             return True
     return False
@@ -60,9 +62,10 @@ def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
     if inside is None or not is_band(node):
         return node, inside
     small: list[int] = []
-    for position in reversed(range(node.band_n_member())):
-        trips = _trips(node, position)
-        if _is_few(trips) and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
+    trips_of = [_trips(node, position) for position in range(node.band_n_member())]
+    few = _are_few(trips_of)
+    for position, trips in reversed([*enumerate(trips_of)]):
+        if few[position] and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
             small.insert(0, position)
             inside *= trips.to_python()
     large = [each for each in range(node.band_n_member()) if each not in small]
@@ -84,8 +87,11 @@ def _unrolled(node: isl.ScheduleNode) -> isl.ScheduleNode:
     return node
 
 
-def _is_few(trips: isl.Val) -> bool:
-    return bool(trips.is_int() and 1 < trips.to_python() <= _FEW)
+def _are_few(trips: Sequence[isl.Val]) -> list[bool]:
+    """Which of the loops with these trip counts, inside each other, have few iterations."""
+    counts = [each.to_python() if each.is_int() else 0 for each in trips]
+    short = [1 < each <= _FEW_ALONE for each in counts]
+    return short if sum(short) == 1 else [1 < each <= _FEW for each in counts]
 
 
 def _trips(node: isl.ScheduleNode, position: int) -> isl.Val:

@@ -10,6 +10,7 @@ from typing import Protocol
 import islpy as isl
 
 from polybuild.codegen.c.accumulators import AccumulatorScopes
+from polybuild.codegen.c.branch_free import branch_free
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
@@ -30,7 +31,7 @@ class Instance:
     of the generated loops. ``domain`` are the instances that run there, ``never`` the accesses
     of arrays in buffers that none of them makes: one side of a choice may be impossible there.
     ``fitting`` are the positions of the counters whose types may count loops over their values, where
-    it matters.
+    it matters. The conditions ``branch_free`` of its body need no branch.
     """
 
     statement: Statement
@@ -39,6 +40,7 @@ class Instance:
     domain: isl.Set
     never: tuple[Access, ...] = ()
     fitting: frozenset[int] = frozenset()
+    branch_free: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ class _AstBuilder(AstCallbacks):
         self._fitting = {
             each.name: fitting_counters(each, scop.parameters) for each in scop.statements if computing
         }
+        self._branch_free = branch_free(scop)
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self.instances: dict[str, Instance] = {}
         self.loops: dict[str, LoopOrigin] = {}
@@ -158,7 +161,8 @@ class _AstBuilder(AstCallbacks):
         if vector is None:
             name = f"instance{len(self.instances)}"
             instance = instance_at(self._statements[called], build, self._buffers)
-            self.instances[name] = replace(instance, fitting=self._fitting.get(called, frozenset()))
+            fitting = self._fitting.get(called, frozenset())
+            self.instances[name] = replace(instance, fitting=fitting, branch_free=self._branch_free)
         else:
             name = f"vector{len(self.vectors)}"
             self.vectors[name] = vector

@@ -8,6 +8,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from polybuild.c.syntax_tree import location
+from polybuild.codegen.c.branch_free import is_truth
 from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, Operand
 from polybuild.codegen.c.layout import CodeLine, Role, between, closing, condition, opening
 from polybuild.scop.model import Array
@@ -23,11 +24,18 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
     """Prints a statement body.
 
     ``accesses`` maps the identity of an access's node to its text; ``iterator``
-    gives the text of a loop counter by name, None if the name is not one.
+    gives the text of a loop counter by name, None if the name is not one. The conditions
+    ``branch_free`` are written without a branch.
     """
 
-    def __init__(self, accesses: Mapping[int, str], iterator: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        accesses: Mapping[int, str],
+        iterator: Callable[[str], str | None],
+        branch_free: frozenset[int] = frozenset(),
+    ) -> None:
         super().__init__()
+        self._branch_free = branch_free
         self._accesses = accesses
         self._iterator = iterator
         # names that the statement declares itself: no loop counters
@@ -72,6 +80,8 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_BinaryOp(self, node: c_ast.BinaryOp) -> str:  # noqa: N802 - pycparser's naming
         """An operation; only arithmetic goes without parentheses that compilers would ask for."""
+        if id(node) in self._branch_free:
+            return f"{self._truth(node.left)} {node.op[0]} {self._truth(node.right)}"
         self.reduce_parentheses: bool
         saved = self.reduce_parentheses
         self.reduce_parentheses = node.op in {"+", "-", "*", "/"}
@@ -79,6 +89,12 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
             return str(super().visit_BinaryOp(node))
         finally:
             self.reduce_parentheses = saved
+
+    def _truth(self, node: c_ast.Node) -> str:
+        """0 or 1: whether ``node`` is not 0."""
+        return (
+            f"({self.visit(node)})" if is_truth(node) else f"({self._parenthesize_unless_simple(node)} != 0)"
+        )
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
         """A name, or the expression that stands for a loop counter."""

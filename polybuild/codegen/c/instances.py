@@ -100,7 +100,8 @@ class InstancePrinter:
                 zip(statement.iterators, instance.iterators, strict=True)
             )
         }
-        return BodyPrinter(LazyTexts(accesses, known), LazyTexts(values, counters).get)
+        own = LazyTexts(accesses, known)
+        return BodyPrinter(own, LazyTexts(values, counters).get, instance.branch_free)
 
     def _counter(self, kind: str, value: isl.AstExpr) -> str:
         text = self._expressions.text(value, UNARY + 1)
