@@ -6,7 +6,7 @@ iterations. Unrolled, they leave the loop around to the vector unit, whichever c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import islpy as isl
 
@@ -17,29 +17,30 @@ from polybuild.poly.trees import children, descendants, insert_mark, is_band, is
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
-# The maximum trip count of a loop that is unrolled, of one that is the only such, and of statements that a
-# nest of them becomes.
-_FEW = 8
-_FEW_ALONE = 16
+# The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
+FEW = 8
 _MAXIMUM_STATEMENTS = 32
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
-def has_small_trip_counts(scop: Scop) -> bool:
-    """Whether a statement has a small-trip-count loop around it, besides others."""
+def has_small_trip_counts(scop: Scop, few: int = FEW) -> bool:
+    """Whether a statement has a loop of ``few`` iterations at most around it, besides others."""
     for counts in trip_counts(scop):
-        few = _are_few(list(map(largest, counts)))
-        if any(few) and not all(few):
+        small = [_is_small(each, few) for each in map(largest, counts)]
+        if any(small) and not all(small):
             return True
     return False
 
 
-def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
-    """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks."""
-    if not has_small_trip_counts(scop):
+def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule, few: int = FEW) -> isl.Schedule:
+    """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks.
+
+    Those are loops of ``few`` iterations at most.
+    """
+    if not has_small_trip_counts(scop, few):
         return schedule
-    return _visit(schedule.get_root())[0].get_schedule()
+    return _visit(schedule.get_root(), few)[0].get_schedule()
 
 
 def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
@@ -50,11 +51,13 @@ def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
             yield from outside_unrolled(each)
 
 
-def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
+def _visit(node: isl.ScheduleNode, few: int) -> tuple[isl.ScheduleNode, int | None]:
     """The tree at ``node``; how many statements it becomes if all its loops are unrolled, else None."""
+    if is_mark(node, MarkKind.UNROLLED):
+        return node, None
     counts: list[int | None] = []
     for index in range(node.n_children()):
-        below, count = _visit(node.child(index))
+        below, count = _visit(node.child(index), few)
         node = below.parent()
         counts.append(count)
     total = sum(each or 0 for each in counts) if counts else 1
@@ -62,10 +65,9 @@ def _visit(node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
     if inside is None or not is_band(node):
         return node, inside
     small: list[int] = []
-    trips_of = [_trips(node, position) for position in range(node.band_n_member())]
-    few = _are_few(trips_of)
-    for position, trips in reversed([*enumerate(trips_of)]):
-        if few[position] and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
+    for position in reversed(range(node.band_n_member())):
+        trips = _trips(node, position)
+        if _is_small(trips, few) and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
             small.insert(0, position)
             inside *= trips.to_python()
     large = [each for each in range(node.band_n_member()) if each not in small]
@@ -87,11 +89,8 @@ def _unrolled(node: isl.ScheduleNode) -> isl.ScheduleNode:
     return node
 
 
-def _are_few(trips: Sequence[isl.Val]) -> list[bool]:
-    """Which of the loops with these trip counts, inside each other, have few iterations."""
-    counts = [each.to_python() if each.is_int() else 0 for each in trips]
-    short = [1 < each <= _FEW_ALONE for each in counts]
-    return short if sum(short) == 1 else [1 < each <= _FEW for each in counts]
+def _is_small(trips: isl.Val, few: int) -> bool:
+    return bool(trips.is_int() and 1 < trips.to_python() <= few)
 
 
 def _trips(node: isl.ScheduleNode, position: int) -> isl.Val:

@@ -35,6 +35,7 @@ from polybuild.targets.cpu.expanded_tiles import part_of
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.schedule_choice import choose_schedule
+from polybuild.transform.full_unrolling import unroll_small_trip_counts
 
 # Bytes of a row of a tile, and how many rows it may have: as few as keep what is computed twice small.
 _ROW = 2048
@@ -42,6 +43,9 @@ _ROWS = (16, 32, 64, 128)
 _SMALL_OVERLAP = 0.97
 # and how many elements a row has at least, where stages before the last ones have longer ones
 _SHORTEST = 128
+
+# Iterations of loops that are unrolled: what is around them has to be for the vector unit.
+_FEW = 16
 
 _OVERLAPPED = "nests run in tiles of the last one, which compute what they need of the others themselves"
 
@@ -130,7 +134,8 @@ def _tiled(stages: Pipeline, overlapped: OverlappedPipeline, context: CompileCon
     orders = []
     for stage in stages.all:
         part = part_of(stages.scop, stage.statements)
-        orders.append(choose_schedule(part, stages.dependences.within(part.domain), context))
+        order = choose_schedule(part, stages.dependences.within(part.domain), context)
+        orders.append(unroll_small_trip_counts(part, order, _FEW))
     order = reduce(isl.Schedule.sequence, orders).pullback_union_pw_multi_aff(overlapped.to_old)
     band = order.intersect_domain(overlapped.scop.domain).get_root().child(0)
     band = band.insert_partial_schedule(overlapped.tiles).band_set_permutable(1)
