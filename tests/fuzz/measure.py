@@ -99,7 +99,10 @@ class Measure:
         if isinstance(node, Loop):
             self.loop(node, times)
         elif isinstance(node, If):
-            self.condition(node.test)
+            if is_affine(node.test):
+                self.condition(node.test)
+            else:
+                self.data(node.test)
             self.block(node.yes, times)
             self.block(node.no, times)
         else:

@@ -277,7 +277,9 @@ class Printer:
         if isinstance(node, If) and node.test == Num(1) and not node.no:  # a plain block
             return [f"{indent}{{", *self._block(node.yes, indent), f"{indent}}}"]
         if isinstance(node, If):
-            lines = [f"{indent}if ({_bare(self.affine(node.test))}) {{", *self._block(node.yes, indent)]
+            affine = is_affine(node.test)
+            test = self.affine(node.test) if affine else self.data(node.test, self._is_real(node.test))[0]
+            lines = [f"{indent}if ({_bare(test)}) {{", *self._block(node.yes, indent)]
             if node.no:
                 lines += [f"{indent}}} else {{", *self._block(node.no, indent)]
             return [*lines, f"{indent}}}"]
