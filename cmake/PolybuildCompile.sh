@@ -43,4 +43,11 @@ if [ -n "$transformed" ]; then
     set -- "$@" -iquote "$(dirname "$original")" "-fdebug-prefix-map=$transformed=$original"
   fi
 fi
+for word; do # flags that mean warnings of polybuild are not for the compiler
+  shift
+  case $word in
+    -Wpolybuild* | -Wno-polybuild* | -Werror=polybuild* | -Wno-error=polybuild*) ;;
+    *) set -- "$@" "$word" ;;
+  esac
+done
 exec "$@"

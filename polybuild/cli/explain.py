@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from polybuild.diagnostics import Diagnostic, Severity, SourceError
 from polybuild.driver import output
+from polybuild.driver.steered_warnings import without_ours
 from polybuild.report.explain import explanation, terminal
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
     if compilation.directory:
         os.chdir(compilation.directory)
     tuning = find_tuning(options, request.source, settings.names)
-    flags = request.expanded_flags()
+    flags = without_ours(request.expanded_flags())
     result = compile_source(request.source, options, request.compiler, flags, watch, tuning=tuning)
     regions, rest = gather(result)
     kept = any(region.status != "transformed" for region in result.regions)

@@ -15,6 +15,9 @@ EMPTY_REPORT = b'{\n  "schema": "urn:polybuild:report:1",\n  "regions": [],\n  "
 
 STANDARD_OUTPUT = "-"
 
+WARNING_FLAGS = ("-Wpolybuild", "-Wno-polybuild", "-Werror=polybuild", "-Wno-error=polybuild")
+"""How flags begin that mean warnings of ours, which no compiler knows."""
+
 RECORD_FLAG = "-fsave-optimization-record"
 """The flag by which compilers are asked to tell what they did, in files for tools."""
 

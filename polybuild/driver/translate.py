@@ -20,6 +20,7 @@ from polybuild.driver.chosen_machine import machine_file
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
 from polybuild.driver.request import Request
 from polybuild.driver.settings import FileSettings, with_project_settings
+from polybuild.driver.steered_warnings import warning_flags, without_ours
 from polybuild.driver.tuned_settings import find_tuning, tuning_file
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
@@ -58,8 +59,17 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
 
     Raises UsageError.
     """
+    given = request.expanded_flags()
+    outcome = _translated(request, data, cache, without_ours(given))
+    said = warning_flags(given).apply(outcome.diagnostics)
+    failed = any(each.severity is Severity.ERROR for each in said)
+    return dataclasses.replace(outcome, diagnostics=said, code=outcome.code or int(failed))
+
+
+def _translated(request: Request, data: bytes, cache: store.Cache | None, flags: list[str]) -> Outcome:
+    """What the regions became, with all that may be said of them."""
     settings = options_for(request)
-    options, flags = settings.options, request.expanded_flags()
+    options = settings.options
     others = (machine_file(options), tuning_file(options, request.source))
     inputs = (
         *request.response_files(),

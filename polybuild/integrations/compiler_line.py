@@ -7,6 +7,8 @@ loaded.
 
 import os
 
+from polybuild.driver.output import WARNING_FLAGS
+
 LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc", "buildcache"})
 """Commands that run the compiler named behind them."""
 
@@ -81,14 +83,17 @@ class CommandLine:
     ``command`` is the compiler with its launchers, as given, ``words`` all after
     it, response files read. ``phase`` is what is made; it is empty if the line
     is for the compiler alone. ``flags`` are the words that decide what the
-    sources mean. ``depfiles`` are the dependency files named on the line.
+    sources mean. ``depfiles`` are the dependency files named on the line, ``warnings`` the flags that
+    mean warnings of ours, which the compiler does not get.
     """
 
     def __init__(self, words: list[str]) -> None:
         """Read ``words``, the compiler first. OSError if a response file cannot be read."""
         length = _command_length(words)
         self.command = words[:length]
-        self.words = _expanded(words[length:])
+        expanded = _expanded(words[length:])
+        self.words = [word for word in expanded if not word.startswith(WARNING_FLAGS)]
+        self.warnings = [word for word in expanded if word.startswith(WARNING_FLAGS)]
         self.phase = LINK
         self.output = ""
         self.inputs: list[Input] = []

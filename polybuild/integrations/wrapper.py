@@ -22,6 +22,7 @@ from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity
 from polybuild.driver import output
 from polybuild.driver.cache import compiler_identity, key_of, open_cache
 from polybuild.driver.request import Request
+from polybuild.driver.steered_warnings import warning_flags
 from polybuild.driver.translate import Outcome, options_for, translate
 from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
@@ -39,6 +40,7 @@ _MACHINE_WITH_VALUE = frozenset(
     {"-target", "--target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain"}
 )
 _DEVICE_HEADER = b"#include <polybuild_device.h>"
+_MAXIMUM_MESSAGES = 12  # lines of the compiler's that are told of a file that it does not take
 _STANDARD_INPUT_NAME = "<stdin>"
 
 
@@ -124,7 +126,7 @@ class _Job:
         self._request = dataclasses.replace(
             request,
             compiler=tuple(line.compiler),
-            flags=(*(["-fopenmp"] if self._openmp else []), *line.flags),
+            flags=(*(["-fopenmp"] if self._openmp else []), *line.flags, *line.warnings),
         )
 
     def transform(self, source: Input) -> Iterator[Transformed]:
@@ -168,7 +170,7 @@ class _Job:
         command = self._command(files)
         status, messages = self._execute(command, capture=True)
         if status and not self.strict:
-            return self._fall_back(files[0])
+            return self._fall_back(files, messages)
         for file in files:
             messages = messages.replace(os.fsencode(file.path), os.fsencode(file.source.name))
         sys.stderr.flush()
@@ -192,18 +194,20 @@ class _Job:
             self._console.say(self._late)
         return _exit_code(status)
 
-    def _fall_back(self, file: Transformed) -> int:
+    def _fall_back(self, files: Sequence[Transformed], messages: bytes) -> int:
+        """Compile the originals, and tell what the compiler said of the transformed ``files``."""
         code = self.run_as_it_is()
         if not code:
             message = "the compiler does not take the transformed file; the file is compiled as it is"
-            hint = "please report it, with the messages that --on-unsupported error shows"
-            self._console.say(
-                [
-                    Diagnostic(
-                        Severity.WARNING, "compiler-rejected", message, Location(file.source.name, 0), hint
-                    )
-                ]
-            )
+            text = messages.decode("utf-8", "surrogateescape")
+            for file in files:
+                text = text.replace(str(file.path), file.source.name)
+            said = "".join(f"\n    {line}" for line in text.splitlines()[:_MAXIMUM_MESSAGES])
+            hint = f"please report it, with what the compiler said:{said}"
+            place = Location(files[0].source.name, 0)
+            rejected = Diagnostic(Severity.WARNING, "compiler-rejected", message, place, hint)
+            if warning_flags(self._request.flags).of(rejected):
+                self._console.say([rejected])  # never an error: the object is right
         return code
 
     def _transform_unity(

@@ -162,7 +162,7 @@ def test_the_line_is_that_of_the_last_write(tmp_path):
     built = program(tmp_path / "in.c", text)
     assert run(built, VERIFY="1", VERIFY_EXIT="9").returncode == 0
     wrong = (tmp_path / "out.c").read_text()
-    wrong = re.sub(r"(#line 7 .*\n\s*b\[i\] = )", r"\g<1>1 + ", wrong, count=1)
+    wrong = re.sub(r"(\n\s*b\[i\] = )", r"\g<1>1 + ", wrong, count=1)
     (tmp_path / "out.c").write_text(wrong)
     assert messages("gcc", tmp_path / "out.c", *STRICT) == (0, "")
     subprocess.run(["gcc", "-w", "-o", built, tmp_path / "out.c"], check=True)

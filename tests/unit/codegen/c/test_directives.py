@@ -6,7 +6,7 @@ import pytest
 from compiling import transform
 
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.layout import CodeLine
+from polybuild.codegen.c.layout import loop
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.targets.model import LoopDirective
@@ -49,4 +49,4 @@ def test_threads_share_pointers_that_no_write_can_change(tmp_path):
 def test_a_condition_on_threads_is_none_on_vectors(directive, words):
     mark = Mark(MarkKind.PARALLEL, 0)
     printer = DirectivePrinter({mark: directive}, NamesInUse(), lambda _: "n > 9")
-    assert printer.above(CodeLine("for (;;)"), directive, ())[0] == f"POLYBUILD_OMP({words})"
+    assert printer.above(loop("for (;;)"), directive, ())[0] == f"POLYBUILD_OMP({words}) for (;;) {{"
