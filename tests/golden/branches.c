@@ -32,6 +32,45 @@ POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > 
 #define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
+#if defined _OPENMP && !defined POLYBUILD_TEAM
+#define POLYBUILD_TEAM
+extern int omp_get_max_threads(void), omp_in_parallel(void);
+#if defined __linux__ && defined __LP64__ && defined __GNUC__
+extern double omp_get_wtime(void);
+extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
+static double polybuild_looked, polybuild_until;
+static long polybuild_preempted;
+static int polybuild_limit;
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+/* how many threads to start: fewer for a while where others take the processors away from them */
+POLYBUILD_HELPER int polybuild_team(void)
+{
+  int all = omp_get_max_threads();
+  double now, passed;
+  long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
+  if (all < 2 || omp_in_parallel())
+    return all;
+  now = omp_get_wtime();
+  passed = now - polybuild_looked;
+  if (polybuild_limit < 1 || polybuild_limit > all)
+    polybuild_limit = all;
+  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+    return polybuild_limit;
+  preempted = usage[17] - polybuild_preempted;
+  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+    polybuild_limit -= polybuild_limit / 2;
+    polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
+  } else {
+    polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
+  }
+  polybuild_looked = now;
+  polybuild_preempted = usage[17];
+  return polybuild_limit;
+}
+#else
+#define polybuild_team() omp_get_max_threads()
+#endif
+#endif
 #line 1 "branches.c"
 #include <stdio.h>
 
@@ -57,7 +96,7 @@ static void mark(struct grid *g, int limit)
 #line 17
       g->cell[0][j] += g->cell[j][0];
 #line 12
-    POLYBUILD_OMP(parallel for) for (long long i = 1; i < pb_g_n - 1; i++) {
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 1; i < pb_g_n - 1; i++) {
       if ((i + 1) % 2 == 0) {
 #line 13
         POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
@@ -72,7 +111,7 @@ static void mark(struct grid *g, int limit)
 #line 13
       } }
 #line 12
-    POLYBUILD_OMP(parallel for) for (long long i = 0; i < pb_g_n; i++) {
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i < pb_g_n; i++) {
 #line 15
       g->cell[i][i] = 1;
 #line 13
@@ -102,7 +141,9 @@ static void mark(struct grid *g, int limit)
 #line 20
   if ((double)pb_g_n >= 1000 /* line 20: less work is not worth it */) {
 #line 20
-    POLYBUILD_OMP(parallel for if((double)pb_g_n >= 20000)) for (long long i = 0; i < pb_g_n; i++)
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team()) if((double)pb_g_n >= 20000))
+#line 20
+    for (long long i = 0; i < pb_g_n; i++)
 #line 20
       g->cell[i][0] = 0;
 #line 20

@@ -1,5 +1,15 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
+#ifndef POLYBUILD_HELPER
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef POLYBUILD_HELPER
+#define POLYBUILD_HELPER static inline
+#endif
+#endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #ifdef __clang__
@@ -8,6 +18,45 @@
 #define POLYBUILD_OMP(...) _Pragma(POLYBUILD_TEXT(omp __VA_ARGS__))
 #else
 #define POLYBUILD_OMP(...)
+#endif
+#if defined _OPENMP && !defined POLYBUILD_TEAM
+#define POLYBUILD_TEAM
+extern int omp_get_max_threads(void), omp_in_parallel(void);
+#if defined __linux__ && defined __LP64__ && defined __GNUC__
+extern double omp_get_wtime(void);
+extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
+static double polybuild_looked, polybuild_until;
+static long polybuild_preempted;
+static int polybuild_limit;
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+/* how many threads to start: fewer for a while where others take the processors away from them */
+POLYBUILD_HELPER int polybuild_team(void)
+{
+  int all = omp_get_max_threads();
+  double now, passed;
+  long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
+  if (all < 2 || omp_in_parallel())
+    return all;
+  now = omp_get_wtime();
+  passed = now - polybuild_looked;
+  if (polybuild_limit < 1 || polybuild_limit > all)
+    polybuild_limit = all;
+  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+    return polybuild_limit;
+  preempted = usage[17] - polybuild_preempted;
+  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+    polybuild_limit -= polybuild_limit / 2;
+    polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
+  } else {
+    polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
+  }
+  polybuild_looked = now;
+  polybuild_preempted = usage[17];
+  return polybuild_limit;
+}
+#else
+#define polybuild_team() omp_get_max_threads()
+#endif
 #endif
 #line 1 "convolution.c"
 #include <stdio.h>
@@ -21,7 +70,7 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
 { /* polybuild: lines 9 to 18, the new order */
 #line 9
   if (1) {
-    POLYBUILD_OMP(parallel for) for (long long i = 0; i <= 149; i++)
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i <= 149; i++)
       POLYBUILD_OMP(simd) for (long long j = 0; j <= 149; j++) {
         float sum_1;
 #line 12

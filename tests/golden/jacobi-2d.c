@@ -36,6 +36,45 @@ POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return
 #define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
+#if defined _OPENMP && !defined POLYBUILD_TEAM
+#define POLYBUILD_TEAM
+extern int omp_get_max_threads(void), omp_in_parallel(void);
+#if defined __linux__ && defined __LP64__ && defined __GNUC__
+extern double omp_get_wtime(void);
+extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
+static double polybuild_looked, polybuild_until;
+static long polybuild_preempted;
+static int polybuild_limit;
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+/* how many threads to start: fewer for a while where others take the processors away from them */
+POLYBUILD_HELPER int polybuild_team(void)
+{
+  int all = omp_get_max_threads();
+  double now, passed;
+  long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
+  if (all < 2 || omp_in_parallel())
+    return all;
+  now = omp_get_wtime();
+  passed = now - polybuild_looked;
+  if (polybuild_limit < 1 || polybuild_limit > all)
+    polybuild_limit = all;
+  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+    return polybuild_limit;
+  preempted = usage[17] - polybuild_preempted;
+  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+    polybuild_limit -= polybuild_limit / 2;
+    polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
+  } else {
+    polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
+  }
+  polybuild_looked = now;
+  polybuild_preempted = usage[17];
+  return polybuild_limit;
+}
+#else
+#define polybuild_team() omp_get_max_threads()
+#endif
+#endif
 #line 1 "jacobi-2d.c"
 #include <stdio.h>
 
@@ -53,7 +92,7 @@ static void relax(void)
 #line 11
     for (long long c0 = -1; c0 <= 4; c0++) {
 #line 11
-      POLYBUILD_OMP(parallel for)
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team()))
 #line 11
       for (long long c1 = polybuild_floordiv(c0, 2) - 6; c1 <= polybuild_floordiv(c0, 2); c1++) {
 #line 11

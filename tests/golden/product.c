@@ -32,6 +32,45 @@ typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may
 #define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
+#if defined _OPENMP && !defined POLYBUILD_TEAM
+#define POLYBUILD_TEAM
+extern int omp_get_max_threads(void), omp_in_parallel(void);
+#if defined __linux__ && defined __LP64__ && defined __GNUC__
+extern double omp_get_wtime(void);
+extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
+static double polybuild_looked, polybuild_until;
+static long polybuild_preempted;
+static int polybuild_limit;
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+/* how many threads to start: fewer for a while where others take the processors away from them */
+POLYBUILD_HELPER int polybuild_team(void)
+{
+  int all = omp_get_max_threads();
+  double now, passed;
+  long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
+  if (all < 2 || omp_in_parallel())
+    return all;
+  now = omp_get_wtime();
+  passed = now - polybuild_looked;
+  if (polybuild_limit < 1 || polybuild_limit > all)
+    polybuild_limit = all;
+  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+    return polybuild_limit;
+  preempted = usage[17] - polybuild_preempted;
+  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+    polybuild_limit -= polybuild_limit / 2;
+    polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
+  } else {
+    polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
+  }
+  polybuild_looked = now;
+  polybuild_preempted = usage[17];
+  return polybuild_limit;
+}
+#else
+#define polybuild_team() omp_get_max_threads()
+#endif
+#endif
 #line 1 "product.c"
 #include <stdio.h>
 
@@ -46,11 +85,13 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
       && (double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 /* line 6: less work is not worth it */)) {
     /* tiles of 78 x 408 x 4 iterations */
 #line 7
-    POLYBUILD_OMP(parallel for) for (long long i = 0; i < pb_n; i++)
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i < pb_n; i++)
       POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
         C[i][j] = 0;
 #line 7
-    POLYBUILD_OMP(parallel for schedule(dynamic)) for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
+    POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(polybuild_team()))
+#line 7
+    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
 #line 10
       for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
         double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */

@@ -10,6 +10,7 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import combination
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.file.team import TEAM
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import AccessKind, Scop
@@ -98,6 +99,10 @@ class DirectivePrinter:
 
     def _clauses(self, directive: LoopDirective, active: Collection[Mark]) -> list[str]:
         clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
+        # sums of floating-point numbers shall not depend on what else the machine does
+        if directive.parallel and not (directive.accumulators or directive.reductions):
+            self.in_use.helpers.add(TEAM)
+            clauses.append(f"num_threads({TEAM}())")
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")

@@ -41,9 +41,12 @@ def test_threads_share_pointers_that_no_write_can_change(tmp_path):
 @pytest.mark.parametrize(
     ("directive", "words"),
     [
-        (LoopDirective(0, parallel=True), "parallel for if(n > 9)"),
+        (LoopDirective(0, parallel=True), "parallel for num_threads(polybuild_team()) if(n > 9)"),
         # a clause without a name is one of simd, too: one thread would run without vectors
-        (LoopDirective(0, parallel=True, simd=True), "parallel for simd if(parallel: n > 9)"),
+        (
+            LoopDirective(0, parallel=True, simd=True),
+            "parallel for simd num_threads(polybuild_team()) if(parallel: n > 9)",
+        ),
     ],
 )
 def test_a_condition_on_threads_is_none_on_vectors(directive, words):
