@@ -235,6 +235,10 @@ def _summary(words: Sequence[str]) -> int:
     else:
         style = terminal.style_for(sys.stdout, values.color)
         terminal.write(sys.stdout, summary.describe(build, style))
+        if values.ran:
+            terminal.write(
+                sys.stdout, "\n" + summary.describe_runs(build, values.ran, _read(values.ran), style)
+            )
     return 0
 
 

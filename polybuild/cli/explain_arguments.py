@@ -109,4 +109,10 @@ def parse_summary(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("builds", metavar="BUILD", nargs="+", help="a folder with reports, or a report")
     parser.add_argument("--json", action="store_true", help="print one report of all")
     parser.add_argument("--sarif", metavar="FILE", default="", help="write warnings and advice as SARIF")
+    parser.add_argument(
+        "--ran",
+        metavar="FILE",
+        default="",
+        help="tell what ran, too, from the file that POLYBUILD_REPORT named",
+    )
     return parser.parse(words)

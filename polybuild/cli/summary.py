@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.diagnostics import Diagnostic
+from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.driver import output
 from polybuild.report.explain import explanation, sentences
 from polybuild.report.explain.terminal import Style
 from polybuild.report.record import json as record
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import Advice, RegionReport
+from polybuild.report.record.runs import RegionRuns, read_runs
 
 _SUFFIX = ".json"
 _HEAD = 200  # bytes that have the name of the schema; other files of a build may be large
@@ -61,6 +62,36 @@ def describe(build: BuildRecord, style: Style) -> str:
         own = [each for each in build.regions if each.file == file]
         blocks.append(explanation.index(file, own, style))
     return "\n".join([*blocks, *_totals(build.regions)]) + "\n"
+
+
+def describe_runs(build: BuildRecord, path: str, data: bytes, style: Style) -> str:
+    """What ran of each region by the report ``data`` in the file ``path``, and the advice that concerns it.
+
+    Raises SourceError if it is no such report.
+    """
+    try:
+        runs = read_runs(data)
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"this is no report of a program that ran: {error}"
+        raise SourceError(Diagnostic(Severity.ERROR, "unreadable-file", message, Location(path, 0))) from None
+    regions = {(each.file, each.line): each for each in build.regions}
+    lines = [style.bold("what ran:")]
+    for (file, line), ran in sorted(runs.items()):
+        region = regions.get((file, line))
+        function = f" in {region.function}" if region and region.function else ""
+        lines.append(f"  {style.bold(f'{file}:{line}{function}')}")
+        lines += [f"    {each}" for each in ran.told()]
+        lines += [f"    line {each.line}: {each.message}" for each in _concerning(region, ran)]
+    return "\n".join(part for line in lines for part in style.wrapped(line)) + "\n"
+
+
+def _concerning(region: RegionReport | None, ran: RegionRuns) -> Iterator[Advice]:
+    """The advice on a region that what ran of it does not speak against."""
+    fell_back = ran.runs["original"] > 0
+    for each in region.advice if region else ():
+        # pointers of which some run may have shown that they overlap; sizes that never were too small
+        if not (each.kind == "restrict" and fell_back) and not (each.kind == "min-work" and not fell_back):
+            yield each
 
 
 def _totals(regions: Sequence[RegionReport]) -> Iterator[str]:

@@ -250,3 +250,51 @@ def test_a_summary_of_nothing(capfd):
     assert capfd.readouterr().out == "no regions in no files\n"
     assert commands.run(["summary", "nowhere"]) == 1
     assert "there is no such folder or report" in capfd.readouterr().err
+
+
+def run_record(line, process, *, original, failed=()):
+    versions = {"new": 2, "original": original, "device": 0}
+    return json.dumps(
+        {
+            "schema": "urn:polybuild:run:1",
+            "file": "in.c",
+            "line": line,
+            "end_line": line + 2,
+            "process": process,
+            "rank": None,
+            "callers": 1,
+            "threads": 2,
+            "versions": {name: {"runs": runs, "seconds": runs / 1000} for name, runs in versions.items()},
+            "failed": [
+                {"condition": each, "file": "in.c", "line": line, "runs": original} for each in failed
+            ],
+        }
+    )
+
+
+def test_a_summary_tells_what_ran_and_what_to_do_about_it(folder, capfd):
+    commands.run(["compile", "in.c", "-o", "out.c", "--report", "r.json"])
+    lines = [run_record(2, process, original=3, failed=["too little work"]) for process in (7, 8)]
+    for line in lines:
+        valid(line, "run.json")
+    (folder / "ran").write_text("\n".join(lines) + "\n")
+    capfd.readouterr()
+    assert commands.run(["summary", "r.json", "--ran", "ran"]) == 0
+    told = capfd.readouterr().out
+    assert told.endswith(
+        "\nwhat ran:\n  in.c:2 in shift\n    the new loops ran 4 times, 4.000 ms\n"
+        "    the original loops ran 6 times, 6.000 ms: too little work 6 times\n"
+        "    line 2: below n = 20000 the original loops run (--min-work 20000)\n"
+    )
+    (folder / "ran").write_text(run_record(2, 7, original=0))
+    assert commands.run(["summary", "r.json", "--ran", "ran"]) == 0
+    told = capfd.readouterr().out
+    assert "    line 1: if 'c' never overlaps 'a', declare it '*restrict c': this check goes\n" in told
+    assert "below n" not in told
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "nothing"])
+def test_what_is_no_report_of_a_run(text, folder, capfd):
+    (folder / "ran").write_text(text)
+    assert commands.run(["summary", ".", "--ran", "ran"]) == 1
+    assert "this is no report of a program that ran" in capfd.readouterr().err
