@@ -66,7 +66,7 @@ def _visit(node: isl.ScheduleNode, few: int) -> tuple[isl.ScheduleNode, int | No
         return node, inside
     small: list[int] = []
     for position in reversed(range(node.band_n_member())):
-        trips = _trips(node, position)
+        trips = maximum_trips(node, position)
         if _is_small(trips, few) and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
             small.insert(0, position)
             inside *= trips.to_python()
@@ -93,7 +93,7 @@ def _is_small(trips: isl.Val, few: int) -> bool:
     return bool(trips.is_int() and 1 < trips.to_python() <= few)
 
 
-def _trips(node: isl.ScheduleNode, position: int) -> isl.Val:
+def maximum_trips(node: isl.ScheduleNode, position: int) -> isl.Val:
     """The maximum number of values of a member of a band for equal values of the members before it."""
     time_stamps = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
     for each in range(position + 1):

@@ -22,6 +22,7 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import buffer_at, single_members
 from polybuild.storage.buffers import Buffer, mapping_at
+from polybuild.storage.coalescing import FEW
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
 from polybuild.storage.tiling import crossing_members
@@ -30,6 +31,7 @@ from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll
 from polybuild.transform.bands import coincident_members, permute
+from polybuild.transform.full_unrolling import maximum_trips
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +176,32 @@ def _tiled(problem: _Problem, schedule: isl.Schedule) -> tuple[isl.Schedule, tup
 
 
 def _follows_rows(problem: _Problem, root: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:
-    """Whether the innermost loops that ``tiles`` do not shorten walk along rows of most arrays."""
+    """Whether the innermost loops that ``tiles`` do not shorten walk along rows of most arrays.
+
+    Loops over windows of a few elements do not count where others are around them, nor do elements
+    that such a loop does not leave.
+    """
     promoted = {array.name for array, _ in problem.values}
     walked: dict[str, list[bool]] = {}
     for node in descendants(root):
         if not is_band(node) or _counts_tiles_or_points(node, tiles):
             continue
+        if node.get_schedule_depth() and _is_window(node):
+            continue
         innermost: dict[str, list[bool]] = {}
         for each in references(problem.scop, node):
-            if each.access.array.name not in promoted and each.access.array.extents:
+            moves = each.stride(0) is not Stride.NONE
+            if moves and each.access.array.name not in promoted and each.access.array.extents:
                 innermost.setdefault(each.statement.name, []).append(each.stride(0) is Stride.FAR)
         walked.update(innermost)
     found = [far for each in walked.values() for far in each]
     return sum(found) * 2 <= len(found)
+
+
+def _is_window(band: isl.ScheduleNode) -> bool:
+    """Whether a band of one member has a few iterations."""
+    trips = maximum_trips(band, 0)
+    return bool(trips.is_int() and trips.to_python() <= FEW)
 
 
 def _counts_tiles_or_points(band: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:
