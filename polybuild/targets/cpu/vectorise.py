@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.syntax_tree import walk
+from polybuild.c.types import IntegerType
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.carried import active_dependences, carries_nothing, fixed_around
@@ -23,6 +24,9 @@ from polybuild.transform.distribution import dependence_groups, distribute
 # What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
 # that is scattered cannot be vectorised at all, a gathered load can, at a price.
 _COST = {Stride.NONE: 0.0, Stride.UNIT: 0.25, Stride.FAR: 1.5}
+# Small elements that are a few apart, as the colours of pixels, are loaded together and sorted.
+_COST_INTERLEAVED = 0.6
+_INTERLEAVED_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,22 @@ def member_cost(accesses: list[Reference], position: int) -> float | None:
     if not accesses:
         return 0.0
     total = sum(
-        (1.0 if each.access.kind is AccessKind.READ else 2.0) * _COST[each.stride(position)]
+        _COST_INTERLEAVED
+        if _is_interleaved(each, position)
+        else (1.0 if each.access.kind is AccessKind.READ else 2.0) * _COST[each.stride(position)]
         for each in accesses
     )
     return total / len(accesses) if total / len(accesses) < 1.0 else None
+
+
+def _is_interleaved(reference: Reference, position: int) -> bool:
+    """Whether steps along a member load small elements that are close to each other."""
+    element, column = reference.access.array.element, [row[position] for row in reference.matrix]
+    if reference.access.kind is not AccessKind.READ or not isinstance(element, IntegerType) or not column:
+        return False
+    step = abs(column[-1] or 0)
+    near = 1 < step <= _INTERLEAVED_BYTES * 8 // element.width
+    return near and not any(reference.access.array.suffixes) and all(each == 0 for each in column[:-1])
 
 
 def _has_loops(body: c_ast.Node) -> bool:

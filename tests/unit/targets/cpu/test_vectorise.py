@@ -8,7 +8,10 @@ from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.vectorise import find_vector_loop
 
-PARAMETERS = "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n]"
+PARAMETERS = (
+    "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n], "
+    "unsigned char *restrict pixels, unsigned char *restrict grey"
+)
 NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
 
 
@@ -29,6 +32,14 @@ def vector(model):
 
 def test_independent_iterations(vector):
     assert vector("a[i] = b[i];") == []
+
+
+def test_colours_of_pixels_are_loaded_together(vector):
+    assert vector("grey[i] = (pixels[3 * i] + pixels[3 * i + 1] + pixels[3 * i + 2]) / 3;") == []
+
+
+def test_elements_far_apart_are_left_to_scalar_code(vector):
+    assert vector("grey[i] = (pixels[9 * i] + pixels[9 * i + 1] + pixels[9 * i + 2]) / 3;") is None
 
 
 def test_a_recurrence_has_none(vector):
