@@ -30,6 +30,20 @@ class Choice:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Reads any of a few words, separated by commas; none is allowed, too."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """The words, each once; ValueError if there are others."""
+        found = tuple(dict.fromkeys(part for part in re.split(r"[,;\s]+", text.strip()) if part))
+        if not set(found) <= set(self.words):
+            raise ValueError(f"must be words among {', '.join(self.words)}, separated by commas")
+        return found
+
+
 def _boolean(text: str) -> bool:
     values = {"1": True, "on": True, "true": True, "yes": True, "": True}
     values |= {"0": False, "off": False, "false": False, "no": False}
@@ -270,6 +284,12 @@ class Options:
         "warn",
         Choice(("warn", "error")),
         "keep a region that is not understood, or fail",
+    )
+    require: tuple[str, ...] = _knob(
+        (),
+        Choices(("parallel", "vector", "tiled")),
+        "fail for a region that is not so: words among parallel, vector and tiled",
+        metavar="WORD,WORD",
     )
 
     @classmethod

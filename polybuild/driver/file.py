@@ -26,6 +26,7 @@ from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
+from polybuild.driver.requirements import unmet_requirement
 from polybuild.driver.tuned_settings import UNTUNED, FileTuning, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import RegionReport
@@ -92,6 +93,8 @@ def compile_source(
             refused += (found.diagnostic,)
             continue
         diagnostics += found.obstacles
+        unmet = unmet_requirement(region, found.report, options)
+        diagnostics += [unmet] if unmet else []
         if found.details is not None and not found.report.detected:
             diagnostics += found.details.unused
         if isinstance(region, Region) and found.text is not None:

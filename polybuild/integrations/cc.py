@@ -36,7 +36,7 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
     Returns the exit code, or never. ``transform`` is called where there is more to do than to compile.
     """
     line = CommandLine(compiler)
-    if line.warnings:
+    if len(line.words) < len(compiler) - len(line.command):  # without flags that are ours
         compiler = [*line.command, *line.words]
     if not line.phase:
         return _become(compiler)

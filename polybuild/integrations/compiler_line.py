@@ -83,8 +83,8 @@ class CommandLine:
     ``command`` is the compiler with its launchers, as given, ``words`` all after
     it, response files read. ``phase`` is what is made; it is empty if the line
     is for the compiler alone. ``flags`` are the words that decide what the
-    sources mean. ``depfiles`` are the dependency files named on the line, ``warnings`` the flags that
-    mean warnings of ours, which the compiler does not get.
+    sources mean. ``depfiles`` are the dependency files named on the line. Flags that mean warnings of ours
+    are no ``words``, as the compiler does not get them.
     """
 
     def __init__(self, words: list[str]) -> None:
@@ -93,7 +93,6 @@ class CommandLine:
         self.command = words[:length]
         expanded = _expanded(words[length:])
         self.words = [word for word in expanded if not word.startswith(WARNING_FLAGS)]
-        self.warnings = [word for word in expanded if word.startswith(WARNING_FLAGS)]
         self.phase = LINK
         self.output = ""
         self.inputs: list[Input] = []
@@ -108,6 +107,7 @@ class CommandLine:
             self.phase = ""
         self._takes_c_for_c = "++" not in name
         self._read()
+        self.flags += [word for word in expanded if word.startswith(WARNING_FLAGS)]
 
     @property
     def compiler(self) -> list[str]:

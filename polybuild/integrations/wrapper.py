@@ -126,7 +126,7 @@ class _Job:
         self._request = dataclasses.replace(
             request,
             compiler=tuple(line.compiler),
-            flags=(*(["-fopenmp"] if self._openmp else []), *line.flags, *line.warnings),
+            flags=(*(["-fopenmp"] if self._openmp else []), *line.flags),
         )
 
     def transform(self, source: Input) -> Iterator[Transformed]:

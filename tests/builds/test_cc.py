@@ -266,7 +266,10 @@ def test_marks_that_stay_are_no_errors(folder, disabled):
         "void f(int n, double *a) {\n#pragma scop\n  for (int i = 0; i < n; i++) if (a[i] > 2) goto end;\n"
         "  end: ;\n#pragma endscop\n}\n"
     )
-    cc("gcc", "-Wall", "-Werror", "-c", "kept.c", POLYBUILD_DISABLE=disabled)
+    flags = ("-Wall", "-Werror", "-Wno-error=polybuild")
+    said = cc("gcc", *flags, "-c", "kept.c", POLYBUILD_DISABLE=disabled)
+    assert ("[-Wpolybuild-goto]" in said) == (not disabled)
+    assert "[-Wpolybuild" not in cc("gcc", "-Wall", "-Wno-polybuild", "-c", "kept.c")
     assert (folder / "kept.o").is_file()
 
 
@@ -289,9 +292,13 @@ def test_a_compiler_whose_openmp_does_not_link(folder):
 
 def test_a_transformed_file_the_compiler_does_not_take(folder):
     wrapper = folder / "picky-gcc"
-    wrapper.write_text('#!/bin/sh\ncase "$*" in *"-c "*cache*fill.c*) exit 1;; esac\nexec gcc "$@"\n')
+    wrapper.write_text(
+        '#!/bin/sh\ncase "$*" in *"-c "*cache*fill.c*) echo odd >&2; exit 1;; esac\nexec gcc "$@"\n'
+    )
     wrapper.chmod(0o755)
-    assert "[-Wpolybuild-compiler-rejected]" in cc("./picky-gcc", "-O2", "-c", "kernels/fill.c", "-o", "f.o")
+    said = cc("./picky-gcc", "-O2", "-c", "kernels/fill.c", "-o", "f.o")
+    assert "[-Wpolybuild-compiler-rejected]" in said
+    assert "what the compiler said:\n    odd" in said
     assert Path("f.o").is_file()
     assert not needs_runtime("f.o")
 
