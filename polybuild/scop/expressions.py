@@ -27,6 +27,7 @@ from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Violation
+from polybuild.scop.constants import constant_value
 from polybuild.scop.facts import Facts
 from polybuild.scop.parameters import OPERATIONS
 from polybuild.scop.program_point import ProgramPoint
@@ -244,6 +245,9 @@ class Expressions:
         names = self._facts.names
         if variable.local or variable in names.written or variable in names.demoted:
             raise self._refusal("data-dependent", f"'{node.name}' is assigned in the region", node)
+        number = constant_value(variable, self._facts.region)
+        if number is not None:
+            return Affine(spaces.constant(point.depth, number), kind)
         return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
 
     def _difference(self, node: PointerDifference, point: ProgramPoint) -> Affine:

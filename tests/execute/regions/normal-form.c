@@ -23,6 +23,15 @@ for (int i = 0; i < n - 1; i++) {
 #pragma endscop
 a[0] = k;
 
+//# constant_variables: parallel
+static const int width = 4;
+const int first = 7 > 3 ? 1 : 0, last = -1 + (3 * 2);
+#pragma scop
+for (int i = 0; i < n / width; i++)
+  for (int k = first; k < last - 1; k++)
+    x[i * width + k] = y[i * width + k - first] + last;
+#pragma endscop
+
 //# temporary_as_data: parallel
 for (int i = 0; i < n; i++) {
   int k = 3 * i - 7;

@@ -162,6 +162,14 @@ CASES = {
         ["A[i,j]", "A[2,3]", "A[i,j]"],
         "",
     ),
+    "rows of a length that is a constant variable": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < row; j++) A[i*row+j] = 1;",
+        "int n, float *A",
+        "static const int row = 2 * 8;",
+        {"A": "16"},
+        ["A[i,j]"],
+        "",
+    ),
     "a box of constant sizes": (
         """for (int i = 0; i < n; i++) for (int j = 1; j < 7; j++) for (int k = 0; k < 3; k++)
              A[(i*8+j)*3+k] = A[i*24+j*3+k-3];""",
