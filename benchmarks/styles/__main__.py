@@ -1,12 +1,13 @@
 """Kernels in many styles: how far each style is from the best one.
 
 usage: python -m benchmarks.styles [--compiler gcc] [--threads 1,2] [--runs N] [--kernels NAME,...]
-                                   [--styles NAME,...] [--output FILE]
+                                   [--styles NAME,...] [--jobs N] [--output FILE]
 
 For each kernel, style and number of threads: milliseconds of the compiler alone on one thread and of the
 transformed loops, and the time of the best style of the same order of operations over that of this one;
-medians of runs in turn. Every result has to be the compiler's, to the bit. What follows are geometric means
-and the worst of each kernel, of each style, and of all.
+medians of runs of all styles, one after the other, of the compiler alone one run. Every result has to be the
+compiler's, to the bit. What follows are geometric means and the worst of each kernel, of each style, of all.
+All programs are built before the first one is timed, several at once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import os
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +33,7 @@ from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
 _FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
-_SECONDS = "0.1"
+_SECONDS = "0.05"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,10 @@ def main() -> int:
     say(f"{machine['processor']}, {machine['cores']} cores; {machine['compiler']}; {machine['date']}")
     say(f"{'kernel':12} {'style':22} {'thr.':>4} {'alone':>9} {'ms':>9} {'gain':>6} {'of best':>8}")
     rows: list[Row] = []
-    for kernel in KERNELS:
-        if kernel.name in (arguments.kernels or kernel.name).split(","):
-            rows += _measured(kernel, arguments, say)
+    with tempfile.TemporaryDirectory() as name:
+        built = _built(Path(name), arguments)
+        for kernel in (each for each in KERNELS if each.name in built):
+            rows += _measured(kernel, built[kernel.name], arguments, say)
     _summary(rows, say)
     if arguments.output:
         Path(arguments.output).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -115,20 +119,34 @@ def run(
     return [(float(time), total) for time, total in pairs]
 
 
-def _measured(kernel: Kernel, arguments: argparse.Namespace, say: Callable[[str], None]) -> list[Row]:
+def _built(directory: Path, arguments: argparse.Namespace) -> dict[str, Programs]:
+    """The programs of the kernels that are asked for, by their names."""
+    chosen = set(arguments.kernels.split(",")) if arguments.kernels else {each.name for each in KERNELS}
+    styles = arguments.styles.split(",") if arguments.styles else [*STYLES]
+    start = time.monotonic()
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        running = {
+            each.name: pool.submit(build, directory, each, arguments.compiler, styles)
+            for each in KERNELS
+            if each.name in chosen
+        }
+        built = {name: each.result() for name, each in running.items()}
+    print(f"built in {time.monotonic() - start:.0f} s", flush=True)
+    return built
+
+
+def _measured(
+    kernel: Kernel, programs: Programs, arguments: argparse.Namespace, say: Callable[[str], None]
+) -> list[Row]:
     """The rows of a kernel, said as well."""
+    for kept in programs.kept:
+        say(f"{kernel.name}: stays as it is: {kept}")
     rows: list[Row] = []
-    wanted = arguments.styles.split(",") if arguments.styles else STYLES
-    with tempfile.TemporaryDirectory() as name:
-        programs = build(Path(name), kernel, arguments.compiler, wanted)
-        for kept in programs.kept:
-            say(f"{kernel.name}: stays as it is: {kept}")
+    if programs.styles:
+        alone = _timed(programs.original, programs, kernel, 1)
         for threads in map(int, arguments.threads.split(",")):
-            found = [
-                _row(programs, kernel, number, threads, arguments.runs)
-                for number in range(len(programs.styles))
-            ]
-            rows += [_with_share(row, found) for row in found]
+            times = [_timed(programs.transformed, programs, kernel, threads) for _ in range(arguments.runs)]
+            rows += _rows(kernel, programs, threads, alone, times)
     for row in rows:
         say(
             f"{row.kernel:12} {row.style:22} {row.threads:4} {row.before * 1e3:9.3f} {row.after * 1e3:9.3f}"
@@ -137,23 +155,32 @@ def _measured(kernel: Kernel, arguments: argparse.Namespace, say: Callable[[str]
     return rows
 
 
+def _timed(executable: Path, programs: Programs, kernel: Kernel, threads: int) -> list[tuple[float, str]]:
+    """Seconds and results of all styles."""
+    return run(executable, (0, len(programs.styles) - 1), kernel.size, threads, _SECONDS)
+
+
+def _rows(
+    kernel: Kernel,
+    programs: Programs,
+    threads: int,
+    alone: list[tuple[float, str]],
+    times: list[list[tuple[float, str]]],
+) -> list[Row]:
+    """The rows of all styles, given what is found of the original and in each run of what it became."""
+    found = []
+    for number, style in enumerate(programs.styles):
+        before, result = alone[number]
+        after = statistics.median(each[number][0] for each in times)
+        right = all(each[number][1] == result for each in times)
+        found.append(Row(kernel.name, style, threads, before, after, right))
+    return [_with_share(row, found) for row in found]
+
+
 def _with_share(row: Row, rows: list[Row]) -> Row:
     order = STYLES[row.style].order
     best = min(each.after for each in rows if STYLES[each.style].order == order)
     return Row(row.kernel, row.style, row.threads, row.before, row.after, row.right, best / row.after)
-
-
-def _row(programs: Programs, kernel: Kernel, style: int, threads: int, runs: int) -> Row:
-    times: tuple[list[float], list[float]] = ([], [])
-    results = set()
-    for _ in range(runs):
-        pairs = zip((programs.original, programs.transformed), (1, threads), times, strict=True)
-        for executable, count, found in pairs:
-            ((seconds, result),) = run(executable, (style, style), kernel.size, count, _SECONDS)
-            found.append(seconds)
-            results.add(result)
-    before, after = (statistics.median(each) for each in times)
-    return Row(kernel.name, programs.styles[style], threads, before, after, len(results) == 1)
 
 
 def _summary(rows: list[Row], say: Callable[[str], None]) -> None:
@@ -181,6 +208,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--kernels", default="", help="names, all by default")
     parser.add_argument("--styles", default="", help="names, all by default")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs to build at once")
     parser.add_argument("--output", default="", help="a file for the table")
     return parser.parse_args()
 

@@ -75,6 +75,18 @@ BODIES = {
     "a band of four loops": """
   for (int r = 0; r < m; r++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
     for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];""",
+    "window": """
+  for (int i = 0; i < n; i++) for (int j = 0; j < n - 2; j++) for (int k = 0; k < n; k++)
+    for (int l = 0; l < 3; l++) C[i][j] += A[i][k] * B[k][j + l];""",
+    "window of rows and columns": """
+  for (int i = 0; i < n; i++) for (int j = 0; j < n - 2; j++) for (int k = 0; k < n / 2; k++)
+    for (int h = 0; h < 2; h++) for (int l = 0; l < 3; l++) C[i][j] += A[i][k + h] * B[k + h][j + l];""",
+    "window at the border": """
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)
+    for (int l = 0; l < 3; l++) if (j + l < n) C[i][j] += A[i][k] * B[k][j + l];""",
+    "window, transposed": """
+  for (int i = 0; i < n; i++) for (int j = 0; j < n - 2; j++) for (int k = 0; k < n; k++)
+    for (int l = 0; l < 3; l++) C[i][j] += A[i][k] * B[j + l][k];""",
     "one row": """
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
@@ -105,7 +117,15 @@ def test_equal_to_the_original(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["product", "transposed operands", "lower triangle", "in place, steps after the rows", "one row"]
+    "name",
+    [
+        "product",
+        "transposed operands",
+        "lower triangle",
+        "in place, steps after the rows",
+        "window",
+        "one row",
+    ],
 )
 def test_blocks_are_built(name, tmp_path):
     assert "polybuild_double" in transform(tmp_path, BODIES[name])[1].read_text()

@@ -27,6 +27,7 @@ from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row
 from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
+from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop
@@ -199,7 +200,7 @@ class _CpuMapper:
             node, vector=vector is not None
         )
         if (
-            band.last
+            band.innermost
             and not around.tiled
             and (built := self._in_registers(band, threads=threads)) is not None
         ):
@@ -276,8 +277,9 @@ class _CpuMapper:
         node, accesses = band.node, band.accesses
         if not self._context.options.registers or not is_worth_tiling(node, accesses, self._context):
             return None
-        kernel = find_micro_kernel(node, accesses)
-        if kernel is None and node.get_schedule_depth() > 0:
+        steps = 1 if band.last else count_steps(node)
+        kernel = find_micro_kernel(node, accesses, steps) if steps else None
+        if kernel is None and band.last and node.get_schedule_depth() > 0:
             node = with_single(node)
             kernel = find_single_row_kernel(node, references(self._scop, node))
         built = self.registers.tile(node, kernel, threads=threads) if kernel else None

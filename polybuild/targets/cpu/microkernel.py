@@ -12,7 +12,7 @@ which leaves the element alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -45,7 +45,8 @@ class MicroKernel:
     """An update and the positions of the members of the band that are its loops M, K and N.
 
     Results that are ``n`` apart lie side by side in memory, all ``k`` update the same ones. If M has a
-    ``single`` iteration, nothing that is loaded serves another one.
+    ``single`` iteration, nothing that is loaded serves another one. ``steps`` are the updates in one
+    iteration of K, in loops of a few iterations.
     """
 
     update: Update
@@ -53,6 +54,7 @@ class MicroKernel:
     k: int
     n: int
     single: bool = False
+    steps: int = 1
 
     @property
     def members(self) -> tuple[int, int, int]:
@@ -70,14 +72,19 @@ class MicroKernelSizes:
     nc: int
 
 
-def find_micro_kernel(node: isl.ScheduleNode, accesses: list[Reference]) -> MicroKernel | None:
-    """An update below a permutable band that can stay in registers, None if there is none."""
+def find_micro_kernel(
+    node: isl.ScheduleNode, accesses: list[Reference], steps: int = 1
+) -> MicroKernel | None:
+    """An update below a permutable band that can stay in registers, None if there is none.
+
+    Each iteration of the band runs it for so many ``steps``. What is read in one of several is not packed.
+    """
     if node.band_n_member() < 3 or not node.band_get_permutable():
         return None
     for update in _updates(accesses):
         kernel = _micro_kernel(update, node.band_n_member())
-        if kernel:
-            return kernel
+        if kernel and (steps == 1 or all(_loads(each, kernel.n) for each in update.operands)):
+            return replace(kernel, steps=steps)
     return None
 
 
@@ -177,7 +184,7 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
         tiles = [*given[:members], *[given[-1]] * members]
         return _whole_blocks(block, tiles[kernel.m], tiles[kernel.k], tiles[kernel.n])
     kc = context.machine.l1.bytes // (element * (block.nr + block.mr)) // 8 * 8
-    kc = max(_MINIMUM_KC, min(_MAXIMUM_KC, kc))
+    kc = max(_MINIMUM_KC, min(_MAXIMUM_KC, kc) // kernel.steps)
     return _whole_blocks(block, min(MAXIMUM_MC, context.machine.l2.bytes // 4 // (element * kc)), kc, NC)
 
 

@@ -29,6 +29,7 @@ from polybuild.storage.buffers import windows
 from polybuild.targets.cpu.blocked_nest import BlockDepths, BlockedNest, K, M, N, chunk, dimensions, offsets
 from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes, choose_sizes
 from polybuild.targets.cpu.packing import PackedOperand, find_packed_operands
+from polybuild.targets.cpu.steps import put_steps_outside
 from polybuild.targets.cpu.strides import Stride
 from polybuild.targets.model import BlockTransfer, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
@@ -133,6 +134,8 @@ class RegisterTiler:
                 blocks = nest.band.get_prefix_schedule_union_map()
                 if rest.apply(blocks).is_disjoint(full.apply(blocks)):
                     rest_band = _in_one_piece(rest_band)
+                if nest.kernel.steps > 1:  # a sum waits for itself: others in between
+                    rest_band = permute(rest_band, [K, M, N])
                 return self._map_rest(rest_band).ancestor(2).child(place)
         return None
 
@@ -187,10 +190,12 @@ def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> is
     Row by row, so that what the lanes of a row share needs a register for that row only.
     """
     node = insert_mark(place.child(0), tile.mark).child(0)
-    node = permute(node, [K, M, N]).band_split(1)
-    rows = node.child(0).band_split(1).band_member_set_ast_loop_type(0, _UNROLL)
+    depth = node.get_tree_depth()
+    node = put_steps_outside(permute(node, [K, M, N]).band_split(1).child(0))
+    rows = node.band_split(1).band_member_set_ast_loop_type(0, _UNROLL)
     chunks = insert_tiles(rows.child(0), [(0, tile.lanes)]).band_member_set_ast_loop_type(0, _UNROLL)
-    node = insert_mark(chunks.child(0), Mark(MarkKind.LANES)).ancestor(3)
+    node = insert_mark(chunks.child(0), Mark(MarkKind.LANES))
+    node = node.ancestor(node.get_tree_depth() - depth)
     load, store = (
         graft(copy_instances(name, nest.full, nest.block_instances), nest.depths.inner, unroll=True)
         for name in (tile.transfer.load, tile.transfer.store)
