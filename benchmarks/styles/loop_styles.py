@@ -41,6 +41,16 @@ def written_as(form: str, kind: str = "int", where: Callable[[Loop], bool] = lam
     return on_loops(lambda loop: (replace(loop, form=form, type=kind),), where)
 
 
+def from_one(kernel: Kernel) -> Kernel:
+    """Loops that count from one, as in Fortran, and elements from zero."""
+
+    def change(loop: Loop) -> Body:
+        body = renamed(loop.body, loop.counter, f"({loop.counter} - 1)")
+        return (replace(loop, first="1", end=f"{loop.end} + 1", body=body, form="up-to"),)
+
+    return on_loops(change, lambda loop: loop.first == "0" and loop.step == 1)(kernel)
+
+
 def in_any_order(loop: Loop) -> bool:
     """Whether iterations may change places."""
     return loop.parallel

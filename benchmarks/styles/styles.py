@@ -91,6 +91,7 @@ STYLES: Mapping[str, Style] = {
     "row-pointers-unrolled": Style((_UNROLLED, pointers.row_pointers)),
     "elements-unrolled": Style((sums.in_elements, _UNROLLED)),
     "jammed-row-pointers": Style((loops.jammed, pointers.row_pointers), "flat"),
+    "from-one": Style((loops.from_one,)),
     "two-sums": Style((_TWO,), order="two sums"),
     "even-odd": Style((sums.two_sums(apart=True),), order="two sums"),
     "flat-two-sums": Style((_TWO,), "flat", order="two sums"),

@@ -42,6 +42,7 @@ from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC, block_rows, multiple
 from polybuild.targets.cpu.schedule_choice import choose_schedule
 from polybuild.transform.bands import with_members
+from polybuild.transform.tiling.alignment import first_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,7 @@ def _tiled(
     nest = expanded.nest
     sizes = _tile_sizes(part, expanded, context)
     members = [
-        isl.MultiUnionPwAff.from_union_pw_aff(each.scale_down_val(isl.Val(size)).floor())
+        isl.MultiUnionPwAff.from_union_pw_aff(_from_zero(part, each).scale_down_val(isl.Val(size)).floor())
         for each, size in zip(nest.coordinates, sizes, strict=True)
     ]
     top = schedule.get_root().child(0)
@@ -237,6 +238,17 @@ def _tiled(
     for position in range(nest.depth):
         band = band.band_member_set_coincident(position, 1)
     return insert_mark(band, Mark(MarkKind.EXPANDED_TILES, number)).get_schedule()
+
+
+def _from_zero(part: Scop, coordinate: isl.UnionPwAff) -> isl.UnionPwAff:
+    """``coordinate`` less its lowest value, where that is a constant."""
+    values = isl.UnionMap.from_union_pw_aff(coordinate).intersect_params(part.context)
+    first = first_value(values.range())
+    return (
+        coordinate.sub(isl.UnionPwAff.val_on_domain(coordinate.domain(), isl.Val(first)))
+        if first
+        else coordinate
+    )
 
 
 def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> list[int]:

@@ -35,6 +35,7 @@ from polybuild.targets.model import BlockTransfer, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
+from polybuild.transform.tiling.alignment import align_members
 from polybuild.transform.tiling.registers import (
     block_schedule,
     full_steps,
@@ -81,6 +82,7 @@ class RegisterTiler:
         """
         members = node.band_n_member()
         sizes = choose_sizes(kernel, members, self._context)
+        node = align_members(node, {kernel.m: sizes.block.mr, kernel.n: sizes.block.nr})
         sizes = _within_rows(node, kernel, sizes)
         depth = node.get_tree_depth()
         others = [each for each in range(members) if each not in kernel.members]
