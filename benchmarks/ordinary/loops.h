@@ -17,15 +17,21 @@ struct loop {
 };
 struct loop *all_loops;
 
+/* The function of the loop is called by a pointer that no compiler knows, as if it were in another file. */
 #define LOOP(NAME, SMALL, LARGE)                                              \
-  static void NAME##_run(int n);                                              \
-  static struct loop NAME##_loop = {#NAME, NAME##_run, 0};                    \
+  static void NAME##_run(int n, __typeof__(NAME) *NAME);                      \
+  static void NAME##_apart(int n)                                             \
+  {                                                                           \
+    __typeof__(NAME) *volatile function = NAME;                               \
+    NAME##_run(n, function);                                                  \
+  }                                                                           \
+  static struct loop NAME##_loop = {#NAME, NAME##_apart, 0};                  \
   __attribute__((constructor)) static void NAME##_known(void)                 \
   {                                                                           \
     NAME##_loop.next = all_loops;                                             \
     all_loops = &NAME##_loop;                                                 \
   }                                                                           \
-  static void NAME##_run(int n)
+  static void NAME##_run(int n, __typeof__(NAME) *NAME)
 
 enum { MOST_ARRAYS = 32 };
 struct array {

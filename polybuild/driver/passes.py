@@ -45,6 +45,7 @@ from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
+from polybuild.targets.cpu.one_thread import gains_on_one_thread
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import choose_schedule
@@ -58,6 +59,8 @@ _PROOF_OPERATIONS = 1_000_000
 # and for counters that others determine
 _PROJECTION_OPERATIONS = 1_000_000
 _OVERLAP_OPERATIONS = 4_000_000
+# and that the estimates for one thread may
+_ESTIMATE_OPERATIONS = 1_000_000
 # pieces of dependences beyond which only the original order is tried
 _MAXIMUM_PIECES = 10_000
 # pairs of accesses to one array beyond which statements that follow each other are one
@@ -118,7 +121,7 @@ class Transformation:
 
     It follows a strategy, which is the context with simpler options than those ``requested``. Kernels have an
     order of their own, made as requested. Where freeing private variables gains, what was found
-    ``without_private`` is the mapping.
+    ``without_private`` is the mapping. It ``gains_alone`` unless it is for several threads only.
     """
 
     model: RegionModel
@@ -132,6 +135,7 @@ class Transformation:
     text: RegionText = field(init=False)
     remarks: tuple[str, ...] = ()
     without_private: WithoutPrivate = NOTHING_FREED
+    gains_alone: bool = True
 
     @property
     def named_temporaries(self) -> tuple[str, ...]:
@@ -150,6 +154,7 @@ class Transformation:
             mapping.accumulators,
             unoptimised=not self.context.compiler.optimises,
             tile_sizes=mapping.tile_sizes,
+            gains_alone=self.gains_alone,
         )
 
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
@@ -321,6 +326,17 @@ def expand_arrays(work: Transformation) -> None:
         work.mapped = choose_with_copies(work.mapped, work.model.live, work.named_temporaries, work.context)
 
 
+def compare_with_original(work: Transformation) -> None:
+    """Estimate what one thread gains: where that is nothing, it runs the original loops."""
+    options, scop = work.context.options, work.model.scop
+    if work.mapped.scop is not scop or not options.min_work or TARGETS[options.backend].has_kernels:
+        return
+    found = work.mapped.mapping, work.mapped.dependences
+    reductions = work.reductions.found
+    alone = partial(gains_on_one_thread, scop, work.model.dependences, reductions, found, work.context)
+    work.gains_alone = found_within(_ESTIMATE_OPERATIONS, alone) is not False
+
+
 def prove_legality(work: Transformation) -> None:
     """Prove that the new order respects the dependences, and all accesses to the same memory.
 
@@ -417,6 +433,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("mapping", map_to_threads, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("one-thread", compare_with_original, lambda work: f"gains: {work.gains_alone}"),
     Pass("legality", prove_legality, lambda work: pass_texts.dependences(work.mapped.dependences)),
     Pass("aliasing", find_aliases, lambda work: pass_texts.overlaps(work.checks.overlaps)),
     Pass("codegen", generate_code, lambda work: pass_texts.code(work.text)),

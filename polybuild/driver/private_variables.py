@@ -28,7 +28,7 @@ from polybuild.storage.temporaries import temporaries
 from polybuild.targets.cpu.expanded_tiles import map_expanded
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
-from polybuild.targets.cpu.strides import references
+from polybuild.targets.cpu.strides import Reference, Stride, references
 
 # isl's operations for finding out what values end up where, and for an order of what is expanded
 _MODEL_OPERATIONS = 4_000_000
@@ -181,11 +181,18 @@ def _expanded(
     return WithoutPrivate(None, tuple(remarks))
 
 
+def _jumps(reference: Reference) -> bool:
+    """Whether a vector of what ``reference`` touches along a loop is no vector in memory."""
+    if reference.access.kind is AccessKind.READ:
+        return reference.stride(0) is Stride.FAR
+    return not reference.is_adjacent(0)
+
+
 def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     """Whether each update that has its value in an element now is in a register tile or in a vector loop.
 
-    Elements of that loop lie side by side: else vectors of variables are better. Where sums may be
-    ``reassociated`` a variable is as good as a vector loop.
+    Elements of that loop lie side by side, those that are read, too: else vectors of variables are better, or
+    rows. Where sums may be ``reassociated`` a variable is as good as a vector loop.
     """
     changed, mapping = mapped.scop, mapped.mapping
     tiled = {each.update.name for each in mapping.registers}
@@ -193,7 +200,7 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
         each.statement.name
         for node in mapping.vector_loops()
         for each in references(changed, node)
-        if each.access.kind is not AccessKind.READ and not each.is_adjacent(0)
+        if _jumps(each)
     }
     before = {each.name: each for each in scop.statements}
     moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]

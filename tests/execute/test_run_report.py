@@ -33,10 +33,10 @@ FORKS = (
 #include <sys/wait.h>
 #include <unistd.h>
 #include <stdlib.h>
-static double a[90000], b[90000];
+static double a[900000], b[900000];
 int main(int count, char **arguments) {
   int children = atoi(arguments[1]), status;
-  twice(90000, a, b);
+  twice(900000, a, b);
   twice(9, a, b);
   if (children && fork() == 0) {
     if (children > 1) twice(5, a, b);
@@ -49,13 +49,13 @@ int main(int count, char **arguments) {
 )
 LOADS = """\
 #include <dlfcn.h>
-static double a[90000], b[90000];
+static double a[900000], b[900000];
 int main(int count, char **arguments) {
   for (int library = 1; library < count; library++) {
     void *handle = dlopen(arguments[library], RTLD_NOW | RTLD_LOCAL);
     void (*twice)(int, double *, const double *);
     *(void **)&twice = dlsym(handle, "twice");
-    twice(90000, a, b);
+    twice(900000, a, b);
     dlclose(handle);
   }
   return 0;
@@ -146,7 +146,7 @@ def test_six_regions(tmp_path, monkeypatch):
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_strict_builds(compiler, tmp_path):
     """No warning of a strict build is about the report, as C99 and without any extension of the user's."""
-    text = "double a[90000], b[90000];\n" + DOUBLE.replace("n;", "90000;")
+    text = "double a[900000], b[900000];\n" + DOUBLE.replace("n;", "900000;")
     text = text.replace("int n, double *restrict a, const double *b", "void")
     source = reported(tmp_path / "a.c", text)
     warnings = ("-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wundef", "-Wvla")

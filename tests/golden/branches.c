@@ -71,6 +71,12 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
+#ifdef _OPENMP
+extern int omp_get_max_threads(void);
+#define polybuild_threads() omp_get_max_threads()
+#else
+#define polybuild_threads() 1
+#endif
 #line 1 "branches.c"
 #include <stdio.h>
 
@@ -90,7 +96,8 @@ static void mark(struct grid *g, int limit)
       && (double)pb_g_n * (double)pb_g_n
           + (double)(pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
           0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (double)(pb_g_n >= 3 && pb_limit <= 0
-          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */)) {
+          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */
+      && polybuild_threads() > 1 /* line 11: one thread gains nothing */)) {
 #line 13
     POLYBUILD_SIMD for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17
@@ -139,7 +146,9 @@ static void mark(struct grid *g, int limit)
 #line 20
   const long long pb_g_n = g->n;
 #line 20
-  if ((double)pb_g_n >= 1000 /* line 20: less work is not worth it */) {
+  if (POLYBUILD_LINE((double)pb_g_n >= 1000 /* line 20: less work is not worth it */
+      && polybuild_threads() > 1 /* line 20: one thread gains nothing */
+      && (double)pb_g_n >= 20000 /* line 20: less work is not worth threads */)) {
 #line 20
     POLYBUILD_OMP(parallel for num_threads(polybuild_team()) if((double)pb_g_n >= 20000))
 #line 20

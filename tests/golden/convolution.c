@@ -58,6 +58,12 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
+#ifdef _OPENMP
+extern int omp_get_max_threads(void);
+#define polybuild_threads() omp_get_max_threads()
+#else
+#define polybuild_threads() 1
+#endif
 #line 1 "convolution.c"
 #include <stdio.h>
 
@@ -69,7 +75,7 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
 {
 { /* polybuild: lines 9 to 18, the new order */
 #line 9
-  if (1) {
+  if (polybuild_threads() > 1 /* line 9: one thread gains nothing */) {
     POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i <= 149; i++)
       POLYBUILD_OMP(simd) for (long long j = 0; j <= 149; j++) {
         float sum_1;

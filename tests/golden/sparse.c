@@ -58,6 +58,12 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
+#ifdef _OPENMP
+extern int omp_get_max_threads(void);
+#define polybuild_threads() omp_get_max_threads()
+#else
+#define polybuild_threads() 1
+#endif
 #line 1 "sparse.c"
 #include <stdio.h>
 
@@ -71,7 +77,9 @@ static void multiply(int n, const int *restrict row, const int *restrict column,
 #line 9
   const long long pb_n = n;
 #line 9
-  if ((double)pb_n + (double)pb_n * 20.0 >= 1000 /* line 9: less work is not worth it */) {
+  if (POLYBUILD_LINE((double)pb_n + (double)pb_n * 20.0 >= 1000 /* line 9: less work is not worth it */
+      && polybuild_threads() > 1 /* line 9: one thread gains nothing */)) {
+#line 10
     POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i < pb_n; i++) {
       double sum_1;
 #line 11

@@ -63,6 +63,12 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
+#ifdef _OPENMP
+extern int omp_get_max_threads(void);
+#define polybuild_threads() omp_get_max_threads()
+#else
+#define polybuild_threads() 1
+#endif
 #line 1 "temporaries.c"
 #include <stdio.h>
 
@@ -77,7 +83,8 @@ static int normalise(int n, int m, double *rows, const double *weights)
 #line 8
   if (POLYBUILD_LINE((double)pb_n + (double)pb_n * (double)pb_m >= 1000 /* line 8: less work is not worth it */
       && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <=
-          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */)) {
+          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */
+      && polybuild_threads() > 1 /* line 8: one thread gains nothing */)) {
 #line 9
     POLYBUILD_OMP(parallel for num_threads(polybuild_team()) private(scale))
 #line 9

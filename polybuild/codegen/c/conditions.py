@@ -93,6 +93,23 @@ class ConditionPrinter:
         reason = "with fewer threads, looking at the data takes longer than they save"
         return Condition(text, text, reason, line, "too few threads to look at the data")
 
+    def several_threads(self, line: int, loops: Sequence[LoopDirective]) -> tuple[Condition, ...]:
+        """That there are threads for ``loops``, and work for them, where one gains nothing."""
+        self._in_use.helpers.add("polybuild_threads")
+        text, reason = "polybuild_threads() > 1", "one thread gains nothing"
+        found = [Condition(text, text, reason, line, "only one thread, which gains nothing")]
+        work = [each for each in loops if each.work]
+        if len(work) == len(loops) and all(_constant_instances(each.work) is None for each in work):
+
+            def enough(printer: ExpressionPrinter, _: ViewSizes) -> str:
+                sums = dict.fromkeys(
+                    f"{self._instances(each.work, printer)} >= {each.minimum_work}" for each in work
+                )
+                return next(iter(sums)) if len(sums) == 1 else f"({' || '.join(sums)})"
+
+            found.append(self._both(enough, "less work is not worth threads", line, "too little work"))
+        return tuple(found)
+
     def _both(
         self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int, failure: str = ""
     ) -> Condition:

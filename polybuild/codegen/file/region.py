@@ -49,7 +49,8 @@ class HostPlan:
     ``directives`` has what is told of the loop under a mark of ``schedule``. ``buffers`` stand for
     temporary arrays, ``accumulators`` for what reductions accumulate in; ``registers`` are register
     tiles: all have marks in ``schedule``, too. Where the compiler is ``unoptimised`` counters and
-    parameters ask for registers. ``tile_sizes`` are told to who reads the code.
+    parameters ask for registers. ``tile_sizes`` are told to who reads the code. A plan that has no
+    ``gains_alone`` is for several threads: one runs the original loops as fast.
     """
 
     schedule: isl.Schedule
@@ -59,6 +60,7 @@ class HostPlan:
     accumulators: tuple[Accumulator, ...] = ()
     unoptimised: bool = False
     tile_sizes: tuple[tuple[int, ...], ...] = ()
+    gains_alone: bool = True
 
     @property
     def gains_threads_only(self) -> bool:
@@ -150,9 +152,8 @@ def write_region(
     inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     threads = any(each.parallel for each in plan.directives.values())
     first, stages = _stages(checks, conditions, inspecting, parallel=threads)
-    only_threads = checks.min_work and device is None and plan.gains_threads_only
-    if only_threads and _looks_at_everything(inspectors, scop):
-        first += (conditions.enough_threads(region.begin.line),)
+    if checks.min_work and device is None:
+        first += _conditions_on_threads(plan, conditions, region.begin.line, inspectors, scop)
     kernels = None
     if device is not None:
         host = HostNames(names.parameters, names.taken, in_use)
@@ -222,6 +223,16 @@ def _stages(
         for inspectors, overlaps in steps
     ]
     return first, tuple(stages)
+
+
+def _conditions_on_threads(
+    plan: HostPlan, conditions: ConditionPrinter, line: int, inspectors: Collection[Inspector], scop: Scop
+) -> tuple[Condition, ...]:
+    """That there are as many threads as it takes to be faster than the original loops."""
+    if plan.gains_threads_only and _looks_at_everything(inspectors, scop):
+        return (conditions.enough_threads(line),)
+    shared = [each for each in plan.directives.values() if each.parallel and not has_too_little_work(each)]
+    return conditions.several_threads(line, shared) if shared and not plan.gains_alone else ()
 
 
 def _looks_at_everything(inspectors: Collection[Inspector], scop: Scop) -> bool:

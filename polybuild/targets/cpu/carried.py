@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.syntax_tree import walk
+from polybuild.c.types import FloatingType
+from polybuild.scop.model import AccessKind, Statement
 
 # How far back the result lies that an iteration of a recurrence waits for, at most.
 _CHAIN = 4
@@ -47,6 +52,20 @@ def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap) -> bool:
         return False
     farthest = isl.Set.from_union_set(distances).dim_max_val(0)
     return bool(farthest.is_int() and farthest.to_python() <= _CHAIN)
+
+
+def is_slow(statement: Statement) -> bool:
+    """Whether what waits for the result of ``statement`` waits for floating-point operations.
+
+    Those on integers take a cycle each, and where values are selected the processor guesses which.
+    """
+    if any(isinstance(each, c_ast.If | c_ast.TernaryOp) for each in walk(statement.body)):
+        return False
+    return any(
+        isinstance(each.array.element, FloatingType)
+        for each in statement.accesses
+        if each.kind is not AccessKind.READ
+    )
 
 
 def _member(partial: isl.MultiUnionPwAff, position: int) -> isl.MultiUnionPwAff:

@@ -228,7 +228,8 @@ class _Estimate:
         names = self._running(node)
         trips = [self._trips[name] for name in names]
         counts = [max((each[first + member] for each in trips), default=0.0) for member in range(members)]
-        tiled = not context.tiled and is_worth_tiling(node, accesses, self._context)
+        tiles = self._context.options.tile and not context.tiled
+        tiled = tiles and is_worth_tiling(node, accesses, self._context)
         sizes = (
             tile_sizes(accesses, members, vector.member if vector else None, self._context) if tiled else ()
         )
@@ -357,8 +358,8 @@ def _bytes(reference: Reference, extents: dict[int, float], line: int) -> float:
     ]
     if not counts:
         return line
-    dense = any(
-        step in {1, -1} and extents.get(dim, 1.0) > 1.0 for dim, step in enumerate(reference.matrix[-1])
+    # as many lines as elements, unless they lie closer
+    elements = math.prod(
+        extents.get(dim, 1.0) for dim, step in enumerate(reference.matrix[-1]) if step is None or step
     )
-    last = max(line, counts[-1] * size) if dense else counts[-1] * line
-    return math.prod(counts[:-1]) * last
+    return math.prod(counts[:-1]) * max(line, min(counts[-1] * size, elements * line))

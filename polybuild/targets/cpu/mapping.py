@@ -15,11 +15,12 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.cpu.carried import active_dependences, is_chain
+from polybuild.targets.cpu.carried import active_dependences, is_chain, is_slow
 from polybuild.targets.cpu.estimate import LaunchModel
 from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
 from polybuild.targets.cpu.loop_marks import LoopMarker
@@ -59,7 +60,8 @@ class CpuMapping:
     """A tree whose marks name the loops that ``directives`` speak of.
 
     ``reassociable`` has the lines of statements of which only the order of floating-point operations keeps
-    threads from sharing the loops.
+    threads from sharing the loops. ``order`` is what was mapped; ``beyond_order`` tells whether loops run
+    along diagonals, in tiles over time or in lanes, of which the estimate for an order knows nothing.
     """
 
     schedule: isl.Schedule
@@ -72,6 +74,8 @@ class CpuMapping:
     buffers: tuple[Buffer, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
     reassociable: tuple[int, ...] = ()
+    order: isl.Schedule | None = None
+    beyond_order: bool = False
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
@@ -110,6 +114,8 @@ def map_to_cpu(
         tuple(mapper.registers.tiles),
         tuple(mapper.remarks),
         accumulators=marker.accumulators.all,
+        order=schedule,
+        beyond_order=mapper.beyond_order or any(each.lanes for each in marker.directives.values()),
     )
 
 
@@ -159,6 +165,7 @@ class _CpuMapper:
         )
         self.tile_sizes: list[tuple[int, ...]] = []
         self.remarks: list[str] = []
+        self.beyond_order = False
 
     def map(self, node: isl.ScheduleNode, around: _Around) -> isl.ScheduleNode:
         """Map everything below ``node``."""
@@ -241,6 +248,7 @@ class _CpuMapper:
         if tiles is None:
             return None
         self.tile_sizes.append(tiles.sizes)
+        self.beyond_order = True
         self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
         worth = self._launches.is_worth_launching(band.node, vector=True)
         return self._phases(tiles.node, threads=not around.in_parallel and worth)
@@ -386,7 +394,10 @@ class _CpuMapper:
     def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
         if vector is None:
-            return wavefront_of_points(node) if tiled and self._is_recurrence(node) else node
+            if not (tiled and self._is_recurrence(node)):
+                return node
+            self.beyond_order = True
+            return wavefront_of_points(node)
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
@@ -402,4 +413,8 @@ class _CpuMapper:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""
         members = node.band_n_member()
         diagonal = members > 1 and node.band_get_permutable() and not coincident_members(node)
-        return self._context.options.tile and diagonal and is_chain(node, self._dependences.validity)
+        if not (self._context.options.tile and diagonal):
+            return False
+        names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
+        slow = any(is_slow(each) for each in self._scop.statements if each.name in names)
+        return slow and is_chain(node, self._dependences.validity)

@@ -54,7 +54,7 @@ int main(void) {
   if (!a)
     return 1;
   for (int step = 0; step < 3; step++) {
-    scale(N * N, a);
+    scale(3 * N * N, a);
     shift(N, a + N * N, a);
     shift(N, a + 1, a);
     tiny(8, a + N * N, a);
