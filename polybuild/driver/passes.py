@@ -46,7 +46,7 @@ from polybuild.storage.rematerialisation import LastValues, recompute_last_value
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.one_thread import gains_on_one_thread
-from polybuild.targets.cpu.overlapped_tiles import map_overlapped
+from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import choose_schedule
 from polybuild.targets.lookup import TARGETS
@@ -311,12 +311,10 @@ def map_to_threads(work: Transformation) -> None:
 
 def tile_stages(work: Transformation) -> None:
     """Compute stages that follow each other in tiles that overlap, temporary arrays in buffers of a tile."""
-    mapping = work.mapped.mapping
-    in_buffers = {each.array.name for each in mapping.buffers if not each.scalars}
-    left = [each for each in work.temporaries if each.name not in in_buffers]
+    left = not_in_vectors(work.mapped, work.temporaries)
     if left and not work.context.in_variables and work.context.options.tile:
         plain, live, context = work.mapped, work.model.live, work.context
-        find = partial(map_overlapped, plain, left, live, context)
+        find = partial(map_overlapped, plain, work.temporaries, live, context)
         work.mapped = found_within(_OVERLAP_OPERATIONS, lambda: find() or plain) or plain
 
 

@@ -73,6 +73,9 @@ TILED = {
   t[y][x] = s;
 }}
 {SUM}""",
+    "nine terms": f"""
+{each("h + 4", "w")} {{ real s = 0; for (int k = 0; k < 4; k++) s += in[y][x + k]; t[y][x] = s; }}
+{each("h - 4", "w")} {{ real s = 0; for (int k = 0; k < 9; k++) s += t[y + k][x]; out[y][x] = s; }}""",
     "sums in elements": f"""
 {each("h + 4", "w")} {{ t[y][x] = 0; for (int k = 0; k < 5; k++) t[y][x] += in[y][x + k]; }}
 {each("h", "w")} {{ out[y][x] = 0; for (int k = 0; k < 5; k++) out[y][x] += t[y + k][x]; }}""",

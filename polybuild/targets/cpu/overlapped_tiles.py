@@ -28,7 +28,13 @@ from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark
 from polybuild.scop.model import Array
 from polybuild.storage.buffers import Buffer, element_size, uncontracted_at
 from polybuild.storage.liveness import LiveValues
-from polybuild.storage.overlapped_stages import OverlappedPipeline, Pipeline, find_stages, overlap, window
+from polybuild.storage.overlapped_stages import (
+    OverlappedPipeline,
+    Pipeline,
+    find_stages,
+    overlap,
+    window,
+)
 from polybuild.storage.temporaries import users_of
 from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.expanded_tiles import part_of
@@ -76,9 +82,18 @@ def map_overlapped(
     if buffered is None or bool(plain.mapping.parallel_loops) > bool(buffered.parallel_loops):
         return None
     vectors = _in_vector_loops(plain.mapping)
-    if any(each.scalars for each in plain.mapping.buffers):
+    if plain.mapping.buffers:
         vectors |= users_of(overlapped.scop, overlapped.between)
     return Mapped(overlapped.scop, dependences, buffered) if vectors <= _in_vector_loops(buffered) else None
+
+
+def not_in_vectors(plain: Mapped, temporaries: Sequence[Array]) -> list[Array]:
+    """Those of ``temporaries`` that ``plain`` keeps in memory, or in buffers of loops without vectors."""
+    kept = {each.array.name for each in plain.mapping.buffers if not each.scalars}
+    vectors = _in_vector_loops(plain.mapping)
+    return [
+        each for each in temporaries if each.name not in kept or not users_of(plain.scop, [each]) <= vectors
+    ]
 
 
 def _is_large(array: Array, context: CompileContext) -> bool:
