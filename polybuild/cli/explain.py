@@ -88,7 +88,7 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
     """The explanation of a file, in a process of its own."""
     from polybuild.driver.file import compile_source
     from polybuild.driver.translate import options_for
-    from polybuild.driver.tuned_settings import find_tuning
+    from polybuild.driver.tuning_files import find_tuning
     from polybuild.report.explain.gather import gather
 
     request = compilation.request

@@ -27,7 +27,8 @@ from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
 from polybuild.driver.requirements import unmet_requirement
-from polybuild.driver.tuned_settings import UNTUNED, FileTuning, Tuning
+from polybuild.driver.tuned_settings import FileTuning
+from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import RegionReport
 from polybuild.source.autodetect import detect_regions

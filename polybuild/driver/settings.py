@@ -8,7 +8,7 @@ from pathlib import Path
 
 from polybuild.diagnostics import UsageError
 from polybuild.driver.chosen_machine import MEASURED
-from polybuild.driver.tuned_settings import TUNING_OFF
+from polybuild.driver.tuning_files import TUNING_OFF
 from polybuild.options import Options
 
 _FILE = "pyproject.toml"

@@ -21,7 +21,7 @@ from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
 from polybuild.driver.request import Request
 from polybuild.driver.settings import FileSettings, with_project_settings
 from polybuild.driver.steered_warnings import warning_flags, without_ours
-from polybuild.driver.tuned_settings import find_tuning, tuning_file
+from polybuild.driver.tuning_files import find_tuning, tuning_file
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.json import region_of
