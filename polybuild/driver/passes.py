@@ -311,7 +311,7 @@ def map_to_threads(work: Transformation) -> None:
 
 def tile_stages(work: Transformation) -> None:
     """Compute stages that follow each other in tiles that overlap, temporary arrays in buffers of a tile."""
-    left = not_in_vectors(work.mapped, work.temporaries)
+    left = not_in_vectors(work.mapped, work.temporaries, work.context)
     if left and not work.context.in_variables and work.context.options.tile:
         plain, live, context = work.mapped, work.model.live, work.context
         find = partial(map_overlapped, plain, work.temporaries, live, context)

@@ -87,12 +87,18 @@ def map_overlapped(
     return Mapped(overlapped.scop, dependences, buffered) if vectors <= _in_vector_loops(buffered) else None
 
 
-def not_in_vectors(plain: Mapped, temporaries: Sequence[Array]) -> list[Array]:
-    """Those of ``temporaries`` that ``plain`` keeps in memory, or in buffers of loops without vectors."""
+def not_in_vectors(plain: Mapped, temporaries: Sequence[Array], context: CompileContext) -> list[Array]:
+    """Those of ``temporaries`` that ``plain`` keeps in memory, or in buffers of loops without vectors.
+
+    Where the user asks for buffers, any will do.
+    """
     kept = {each.array.name for each in plain.mapping.buffers if not each.scalars}
     vectors = _in_vector_loops(plain.mapping)
     return [
-        each for each in temporaries if each.name not in kept or not users_of(plain.scop, [each]) <= vectors
+        each
+        for each in temporaries
+        if each.name not in kept
+        or (context.contraction != "on" and not users_of(plain.scop, [each]) <= vectors)
     ]
 
 
