@@ -34,7 +34,7 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
         *("normalise", "scop", "liveness", "rerolling", "guarded-values", "element-promotion"),
         *("last-values", "counters", "dependences"),
         *("private-variables", "temporaries", "reductions", "schedule", "mapping", "stages"),
-        *("expansion", "legality", "aliasing", "codegen", "kernels"),
+        *("expansion", "one-thread", "legality", "aliasing", "codegen", "kernels"),
     ] == NAMES
 
 
