@@ -10,7 +10,7 @@ from typing import Self
 WIDTH = 114
 """Columns of generated lines, before a region's own indent, where nothing needs more."""
 
-_LONGEST = 150  # what is longer is parted, which keeps no line number
+_LONGEST = 150  # what is longer is parted
 
 _CONTINUED = " " * 4
 # Lines are best broken after commas, the fewer parentheses are open the better; this ranks other places.
@@ -115,14 +115,13 @@ def role_of(line: str) -> Role:
 
 def laid_out(lines: Iterable[str]) -> list[CodeLine]:
     """``lines`` without needless braces, those of a row side by side, long ones on several lines."""
-    return [each for line in _joined(without_needless_braces(lines)) for each in _parted(line)]
+    return [_parted(line) for line in _joined(without_needless_braces(lines))]
 
 
-def _parted(line: str) -> list[CodeLine]:
-    """``line`` on several lines if it is long."""
-    if isinstance(line, CodeLine) and line.directed:  # a macro's argument, which nothing may part
-        return [_like(line, "\n".join(wrapped(line, WIDTH)))]
-    return [_like(line, each) for each in wrapped(line, _LONGEST)]
+def _parted(line: str) -> CodeLine:
+    """``line``, with line ends in it if it is long; it stays one, as one loop that it is the head of."""
+    directed = isinstance(line, CodeLine) and line.directed
+    return _like(line, "\n".join(wrapped(line, WIDTH if directed else _LONGEST)))
 
 
 class _OpenBlock:

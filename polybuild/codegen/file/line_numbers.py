@@ -83,8 +83,9 @@ class _Writer:
         indent = line[: len(line) - len(line.lstrip())]
         if role_of(line) is Role.CLOSING:
             lines = [indent + " ".join(each.lstrip() for each in lines)]
-        elif len(lines) > 1:
-            lines = [f"{indent}{ONE_LINE}(", *lines[:-1], f"{lines[-1]})"]
+        elif len(lines) > 1 or (isinstance(line, CodeLine) and "\n" in line.strip() and not line.directed):
+            *others, end = lines
+            lines = [f"{indent}{ONE_LINE}(", *others, f"{end})"]
         for each in lines:
             self._pieces.append(f"{each}\n")
             self._here += 1 + each.count("\n")
