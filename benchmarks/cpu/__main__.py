@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.cpu import machine, table, tools
 from benchmarks.cpu.measure import Plan, Row, compare, measure
 from benchmarks.cpu.suites import SIZES, Kernel, OwnKernels, PolyBench, Suite
-from polybuild.report.explain.progress import ProgressLine
+from polybuild.driver.progress import ProgressLine
 
 DESCRIPTION = """\
 Times polybuild's output against the compiler's own on the thirty kernels, one round after the other
@@ -85,7 +85,7 @@ def _measure(plan: Plan, kernels: list[Kernel], directory: Path, record: Path | 
     print(f"median of {plan.runs}, seconds; {about['processor']}, {about['cores']} cores")
     print(table.heading(peers, plan.threads), flush=True)
     rows: list[Row] = []
-    with ProgressLine(len(kernels)) as progress:
+    with ProgressLine(parts=len(kernels)) as progress:
         for kernel in kernels:
             progress.at(kernel.name)
             rows.append(measure(plan, kernel, _fresh(directory, kernel.name)))
@@ -101,7 +101,7 @@ def _check(plan: Plan, kernels: list[Kernel], directory: Path) -> int:
     sound = True
     for size in ("mini", "small"):
         found = {}
-        with ProgressLine(len(kernels)) as progress:
+        with ProgressLine(parts=len(kernels)) as progress:
             for kernel in kernels:
                 progress.at(f"{kernel.name}, {size}")
                 found[kernel.name] = compare(plan, kernel, size, _fresh(directory, f"{kernel.name}-{size}"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.cpu.suites import OwnKernels
 from polybuild.driver.file import compile_source
+from polybuild.driver.progress import ProgressLine
 from polybuild.options import Options
-from polybuild.report.explain.progress import ProgressLine
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ def prepare(folder: Path, names: list[str]) -> None:
         shutil.copy(kernels / name, folder)
     shutil.copytree(ROOT / "polybuild" / "runtime", folder / "runtime", dirs_exist_ok=True)
     chosen = [each for each in OwnKernels().kernels if not names or each.name in names]
-    with ProgressLine(len(chosen) + 1) as progress:
+    with ProgressLine(parts=len(chosen) + 1) as progress:
         for kernel in chosen:
             progress.at(kernel.name)
             shutil.copy(kernel.source, folder / "original")

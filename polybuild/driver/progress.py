@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import time
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
 _CLEAR_LINE = "\r\x1b[K"
 PATIENCE = 1.0
@@ -14,14 +15,19 @@ PATIENCE = 1.0
 
 
 class ProgressLine:
-    """``at`` as each step begins, ``wait`` while it goes on, ``clear`` at the end.
+    """``at`` as each step begins, ``wait`` while it goes on, ``clear`` at the end, which ``with`` does, too.
 
     Under Make several commands have one terminal, and would write over each other: there is no line then.
     """
 
-    def __init__(self, stream: TextIO | None = None, patience: float = PATIENCE) -> None:
-        """``stream`` is standard error if none is given; nothing shows for ``patience`` seconds."""
+    def __init__(self, stream: TextIO | None = None, patience: float = PATIENCE, parts: int = 0) -> None:
+        """``stream`` is standard error if none is given; nothing shows for ``patience`` seconds.
+
+        Steps are counted where it is known how many ``parts`` there are.
+        """
         self._stream = stream or sys.stderr
+        self._parts = parts
+        self._begun = 0
         self._began = time.monotonic()
         self._patience = patience
         self._step = ""
@@ -31,9 +37,18 @@ class ProgressLine:
         )
         """Whether anything is ever shown."""
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
     def at(self, step: str) -> None:
         """The part of the work that ``step`` names begins."""
-        self._step = step
+        self._begun += 1
+        self._step = f"[{self._begun}/{self._parts}] {step}" if self._parts else step
         self.wait()
 
     def wait(self) -> None:

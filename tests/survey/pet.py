@@ -30,8 +30,8 @@ from polybuild.c.syntax_tree import walk
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import compile_source
+from polybuild.driver.progress import ProgressLine
 from polybuild.options import Options
-from polybuild.report.explain.progress import ProgressLine
 from polybuild.source.autodetect import detect_regions
 from polybuild.source.model import Region, Source
 from polybuild.source.reader import read_source
@@ -205,7 +205,7 @@ def main() -> int:
         return 2
     files = sorted(Path(arguments[0]).rglob("*.c"))
     outcomes = {}
-    with ProgressLine(len(files)) as progress:
+    with ProgressLine(parts=len(files)) as progress:
         for path in files:
             progress.at(path.name)
             with tempfile.TemporaryDirectory() as folder:
