@@ -96,7 +96,7 @@ def parse(words: Sequence[str]) -> Arguments:
     """Understand the words after ``compile``. Raises UsageError."""
     own, flags = split_words(words)
     check_flags_files(flags)
-    values = vars(_compile_parser().parse(own))
+    values = vars(compile_parser().parse(own))
     arguments = Arguments(
         request=Request(
             values["source"], settings_of(values), print_after=_passes(values.get("print_after", ""))
@@ -166,7 +166,8 @@ def bare_parser(command: str, description: str) -> Parser:
 FLAGS_EPILOG = "What stands after '--' are the compiler's flags; @FILE there reads more of them."
 
 
-def _compile_parser() -> Parser:
+def compile_parser() -> Parser:
+    """The options of ``polybuild compile``."""
     parser = command_parser("compile", "Rewrite the marked regions of a C file.")
     parser.usage = "polybuild compile FILE.c [options] [-- [compiler] flags]"
     parser.epilog = FLAGS_EPILOG
@@ -194,6 +195,13 @@ def _compile_parser() -> Parser:
 
 def parse_wrapper(words: Sequence[str]) -> Arguments:
     """Understand the options of ``polybuild cc``; source and compiler stay empty. Raises UsageError."""
+    values = vars(wrapper_parser().parse(words))
+    verbosely = values["verbose"] or verbose()
+    return Arguments(Request("", settings_of(values)), verbosely, values["color"], record=values["record"])
+
+
+def wrapper_parser() -> Parser:
+    """The options of ``polybuild cc``."""
     parser = command_parser("cc", "Run a C compiler, with the marked regions of its C files rewritten.")
     parser.usage = "polybuild cc [options] -- compiler flags"
     parser.epilog = "Words that are not understood, and other languages, are the compiler's alone."
@@ -204,9 +212,7 @@ def parse_wrapper(words: Sequence[str]) -> Arguments:
         help="write what was done beside each object, for 'polybuild summary'",
     )
     add_knobs(parser)
-    values = vars(parser.parse(words))
-    verbosely = values["verbose"] or verbose()
-    return Arguments(Request("", settings_of(values)), verbosely, values["color"], record=values["record"])
+    return parser
 
 
 def settings_of(values: Mapping[str, Any]) -> dict[str, str]:

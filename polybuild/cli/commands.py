@@ -32,6 +32,7 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   tune --run APP -- BUILD   find the fastest settings for the regions of a program, and keep them
   machine                   print, or measure, what is taken to be known of the machine
   summary BUILD             tell what became of all regions of a build
+  completion bash|zsh       print what makes a shell complete the command
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -246,8 +247,7 @@ def _doctor(words: Sequence[str]) -> int:
     from polybuild.cli import arguments, doctor
     from polybuild.report.explain import terminal
 
-    parser = arguments.command_parser("doctor", "Check that this machine has what a build needs.")
-    values = parser.parse(words)
+    values = doctor.parser().parse(words)
     compiler, _ = arguments.choose_compiler(values.cc, ())
     checks = doctor.examine(compiler)
     terminal.write(sys.stdout, doctor.describe(checks, terminal.style_for(sys.stdout, values.color)))
@@ -264,6 +264,12 @@ def _machine(words: Sequence[str]) -> int:
     from polybuild.cli import machine
 
     return machine.run(words)
+
+
+def _completion(words: Sequence[str]) -> int:
+    from polybuild.cli import completion
+
+    return completion.run(words)
 
 
 def _version(_: Sequence[str]) -> int:
@@ -301,6 +307,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "summary": _summary,
     "doctor": _doctor,
     "machine": _machine,
+    "completion": _completion,
     "tune": _tune,
     "--version": _version,
     "--cmakedir": _cmake_dir,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.cli.arguments import Parser, command_parser
 from polybuild.diagnostics import Severity
 from polybuild.report.explain.terminal import Style
 from polybuild.targets.gpu.nvcc import find_nvcc
@@ -50,6 +51,11 @@ class Check:
     detail: str
     remedy: str = ""
     needed: bool = True
+
+
+def parser() -> Parser:
+    """The options of ``polybuild doctor``."""
+    return command_parser("doctor", "Check that this machine has what a build needs.")
 
 
 def examine(compiler: Sequence[str]) -> tuple[Check, ...]:

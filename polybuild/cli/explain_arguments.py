@@ -45,7 +45,7 @@ def parse_explain(words: Sequence[str]) -> ExplainArguments:
     """Understand the words after ``explain``. Raises UsageError."""
     own, flags = split_words(words)
     check_flags_files(flags)
-    values = vars(_explain_parser().parse(own))
+    values = vars(explain_parser().parse(own))
     settings, build, sources = settings_of(values), values.get("build", ""), values["sources"]
     if not sources and not build:
         raise UsageError(
@@ -72,7 +72,8 @@ def parse_explain(words: Sequence[str]) -> ExplainArguments:
     return ExplainArguments(tuple(files), values["color"], html, values["json"], level)
 
 
-def _explain_parser() -> Parser:
+def explain_parser() -> Parser:
+    """The options of ``polybuild explain``."""
     parser = command_parser(
         "explain", "Tell what would be done with each region of C files, or what stops it."
     )
@@ -104,6 +105,11 @@ def _explain_parser() -> Parser:
 
 def parse_summary(words: Sequence[str]) -> argparse.Namespace:
     """Understand the words after ``summary``. Raises UsageError."""
+    return summary_parser().parse(words)
+
+
+def summary_parser() -> Parser:
+    """The options of ``polybuild summary``."""
     parser = bare_parser("summary", "Tell what became of the regions of a build, from its reports.")
     parser.usage = "polybuild summary BUILD... [options]"
     parser.add_argument("builds", metavar="BUILD", nargs="+", help="a folder with reports, or a report")
@@ -115,4 +121,4 @@ def parse_summary(words: Sequence[str]) -> argparse.Namespace:
         default="",
         help="tell what ran, too, from the file that POLYBUILD_REPORT named",
     )
-    return parser.parse(words)
+    return parser

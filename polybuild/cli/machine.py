@@ -20,18 +20,8 @@ _NATIVE = ("-march=native",)
 
 def run(words: Sequence[str]) -> int:
     """Print the machine for the flags after ``--`` (without any, this one), measured if that is asked for."""
-    parser = arguments.command_parser("machine", "Print the machine that code is generated for.")
-    parser.usage = "polybuild machine [options] [-- [compiler] flags]"
-    parser.epilog = (
-        "What is printed is a file: '--machine FILE' of 'compile', 'explain' and 'cc' reads it.\n"
-        f"'--machine {MEASURED}' reads what '--measure' kept."
-    )
-    parser.add_argument("--machine", metavar="FILE", default="", help="a file with figures")
-    parser.add_argument(
-        "--measure", action="store_true", help="time what matters on this machine, and keep it for this user"
-    )
     own, after = _split(words)
-    values = parser.parse(own)
+    values = parser().parse(own)
     compiler, flags = arguments.choose_compiler(values.cc, after)
     flags = [*flags] or [*_NATIVE]
     macros = predefined_macros(os.devnull, compiler, flags)
@@ -49,6 +39,21 @@ def run(words: Sequence[str]) -> int:
         _keep(machine_text(machine.figures()))
     terminal.write(sys.stdout, machine_text(machine.figures()))
     return 0
+
+
+def parser() -> arguments.Parser:
+    """The options of ``polybuild machine``."""
+    parser = arguments.command_parser("machine", "Print the machine that code is generated for.")
+    parser.usage = "polybuild machine [options] [-- [compiler] flags]"
+    parser.epilog = (
+        "What is printed is a file: '--machine FILE' of 'compile', 'explain' and 'cc' reads it.\n"
+        f"'--machine {MEASURED}' reads what '--measure' kept."
+    )
+    parser.add_argument("--machine", metavar="FILE", default="", help="a file with figures")
+    parser.add_argument(
+        "--measure", action="store_true", help="time what matters on this machine, and keep it for this user"
+    )
+    return parser
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -30,6 +30,25 @@ _UNITS = {"s": 1, "min": 60, "h": 3600}
 
 def run(words: Sequence[str]) -> int:
     """Tune the program that the words after ``--`` build and that ``--run`` runs; the exit code."""
+    position = words.index("--") if "--" in words else len(words)
+    values, build = parser().parse(words[:position]), words[position + 1 :]
+    if not build:
+        raise UsageError("polybuild tune needs the command that builds, after '--'")
+    with tempfile.TemporaryDirectory(prefix="polybuild-tune-") as folder:
+        bench = Bench(build, values.run, Path(folder), limit=max(60.0, values.budget))
+        search = Search(bench, values.runs, values.budget, _say)
+        try:
+            search.begin()
+            before = _read(_place(values.output, search))
+            _search(search)
+            return _keep(_place(values.output, search), before, bench, search)
+        except TrialError as error:
+            _say(f"error: {error}")
+            return 1
+
+
+def parser() -> arguments.Parser:
+    """The options of ``polybuild tune``."""
     parser = arguments.command_parser("tune", "Find the fastest settings for the regions of a program.")
     parser.usage = "polybuild tune --run COMMAND [options] -- BUILD COMMAND"
     parser.epilog = (
@@ -54,21 +73,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument(
         "--output", metavar="FILE", help=f"where settings are kept (default: {FILE} by the sources)"
     )
-    position = words.index("--") if "--" in words else len(words)
-    values, build = parser.parse(words[:position]), words[position + 1 :]
-    if not build:
-        raise UsageError("polybuild tune needs the command that builds, after '--'")
-    with tempfile.TemporaryDirectory(prefix="polybuild-tune-") as folder:
-        bench = Bench(build, values.run, Path(folder), limit=max(60.0, values.budget))
-        search = Search(bench, values.runs, values.budget, _say)
-        try:
-            search.begin()
-            before = _read(_place(values.output, search))
-            _search(search)
-            return _keep(_place(values.output, search), before, bench, search)
-        except TrialError as error:
-            _say(f"error: {error}")
-            return 1
+    return parser
 
 
 def _search(search: Search) -> None:

@@ -47,7 +47,9 @@ def test_every_option_has_its_argument():
         value = switch.get(knob.default, str(knob.default))
         if isinstance(knob.default, tuple) and knob.default:
             value = ",".join(map(str, knob.default))
-        value = {"temporary": "a,b", "nvcc": "/usr/bin/nvcc"}.get(knob.name, value)
+        value = {"temporary": "a,b", "require": "parallel,tiled", "nvcc": "/usr/bin/nvcc"}.get(
+            knob.name, value
+        )
         assert parse("in.c", "--" + knob.name.replace("_", "-"), value).request.settings == {knob.name: value}
 
 
@@ -161,7 +163,7 @@ def test_the_short_way_has_a_table_of_all_options(request):
         path.write_text(text)
     assert path.read_text() == text
     # paths and names go the long way
-    assert {*Options.words(), *Options.numbers(), "nvcc", "temporary", "machine", "tuning"} == {
+    assert {*Options.words(), *Options.numbers(), "nvcc", "temporary", "machine", "tuning", "require"} == {
         knob.name for knob in dataclasses.fields(Options)
     }
 
