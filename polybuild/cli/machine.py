@@ -26,8 +26,9 @@ def run(words: Sequence[str]) -> int:
     flags = [*flags] or [*_NATIVE]
     macros = predefined_macros(os.devnull, compiler, flags)
     chosen = choose_machine(Options(machine=values.machine), macros, flags)
+    style = terminal.style_for(sys.stderr, values.color)
     for each in chosen.diagnostics:
-        terminal.write(sys.stderr, f"{each}\n")
+        terminal.write(sys.stderr, terminal.render(each, style))
     machine = chosen.machine
     if values.measure:
         if "-march=native" not in flags and "-mcpu=native" not in flags:

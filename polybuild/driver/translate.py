@@ -71,10 +71,8 @@ def _translated(request: Request, data: bytes, cache: store.Cache | None, flags:
     settings = options_for(request)
     options = settings.options
     others = (machine_file(options), tuning_file(options, request.source))
-    inputs = (
-        *request.response_files(),
-        *filter(None, [settings.file, *(str(each or "") for each in others)]),
-    )
+    read = [settings.file, *(str(each) for each in others if each is not None and each.is_file())]
+    inputs = (*request.response_files(), *filter(None, read))
     found = None
     if request.print_after or current_trial():  # the passes have to run
         cache = None

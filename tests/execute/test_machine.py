@@ -114,8 +114,18 @@ def test_a_wrong_file_is_one_warning_and_an_error_where_asked(run, tmp_path):
     assert not (tmp_path / "strict.c").exists()
 
 
-def test_nothing_was_measured(run):
-    done = run("compile in.c -o out.c --machine measured -- gcc -O2")
+def test_a_wrong_file_is_told_by_the_command_that_prints_it(run, tmp_path):
+    (tmp_path / "m.toml").write_text("version = 2\n")
+    done = run("machine --machine m.toml")
+    assert done.returncode == 0
+    assert done.stderr.startswith("m.toml:1: warning: the file of the machine has the version 2")
+
+
+def test_nothing_was_measured(run, tmp_path):
+    done = run("compile in.c -o out.c --depfile out.d --machine measured --tuning none.json -- gcc -O2")
+    # a file that is not there would keep Make from building at all
+    assert "machine.toml" not in (tmp_path / "out.d").read_text()
+    assert "none.json" not in (tmp_path / "out.d").read_text()
     assert done.returncode == 0
     assert "the file of the machine cannot be read: No such file or directory" in done.stderr
     assert "polybuild machine --measure" in done.stderr
