@@ -312,7 +312,9 @@ def map_to_threads(work: Transformation) -> None:
 def tile_stages(work: Transformation) -> None:
     """Compute stages that follow each other in tiles that overlap, temporary arrays in buffers of a tile."""
     left = not_in_vectors(work.mapped, work.temporaries, work.context)
-    if left and not work.context.in_variables and work.context.options.tile:
+    # kernels are made of the region as it is
+    on_host = not TARGETS[work.context.options.backend].has_kernels
+    if left and on_host and not work.context.in_variables and work.context.options.tile:
         plain, live, context = work.mapped, work.model.live, work.context
         find = partial(map_overlapped, plain, work.temporaries, live, context)
         work.mapped = found_within(_OVERLAP_OPERATIONS, lambda: find() or plain) or plain

@@ -80,7 +80,7 @@ def test_the_whole_way(folder):
     line = "compile in.c -o out.c --depfile out.d --report out.json -v --min-work 0 -- gcc -O1 -Iinclude"
     done = run(folder, line)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "in.c:8: remark: region transformed" in done.stderr
+    assert "in.c:8: remark: region is parallel and vectorised" in done.stderr
     (region,) = json.loads((folder / "out.json").read_text())["regions"]
     assert (region["status"], region["parallel_loops"] > 0) == ("transformed", True)
     assert "include/size.h" in (folder / "out.d").read_text()
@@ -93,7 +93,7 @@ def test_the_whole_way(folder):
 def test_explain(folder):
     done = run(folder, "explain in.c -- gcc -Iinclude")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("in.c:8-13 in main: transformed for openmp\n")
+    assert done.stdout.startswith("in.c:8-13 in main: parallel and vectorised for openmp\n")
     assert "\x1b" not in done.stdout
 
 

@@ -15,6 +15,9 @@ static __thread int inside;
 
 int omp_get_num_threads(void) { return inside ? THREADS : 1; }
 int omp_get_thread_num(void) { return current; }
+int omp_get_max_threads(void) { return THREADS; }
+int omp_in_parallel(void) { return inside; }
+double omp_get_wtime(void) { return 1; }
 
 struct share {
   void (*body)(void *);

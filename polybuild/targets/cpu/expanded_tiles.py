@@ -14,7 +14,7 @@ stay in their order, and each has the order that it would have alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -41,6 +41,7 @@ from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC, block_rows, multiple
 from polybuild.targets.cpu.schedule_choice import choose_schedule
+from polybuild.targets.model import RegisterTile
 from polybuild.transform.bands import with_members
 from polybuild.transform.tiling.alignment import first_value
 
@@ -103,7 +104,8 @@ def _with_buffers(
 def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
     """Whether values are in register tiles, which take nothing else from buffers.
 
-    Where rows are private, the innermost statements may be in loops for the vector unit as well.
+    Where rows are private, the innermost statements may be in loops for the vector unit as well, but some
+    tile reads the rows: else lanes are better.
     Where there is but one loop to expand over, it is enough that this is a loop for the vector unit.
     """
     names = {each.name for each in expanded.arrays}
@@ -115,8 +117,14 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
         users = [each for each in scop.statements if each.name in users_of(scop, expanded.arrays)]
         deepest = max(len(each.iterators) for each in users)
         updates = {each.name for each in users if len(each.iterators) == deepest}
-        return updates <= vectors | {each.update.name for each in tiles}
-    return bool(tiles) and not any(
+        rows = {each.name for each in private_rows(expanded)}
+        return _reads(tiles, rows) and updates <= vectors | {each.update.name for each in tiles}
+    return bool(tiles) and not _reads(tiles, names)
+
+
+def _reads(tiles: Sequence[RegisterTile], names: Collection[str]) -> bool:
+    """Whether one of the register ``tiles`` has an operand in the arrays ``names``."""
+    return any(
         access.array.name in names and id(access.node) not in tile.own
         for tile in tiles
         for access in tile.update.accesses
