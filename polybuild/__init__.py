@@ -15,4 +15,8 @@ def __getattr__(name: str) -> "Any":
         from polybuild.integrations.loading import load  # noqa: PLC0415 -- see above
 
         return load
+    if name == "load_ipython_extension":  # %load_ext polybuild
+        from polybuild.integrations.notebook import load_ipython_extension  # noqa: PLC0415 -- see above
+
+        return load_ipython_extension
     raise AttributeError(f"module 'polybuild' has no attribute '{name}'")

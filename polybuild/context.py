@@ -6,10 +6,11 @@ compiler's flags and the machine is asked here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +19,15 @@ class CompilerRules:
 
     ``may_reassociate`` and ``may_contract`` are about floating-point operations: whether they may be
     computed in another order, and whether a product and a sum may become one operation.
-    ``strict_aliasing`` says that it relies on C's rules of effective types.
+    ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
+    vectors are that it prefers.
     """
 
     optimises: bool = True
     may_reassociate: bool = False
     may_contract: bool = False
     strict_aliasing: bool = True
+    vector_bytes: int = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,11 @@ class CompileContext:
         """Whether sums of floating-point numbers may be computed in any order."""
         wanted = self.options.allow_reassociation
         return self.compiler.may_reassociate if wanted is None else wanted
+
+    @property
+    def compiled_vector_bytes(self) -> int:
+        """The size of the vectors that the compiler computes loops in by itself."""
+        return min(self.machine.vector.bytes, self.compiler.vector_bytes)
 
     @property
     def contraction(self) -> str:

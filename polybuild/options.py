@@ -124,12 +124,14 @@ def _knob(
     help_text: str,
     *,
     metavar: str = "",
+    more: str = "",
     finds_more: bool = False,
     of_region: bool = True,
 ) -> Any:
     """A field of Options, which ``parse`` reads.
 
-    With ``finds_more`` it may make regions of what is not marked in the file itself. What is not
+    ``more`` is what the reference adds to the help, as Markdown with links from docs/reference. With
+    ``finds_more`` it may make regions of what is not marked in the file itself. What is not
     ``of_region`` is the same for all regions of a file.
     """
     if isinstance(parse, Choice):
@@ -141,6 +143,7 @@ def _knob(
     about = {
         "parse": parse,
         "help": help_text,
+        "more": more,
         "metavar": metavar,
         "finds_more": finds_more,
         "of_region": of_region and not finds_more,
@@ -160,13 +163,23 @@ class Options:
         "openmp",
         Choice(("openmp", "cuda", "opencl")),
         "machine to generate code for; a GPU backend holds the openmp version, too",
+        more="See [on the GPU](../guide/gpu.md).",
     )
-    nvcc: str = _knob("", str, "the CUDA compiler; empty: the one that is found", metavar="PATH")
+    nvcc: str = _knob(
+        "",
+        str,
+        "the CUDA compiler; empty: the one that is found",
+        metavar="PATH",
+        more="Looked through are `$NVCC`, `$CUDACXX`, `$CUDA_HOME`, `$CUDA_PATH`, PATH, NVIDIA's Python"
+        " packages and `/usr/local/cuda`.",
+    )
     cuda_arch: tuple[int, ...] = _knob(
         (80, 90),
         _CAPABILITIES,
         "compute capabilities to build kernels for, 90 for 9.0; newer devices get the oldest one's PTX",
         metavar="N,N,...",
+        more="They are of those that `nvcc --list-gpu-arch` prints. Newer devices compile the PTX when the"
+        " program starts.",
     )
     without_nvcc: str = _knob(
         "opencl",
@@ -177,37 +190,52 @@ class Options:
         "auto",
         Choice(("auto", "isl", "pluto", "original")),
         "who orders the work: isl's scheduler, our own (Pluto's), the original order, or what the model says",
+        more="See [scheduling](../how-it-works/scheduling.md).",
     )
     fusion: str = _knob(
         "auto",
         Choice(("auto", "min", "max", "depth")),
         "minimal or maximal fusion, maximal band depth, or what the model prefers",
+        more="See [scheduling](../how-it-works/scheduling.md).",
     )
     tile: bool = _knob(True, _boolean, "tile permutable bands")
     tile_sizes: tuple[int, ...] = _knob(
-        (), _TILE_SIZES, "tile sizes, outermost first; empty: from the cache model", metavar="N,N,..."
+        (),
+        _TILE_SIZES,
+        "tile sizes, outermost first; empty: from the cache model",
+        metavar="N,N,...",
+        more="With tiles in registers they are made multiples of those.",
     )
     tile_shape: str = _knob(
         "auto",
         Choice(("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid")),
         "shape of the tiles of time-iterated stencils, or what the model prefers",
         metavar="SHAPE",
+        more="`auto` takes diamonds where all tiles can start together:"
+        " see [tile shapes](../how-it-works/tile-shapes.md).",
     )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")
     simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit")
-    registers: bool = _knob(True, _boolean, "keep blocks of results in vector registers, pack what they need")
+    registers: bool = _knob(
+        True,
+        _boolean,
+        "keep blocks of results in vector registers, pack what they need",
+        more="Over a whole loop: see [register tiles](../how-it-works/registers.md).",
+    )
     vector_size: int = _knob(0, _vector_size, "vector registers in bytes; 0: what the compiler's flags allow")
     allow_reassociation: bool | None = _knob(
         None,
         _boolean,
         "sums, products, minima and maxima of floating-point numbers may be computed in any order; "
         "default: where the compiler's flags let it do so, too",
+        more="They do with `-ffast-math`, for one: see [reductions](../how-it-works/reductions.md).",
     )
     contract_arrays: str = _knob(
         "auto",
         Choice(("auto", "on", "scalars", "copies", "off")),
         "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
         "buffers, or variables, or those with copies of other arrays, or never",
+        more="See [temporary arrays](../how-it-works/temporaries.md).",
     )
     scalars: int = _knob(
         14,
@@ -216,12 +244,17 @@ class Options:
         metavar="N",
     )
     temporary: tuple[str, ...] = _knob(
-        (), _names, "arrays of which nothing is needed before or after a region", metavar="NAME,..."
+        (),
+        _names,
+        "arrays of which nothing is needed before or after a region",
+        metavar="NAME,...",
+        more="That holds whatever polybuild can see of it:"
+        " see [temporary arrays](../how-it-works/temporaries.md).",
     )
     min_work: int = _knob(
         20000,
         _WORK,
-        "statement instances below which a region runs its original loops; 0: never",
+        "statement instances below which a region runs its original loops; 0: never, and with all threads",
         metavar="N",
     )
     l1_size: int = _knob(
@@ -229,12 +262,14 @@ class Options:
         _CACHE_SIZE,
         "first-level data cache in bytes; 0: this machine's where the code is for it, else 32768",
         metavar="BYTES",
+        more="The code is for this machine with `-march=native` and `-mcpu=native`.",
     )
     l2_size: int = _knob(
         0,
         _CACHE_SIZE,
         "second-level cache in bytes; 0: this machine's where the code is for it, else 1048576",
         metavar="BYTES",
+        more="The code is for this machine with `-march=native` and `-mcpu=native`.",
     )
     machine: str = _knob(
         "",
@@ -243,6 +278,7 @@ class Options:
         " measured: those it has measured here",
         metavar="FILE",
         of_region=False,
+        more="See [the machine](machine.md).",
     )
     tuning: str = _knob(
         "",
@@ -251,6 +287,7 @@ class Options:
         " empty: the nearest polybuild.tune.json from the source upwards",
         metavar="FILE",
         of_region=False,
+        more="See [tuning](../guide/tuning.md).",
     )
     block_sizes: tuple[int, ...] = _knob(
         (), _BLOCK_SIZES, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
@@ -260,25 +297,52 @@ class Options:
         _GRID_SIZES,
         "maximum number of GPU blocks along each loop, x last; empty: chosen",
         metavar="N,N,N",
+        more="With fewer blocks than tiles a block runs several.",
     )
     autodetect: bool = _knob(
-        False, _boolean, "find loops worth transforming that are not marked", finds_more=True
+        False,
+        _boolean,
+        "find loops worth transforming that are not marked",
+        finds_more=True,
+        more="Those that marks would make parallel, tiled or vectorised. Why others are left alone stands in"
+        " the report, and `-v` tells.",
     )
     headers: bool = _knob(
-        False, _boolean, "take regions in the headers that a file includes, too", finds_more=True
+        False,
+        _boolean,
+        "take regions in the headers that a file includes, too",
+        finds_more=True,
+        more="The headers themselves stay as they are, and their text stands in the result. Headers that C++"
+        " can read (`__cplusplus`) are left alone.",
     )
     verify: bool = _knob(
-        False, _boolean, "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set"
+        False,
+        _boolean,
+        "emit code that compares a region with its original where POLYBUILD_VERIFY=1 is set",
+        more="See [checking at run time](cli.md#checking-at-run-time).",
     )
     runtime_report: bool = _knob(
         False,
         _boolean,
         "emit code that counts what ran where POLYBUILD_VERBOSE=1 or POLYBUILD_REPORT=FILE is set",
+        more="See [what ran](../guide/what-ran.md).",
+    )
+    distribute: str = _knob(
+        "off",
+        Choice(("off", "mpi")),
+        "share the outermost parallel loops among the ranks of an MPI program, too",
+    )
+    adapt: bool = _knob(
+        False,
+        _boolean,
+        "emit code that times a region's versions, and keeps the fastest, where POLYBUILD_ADAPT=1 is set",
+        more="See [versions that choose themselves](../guide/what-ran.md#versions-that-choose-themselves).",
     )
     paranoid: bool = _knob(
         False,
         _boolean,
         "run the new order of a region for small sizes, too, and compare it with the original one",
+        more="That is done besides the proof, and takes seconds.",
     )
     on_unsupported: str = _knob(
         "warn",
@@ -290,7 +354,14 @@ class Options:
         Choices(("parallel", "vector", "tiled")),
         "fail for a region that is not so: words among parallel, vector and tiled",
         metavar="WORD,WORD",
+        more="`vector` stands for: run by the vector unit.",
     )
+
+    @property
+    def wants_order(self) -> bool:
+        """Whether the user asks for an order, tiles, or other places for arrays, whatever that brings."""
+        automatic = self.schedule == self.fusion == self.tile_shape == "auto"
+        return bool(self.tile_sizes) or not automatic or self.contract_arrays not in {"auto", "off"}
 
     @classmethod
     def finding_more(cls) -> tuple[str, ...]:

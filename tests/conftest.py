@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
@@ -32,6 +33,7 @@ MARKED = {
     "distcc": ("distcc", "distccd"),
     "gdb": ("gdb",),
     "make": ("make",),
+    "mkdocs": ("mkdocs",),
     "oclgrind": ("oclgrind",),
     "opencl": ("clinfo",),
     "mpi": ("mpicc", "mpirun", "make"),
@@ -69,6 +71,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the texts of tests/golden anew from what comes out",
     )
+
+
+def pytest_configure() -> None:
+    # shells start background jobs with Ctrl-C ignored, which programs under test would inherit
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -29,6 +29,7 @@ def main() -> int:
     arguments = [each for each in sys.argv[1:] if each != "--all"]
     chosen = [] if "--all" in sys.argv[1:] else ["-m", "not slow"]
     prepare()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs under test start thousands of times
     os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     workers = str(max(2, len(os.sched_getaffinity(0))))
     steps = {

@@ -31,10 +31,14 @@ def main() -> int:
     parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go (results.json)")
     arguments = parser.parse_args()
-    prepare(arguments.folder, [name for name in arguments.kernels.split(",") if name])
+    names = [name for name in arguments.kernels.split(",") if name]
+    unknown = sorted(set(names) - {each.name for each in OwnKernels().kernels})
+    if unknown:
+        parser.error(f"no such kernel: {', '.join(unknown)}")
+    prepare(arguments.folder, names)
     if arguments.prepare:
         return 0
-    command = [sys.executable, "run.py", "--runs", str(arguments.runs), "--size", arguments.size]
+    command = [sys.executable, "run.py", *names, "--runs", str(arguments.runs), "--size", arguments.size]
     if arguments.json:
         command += ["--json", str(arguments.json.absolute())]
     return subprocess.run(command, check=False, cwd=arguments.folder).returncode

@@ -1,8 +1,10 @@
 """Builds, checks and times what ``python -m benchmarks.gpu`` prepared, with Python, gcc and nvcc alone.
 
-usage: python3 run.py [--runs N] [--size large] [--json FILE]
+usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--jobs N] [--json FILE]
 
-Run it in the folder that was prepared, on the machine with the GPU.
+Run it in the folder that was prepared, on the machine with the GPU; Python 3.9 is new enough. Results are
+written after each kernel. A kernel with other results than the host's, or that ran on the host, fails the
+command.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import shutil
 import statistics
 import subprocess
 import sys
-from datetime import UTC, datetime
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,63 +26,93 @@ HERE = Path(__file__).resolve().parent
 LIMIT = 300
 FLAGS = ["-O3", "-march=native", "-fopenmp", "-Wno-unknown-pragmas"]
 EXACT = ["-O2", "-ffp-contract=off", "-fopenmp", "-Wno-unknown-pragmas"]
+PRODUCT = "matmul"
 PRODUCTS = (1024, 2048, 4096, 8192)
+ON_DEVICE = "runs on the device"
 
 
 def main() -> int:
-    """Measure everything; 0 if every kernel gave the host's results."""
+    """Measure everything; 0 if every kernel ran on the device and gave the host's results."""
+    known = sorted(path.stem for path in (HERE / "original").glob("*.c"))
     parser = argparse.ArgumentParser("run.py", description="Kernels on a GPU against the host.")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these, of those that are here")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
     parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="compilers at a time"
+    )
     parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
     arguments = parser.parse_args()
+    unknown = sorted(set(arguments.kernels) - {*known, PRODUCT})
+    if unknown:
+        parser.error(f"no such kernel here: {', '.join(unknown)} (there are {', '.join([*known, PRODUCT])})")
+    chosen = arguments.kernels or [*known, PRODUCT]
     os.chdir(HERE)
     runtime = _runtime()
     rows: dict[str, Any] = {}
-    for source in sorted(Path("original").glob("*.c")):
-        rows[source.stem] = _kernel(source.stem, runtime, arguments)
-        _print_row(source.stem, rows[source.stem])
-    result = {"machine": _machine(), "size": arguments.size, "kernels": rows, "matmul": _products(runtime)}
-    for size, product in result["matmul"].items():
-        print(f"matmul {size:>5} {json.dumps(product)}")
-    arguments.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": rows}
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        programs = {name: pool.submit(_programs, name, runtime) for name in known if name in chosen}
+        for name, built in programs.items():
+            rows[name] = _kernel(built.result(), arguments)
+            _print_row(name, rows[name])
+            _write(arguments.json, result)
+    right = all(row["equal"] and row.get("on_device") for row in rows.values())
+    if PRODUCT in chosen:
+        result[PRODUCT] = _products(runtime)
+        right = right and all("polybuild GFLOP/s" in row for row in result[PRODUCT].values())
+        for size, product in result[PRODUCT].items():
+            print(f"{PRODUCT} {size:>5} {json.dumps(product)}")
+        _write(arguments.json, result)
     print(f"written: {arguments.json}")
-    return 0 if all(row.get("equal") for row in rows.values()) else 1
+    return 0 if right else 1
 
 
-def _kernel(name: str, runtime: list[str], arguments: argparse.Namespace) -> dict[str, Any]:
-    """Check and time one kernel."""
+def _write(file: Path, result: dict[str, Any]) -> None:
+    file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+def _programs(name: str, runtime: list[str]) -> dict[str, str | None]:
+    """The programs of one kernel; None for one that does not compile."""
     driver = ["driver.c", "-I", "."]
-    programs = {
+    return {
         "host": _build(f"{name}-host", [f"original/{name}.c", *driver], FLAGS),
         "device": _build(f"{name}-device", [f"fast/{name}.c", *driver, *runtime], FLAGS),
         "host-exact": _build(f"{name}-host-exact", [f"original/{name}.c", *driver], EXACT),
         "device-exact": _build(f"{name}-device-exact", [f"exact/{name}.c", *driver, *runtime], EXACT),
     }
+
+
+def _kernel(programs: dict[str, str | None], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Check and time one kernel."""
     failed = [each for each, program in programs.items() if program is None]
     if failed:
         return {"equal": False, "failure": f"does not compile: {', '.join(failed)}"}
-    row: dict[str, Any] = {"equal": True}
+    row: dict[str, Any] = {"equal": True, "on_device": True}
     for size in ("mini", "small"):
         expected, found = (_run([f"./{programs[each]}", size]) for each in ("host-exact", "device-exact"))
         row["equal"] &= expected is not None and found is not None and _sums(expected) == _sums(found)
-        row["on_device"] = found is not None and "runs on the device" in found.stderr
+        row["on_device"] &= found is not None and ON_DEVICE in found.stderr
     if shutil.which("compute-sanitizer"):
         checked = _run(
             ["compute-sanitizer", "--error-exitcode", "9", f"./{programs['device-exact']}", "mini"]
         )
         row["sanitizer"] = checked is not None
     command = ["--repeat", str(arguments.runs), arguments.size]
-    for each in ("host", "device"):
-        done = _run([f"./{programs[each]}", *command])
+    for each, program, backend in (
+        ("host", "host", "host"),
+        ("host threads", "device", "openmp"),
+        ("device", "device", "cuda"),
+    ):
+        done = _run([f"./{programs[program]}", *command], backend)
         row[each] = _median(done)
         if each == "device" and done is not None:
-            row["told"] = [line for line in done.stderr.splitlines() if "runs on the device" in line][-1:]
+            row["told"] = [line for line in done.stderr.splitlines() if ON_DEVICE in line][-1:]
     return row
 
 
 def _products(runtime: list[str]) -> dict[str, Any]:
-    """The matrix product against cuBLAS, kernels alone: GFLOP/s for each size."""
+    """The matrix product against cuBLAS, kernels alone, in GFLOP/s; without a device only the first size."""
     own = _build("matmul", ["fast/matmul.c", *runtime], FLAGS)
     cublas = None
     if shutil.which("nvcc"):
@@ -92,6 +125,7 @@ def _products(runtime: list[str]) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for size in PRODUCTS:
         row: dict[str, Any] = {}
+        rows[str(size)] = row
         operations = 2.0 * size**3
         done = _run(["./matmul", str(size)]) if own else None
         if done is not None:
@@ -100,9 +134,10 @@ def _products(runtime: list[str]) -> dict[str, Any]:
             runs = re.findall(r": (\d+) runs on the device", done.stderr)
             if kernels and runs:
                 row["polybuild GFLOP/s"] = round(operations * int(runs[-1]) / float(kernels[-1][1]) / 1e6, 1)
+        if "polybuild GFLOP/s" not in row:
+            break
         if cublas and (seconds := _median(_run(["./cublas", str(size)]))):
             row["cuBLAS GFLOP/s"] = round(operations / seconds / 1e9, 1)
-        rows[str(size)] = row
     return rows
 
 
@@ -123,8 +158,8 @@ def _build(program: str, sources: list[str], flags: list[str]) -> str | None:
     return None if done.returncode else program
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    environment = {**os.environ, "POLYBUILD_BACKEND": "cuda", "POLYBUILD_VERBOSE": "1"}
+def _run(command: list[str], backend: str = "cuda") -> subprocess.CompletedProcess[str] | None:
+    environment = {**os.environ, "POLYBUILD_BACKEND": backend, "POLYBUILD_VERBOSE": "1"}
     try:
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, env=environment, timeout=LIMIT
@@ -148,10 +183,14 @@ def _median(done: subprocess.CompletedProcess[str] | None) -> float | None:
 
 def _print_row(name: str, row: dict[str, Any]) -> None:
     host, device = row.get("host"), row.get("device")
+    threads = row.get("host threads")
     ratio = f"{host / device:8.2f}" if host and device else "       -"
     result = "equal" if row["equal"] else row.get("failure", "DIFFERENT")
     where = "" if row.get("on_device") else " (ran on the host)"
-    print(f"{name:16} {host or 0:10.4f} {device or 0:10.4f} {ratio}  {result}{where}", flush=True)
+    print(
+        f"{name:16} {host or 0:10.4f} {threads or 0:10.4f} {device or 0:10.4f} {ratio}  {result}{where}",
+        flush=True,
+    )
 
 
 def _machine() -> dict[str, str]:
@@ -163,7 +202,7 @@ def _machine() -> dict[str, str]:
 
     query = "--query-gpu=name,driver_version,memory.total"
     return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "gpu": told("nvidia-smi", query, "--format=csv,noheader"),
         "gcc": told("gcc", "--version").partition("\n")[0],
         "nvcc": told("nvcc", "--version").rpartition("\n")[2],

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.cpu.machine import describe
 from benchmarks.cpu.processes import Failure
-from benchmarks.ordinary.loops import SIZES, Loop, chosen
+from benchmarks.ordinary.loops import SIZES, Loop, chosen, source_of
 from benchmarks.ordinary.measure import Plan, Row, build, measure
 
 _SLOWER = 0.95
@@ -69,7 +69,7 @@ def _field(
     plan = Plan([int(each) for each in arguments.threads.split(",")], arguments.runs, arguments.seconds)
     rows = []
     with tempfile.TemporaryDirectory(prefix="polybuild-ordinary-") as directory:
-        programs = build(Path(directory), field, compiler)
+        programs = build(Path(directory), source_of(field), compiler)
         for loop in loops:
             for size in arguments.sizes.split(","):
                 found = measure(programs, loop, size, compiler, plan)
@@ -82,7 +82,7 @@ def _line(rows: list[Row]) -> str:
     """One line for the rows of one loop, size and compiler."""
     first = rows[0]
     ratios = "".join(f"{row.ratio:8.2f}" for row in rows)
-    told = f"  kept: {first.note}" if first.note else ""
+    told = f"  {first.note}" if first.note else ""
     wrong = "" if first.right else "  WRONG"
     return (
         f"{first.loop:20} {first.field:11} {first.size:6} {first.alone * 1e3:10.4f} {ratios}"
@@ -118,7 +118,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--kernels", default="", help="names of loops or fields, all by default")
     parser.add_argument("--sizes", default=",".join(SIZES), help="small, large or both (both)")
-    parser.add_argument("--compilers", default="gcc", help="gcc, clang or both (gcc)")
+    parser.add_argument("--compilers", default="gcc", help="gcc, clang or gcc,clang (gcc)")
     parser.add_argument("--threads", default="1,2", help="numbers of threads (1,2)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each program; the medians count (3)")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each runs at least (0.05)")

@@ -3,7 +3,8 @@
    LOOP(name, small, large) { ... } calls a loop for a problem of size n; the sizes are those to time.
    bytes(count), doubles(count) and so on in it are arrays with the same values before each run.
 
-   usage: program LOOP N SECONDS: prints the seconds of the fastest run, and a number made of all arrays. */
+   usage: program LOOP N SECONDS: prints the seconds of the fastest run, a number made of all arrays,
+   and the seconds of a run on average. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,11 +172,12 @@ int main(int argc, char **argv)
       sum = (sum ^ words[k]) * 1099511628211ull;
   }
   double best = 1e30, spent = 0;
-  for (int runs = 0; runs < 3 || spent < least; runs++) {
+  int runs = 0;
+  for (; runs < 3 || spent < least; runs++) {
     double seconds = timed(loop, n);
     spent += seconds;
     best = seconds < best ? seconds : best;
   }
-  printf("%.9f %llu\n", best, sum);
+  printf("%.9f %llu %.9f\n", best, sum, spent / runs);
   return 0;
 }

@@ -24,21 +24,21 @@ def source_of(field: str) -> Path:
     return _HERE / f"{field}.c"
 
 
-def all_loops() -> list[Loop]:
-    """All loops of all fields, as their files have them."""
+def all_loops(folder: Path = _HERE) -> list[Loop]:
+    """All loops of all fields of a folder, as their files have them."""
     return [
         Loop(match[1], path.stem, {"small": int(match[2]), "large": int(match[3])})
-        for path in sorted(_HERE.glob("*.c"))
+        for path in sorted(folder.glob("*.c"))
         for match in re.finditer(r"^LOOP\((\w+), (\d+), (\d+)\)", path.read_text(), flags=re.MULTILINE)
     ]
 
 
-def chosen(names: str) -> list[Loop]:
-    """The loops of these names or fields, separated by commas; all for none.
+def chosen(names: str, *others: Loop) -> list[Loop]:
+    """Those of all loops, and of the ``others``, with names or fields of a list with commas; all for none.
 
     Raises ValueError for a name that nothing has.
     """
-    loops = all_loops()
+    loops = [*others, *all_loops()]
     wanted = set(names.split(",")) if names else set()
     known = {each.name for each in loops} | {each.field for each in loops}
     if not wanted <= known:

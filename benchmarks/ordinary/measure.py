@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.cpu.processes import run
-from benchmarks.ordinary.loops import Loop, source_of
+from benchmarks.ordinary.loops import Loop
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
-_FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
-_LIMIT = 300.0
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+LIMIT = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
     """The loops of a field as they are and transformed.
 
-    By the loops' names: ``tool`` the seconds that the transformation took, ``kept`` why a loop was left.
+    By the loops' names: ``tool`` the seconds that the transformation took, ``left`` why a loop was left.
     """
 
     original: Path
     transformed: Path
     tool: dict[str, float]
-    kept: dict[str, str]
+    left: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +53,23 @@ class Row:
         return self.alone / self.seconds
 
 
-def build(directory: Path, field: str, compiler: str) -> Programs:
-    """Compile the loops of ``field`` by the compiler alone and transformed.
+def build(directory: Path, source: Path, compiler: str) -> Programs:
+    """Compile the loops of the field in ``source`` by the compiler alone and transformed.
 
     Raises Failure if one of both does not compile.
     """
-    source = source_of(field)
-    result = compile_source(str(source), Options(), [compiler], _FLAGS)
+    field = source.stem
+    result = compile_source(str(source), Options(), [compiler], FLAGS)
     changed = directory / f"{field}.{compiler}.c"
     changed.write_text(result.text)
     programs = directory / f"{field}.{compiler}.alone", directory / f"{field}.{compiler}.new"
     for text, output in zip((source, changed), programs, strict=True):
-        command = [compiler, *_FLAGS, f"-I{source.parent}", str(text), "-o", str(output), "-lm"]
-        run(command, limit=_LIMIT)
+        command = [compiler, *FLAGS, f"-I{source.parent}", str(text), "-o", str(output), "-lm"]
+        run(command, limit=LIMIT)
     return Programs(
         *programs,
         {each.function: each.compile_seconds for each in result.regions},
-        {each.function: each.code for each in result.regions if each.status != "transformed"},
+        {each.function: each.code or each.status for each in result.regions if each.status != "transformed"},
     )
 
 
@@ -91,10 +91,10 @@ def measure(programs: Programs, loop: Loop, size: str, compiler: str, plan: Plan
         for (program, threads), found in zip(kinds, times, strict=True):
             done = run(
                 [str(program), loop.name, str(loop.sizes[size]), str(plan.seconds)],
-                limit=_LIMIT,
+                limit=LIMIT,
                 environment={"OMP_NUM_THREADS": str(threads)},
             )
-            seconds, result = done.stdout.split()
+            seconds, result, _ = done.stdout.split()
             found.append(float(seconds))
             results.add(result)
     alone, *ours = (statistics.median(each) for each in times)
@@ -103,7 +103,7 @@ def measure(programs: Programs, loop: Loop, size: str, compiler: str, plan: Plan
             *(loop.name, loop.field, size, compiler, threads, alone, seconds),
             tool=programs.tool.get(loop.name, 0),
             right=len(results) == 1,
-            note=programs.kept.get(loop.name, ""),
+            note=programs.left.get(loop.name, ""),
         )
         for threads, seconds in zip(plan.threads, ours, strict=True)
     ]

@@ -13,20 +13,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.cpu import machine
+from benchmarks.overhead.timing import POLYBUILD, ROOT, Times, environment_of, timed
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAIN = ROOT / "examples" / "heat" / "main.c"
 MARKED = ROOT / "examples" / "heat" / "solver.c"
 
@@ -46,14 +42,6 @@ STEPS = (
     Step("regions, found in the cache", MARKED, 0.150),
     Step("regions, transformed", MARKED, 0.0, cached=False),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Seconds of one process and its children: processor time and wall time."""
-
-    processor: float
-    wall: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,34 +94,19 @@ def main() -> int:
 
 def measure(step: Step, compiler: str, runs: int, folder: Path) -> Row:
     """``runs`` rounds of a step, after one that does not count."""
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("POLYBUILD_")},
-        "PYTHONPATH": str(ROOT),
-        "POLYBUILD_CACHE_DIR": str(folder / "cache"),
-        "POLYBUILD_CACHE": "on" if step.cached else "off",
-    }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its bytecode
-    polybuild = [sys.executable, str(ROOT / "bin" / "polybuild")]
+    environment = environment_of(folder / "cache" if step.cached else None)
     same, flags = folder / step.source.name, ["-O2", "-iquote", str(step.source.parent)]
     make = ["compile", str(step.source), "-o", str(same), "--", compiler, "-fopenmp", *flags]
-    timed([*polybuild, *make], environment)
+    timed([*POLYBUILD, *make], environment)
     words = ["-c", "-o", str(folder / "out.o")]
     openmp = ["-fopenmp"] if step.source == MARKED else []
     commands = (
         [compiler, *flags, *words, str(step.source)],
         [compiler, *flags, *openmp, *words, str(same)],
-        [*polybuild, "cc", "--", compiler, *flags, *words, str(step.source)],
+        [*POLYBUILD, "cc", "--", compiler, *flags, *words, str(step.source)],
     )
     rounds = [[timed(command, environment) for command in commands] for _ in range(runs + 1)]
     return Row(step.name, *map(list, zip(*rounds[1:], strict=True)))
-
-
-def timed(command: Sequence[str], environment: Mapping[str, str]) -> Times:
-    """Run ``command``; CalledProcessError if it fails."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
-    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Times(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall)
 
 
 if __name__ == "__main__":

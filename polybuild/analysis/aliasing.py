@@ -14,8 +14,8 @@ where a footprint is not known are their types relied on, as compilers do.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -28,6 +28,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Provenance, Scop
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 _set = isl.dim_type.set
 
@@ -89,6 +90,20 @@ def find_overlaps(
         overlaps += [Overlap(one, other, place) for one, other in itertools.product(*boxes)]
     _check_order(overlaps)
     return tuple(overlaps)
+
+
+def aliases_of(region: Region, *, strict: bool) -> Callable[[Array, Array], bool]:
+    """Whether two different arrays of ``region`` may be the same memory, as far as a compiler can tell.
+
+    ``strict`` says that accesses follow C's rules of effective types.
+    """
+    pointers = _fixed_parameters(region)
+
+    def alias(first: Array, second: Array) -> bool:
+        typed = strict and not _same_type(first.element, second.element)
+        return not (first.local or second.local or typed) and _may_alias(first, second, pointers)
+
+    return alias
 
 
 def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str, list[Overlap]]:

@@ -233,17 +233,17 @@ def written_and_flow(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionM
 def accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
     """Reads, writes and may-writes of one array."""
     reads, must, may = (
-        _only(scop.accesses(kind), array.name)
+        only(scop.accesses(kind), array.name)
         for kind in (AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE)
     )
     return reads, must, may
 
 
-def _only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:
+def only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:
+    """``accesses`` of the array ``name``."""
     kept = isl.UnionMap.empty(accesses.get_space())
-    for each in maps_of(accesses):
-        if each.get_tuple_name(isl.dim_type.out) == name:
-            kept = kept.union(isl.UnionMap.from_map(each))
+    for each in maps_of(accesses, name):
+        kept = kept.union(isl.UnionMap.from_map(each))
     return kept
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.analysis.inspectors import Inspector, Inspectors, is_dynamic
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array, Scop
+from polybuild.values import dataclass
 
 _set = isl.dim_type.set
 

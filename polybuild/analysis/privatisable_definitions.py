@@ -6,7 +6,7 @@ Where such a variable is read, it stands for the right-hand side of its definiti
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,6 +17,7 @@ from polybuild.c.types import IntegerType
 from polybuild.normalise.structure import has_side_effect
 from polybuild.poly.relations import equal_outer, lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 

@@ -10,7 +10,7 @@ the old value visible, which makes isl name them all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -25,6 +25,7 @@ from polybuild.analysis.dependences import (
 )
 from polybuild.analysis.reductions import Reduction
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.values import dataclass
 
 
 def separate_reduction_dependences(

@@ -82,12 +82,22 @@ def find_reductions(scop: Scop, region: Region, *, reassociate: bool) -> Reducti
     return Reductions(tuple(found), tuple(ordered))
 
 
-class _ReductionMatcher:
-    """Reads the body of one statement."""
+def find_scattered_updates(scop: Scop, region: Region) -> tuple[Reduction, ...]:
+    """The reductions of integers whose accumulators data choose: ``h[a[i]]++``.
 
-    def __init__(self, statement: Statement, region: Region) -> None:
+    ``relation`` has all elements that may be one. The statement reads and writes its array there alone.
+    """
+    found = (_ReductionMatcher(each, region, scattered=True).reduction() for each in scop.statements)
+    return tuple(each for each in found if each is not None and each.exact)
+
+
+class _ReductionMatcher:
+    """Reads the body of one statement; data choose the accumulator if it is ``scattered``."""
+
+    def __init__(self, statement: Statement, region: Region, *, scattered: bool = False) -> None:
         self._statement = statement
         self._region = region
+        self._scattered = scattered
         symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
         symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
         symbols |= {each.name: each.type for each in statement.iterators}
@@ -99,11 +109,10 @@ class _ReductionMatcher:
         write = self._only_write()
         if write is None or not isinstance(write.array.element, IntegerType | FloatingType):
             return None
-        self._own = frozenset(
-            id(each.node)
-            for each in self._statement.accesses
-            if each.array is write.array and each.exact and each.relation.is_equal(write.relation)
-        )
+        own = [each for each in self._statement.accesses_to(write.array) if self._is_own(each, write)]
+        if self._scattered and len(own) < len(self._statement.accesses_to(write.array)):
+            return None
+        self._own = frozenset(id(each.node) for each in own)
         found = self._read(self._statement.body, write.array.element)
         if found is None:
             return None
@@ -117,7 +126,13 @@ class _ReductionMatcher:
             return None
         (write,) = writes
         plain = write.exact and write.relation.is_single_valued()
-        return write if plain and not any(write.array.suffixes) else None
+        return write if plain is not self._scattered and not any(write.array.suffixes) else None
+
+    def _is_own(self, access: Access, write: Access) -> bool:
+        """Whether ``access`` is of the element that ``write`` writes."""
+        if self._scattered:
+            return access.node is write.node or _same(access.node, write.node)
+        return access.exact and access.relation.is_equal(write.relation)
 
     def _read(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
         if isinstance(element, FloatingType) and element.complex:
@@ -131,9 +146,15 @@ class _ReductionMatcher:
             found = self._chosen(body.cond, update, element)
             if found is not None or self._has_own(body.cond):
                 return found
-            return self._chain(update, element)
+            return self._read(update, element) if self._scattered else self._chain(update, element)
+        if self._scattered and self._is_step(body) and isinstance(element, IntegerType):
+            return "+", _unsigned(element), True
         found = self._selection(body, element)
         return found if found is not None else self._chain(body, element)
+
+    def _is_step(self, body: c_ast.Node) -> bool:
+        """Whether ``body`` is ``x++`` or the like; where ``x`` is known, the model has an assignment."""
+        return isinstance(body, c_ast.UnaryOp) and _effects(body) and id(body.expr) in self._own
 
     def _chain(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
         """``x op= e``, ``x = x op e``, ``x = e op x``, ``x = x + e - f``."""

@@ -12,7 +12,7 @@ from polybuild.poly.relations import largest
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 
 _HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
-_HIDDEN_TRIPS = 10
+HIDDEN_TRIPS = 10
 # A loop with dynamic bounds mostly gathers, and each step costs more than a plain one.
 _DYNAMIC_TRIPS = 20
 
@@ -58,7 +58,7 @@ def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -
     unknown = {loop.position for loop in statement.dynamic if not _is_bounded(loop, limits)}
     counts = list(dimension_counts(statement.domain, context, unknown))
     if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
-        counts.append(isl.PwAff.val_on_domain(context, isl.Val(_HIDDEN_TRIPS)))
+        counts.append(isl.PwAff.val_on_domain(context, isl.Val(HIDDEN_TRIPS)))
     return tuple(counts)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.c.types import FloatingType, IntegerType, Type, UnknownType, VoidType
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class DataModel:
 BOOL = IntegerType("_Bool", 1, signed=False)
 INT = IntegerType("int", 32, signed=True)
 UNSIGNED_INT = IntegerType("unsigned int", 32, signed=False)
+LONG_LONG = IntegerType("long long", 64, signed=True)
 
 _INTEGERS = {
     "_Bool": BOOL,
@@ -48,7 +50,7 @@ _INTEGERS = {
     "unsigned short": IntegerType("unsigned short", 16, signed=False),
     "int": INT,
     "unsigned int": UNSIGNED_INT,
-    "long long": IntegerType("long long", 64, signed=True),
+    "long long": LONG_LONG,
     "unsigned long long": IntegerType("unsigned long long", 64, signed=False),
 }
 

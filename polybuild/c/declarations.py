@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -24,6 +23,7 @@ from polybuild.c.types import (
     UnknownType,
     VoidType,
 )
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ computes what C computes, each conversion has its place in the tree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
@@ -16,6 +16,7 @@ from polybuild.c.conversions import common_type, promoted
 from polybuild.c.literals import number_type
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType, Type
+from polybuild.values import dataclass
 
 Number = IntegerType | FloatingType
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from pycparser import c_ast
 
 from polybuild.c.declarations import Scope
 from polybuild.c.types import Type
+from polybuild.values import dataclass
 
 
 class StorageClass(Enum):

@@ -9,7 +9,6 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from polybuild.diagnostics import UsageError
 from polybuild.driver.output import STANDARD_OUTPUT, Files, clash, verbose
 from polybuild.driver.request import Request
 from polybuild.options import Options
+from polybuild.values import dataclass
 
 # how alike words must be for one to be a slip of the other
 _CLOSE = 0.8
@@ -99,7 +99,10 @@ def parse(words: Sequence[str]) -> Arguments:
     values = vars(compile_parser().parse(own))
     arguments = Arguments(
         request=Request(
-            values["source"], settings_of(values), print_after=_passes(values.get("print_after", ""))
+            values["source"],
+            settings_of(values),
+            print_after=_passes(values.get("print_after", "")),
+            timed=values["time"],
         ),
         verbose=values.get("verbose", False) or verbose(),
         colour=values["color"],
@@ -186,6 +189,7 @@ def compile_parser() -> Parser:
         help="print what these passes made of each region, to standard error",
         default="",
     )
+    parser.add_argument("--time", action="store_true", help="print the processor time of each pass, too")
     parser.add_argument(
         "--list-passes", action=_ListPasses, nargs=0, help="print the names of the passes, and end"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polybuild
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from polybuild.cli.arguments import Arguments
     from polybuild.driver.translate import Outcome
     from polybuild.integrations.compiler_line import CommandLine, Input
+
+_T = TypeVar("_T")
 
 _HELP = """\
 usage: polybuild COMMAND ...
@@ -31,8 +33,10 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   cache stats|clear         tell what the cache holds, or empty it
   tune --run APP -- BUILD   find the fastest settings for the regions of a program, and keep them
   machine                   print, or measure, what is taken to be known of the machine
+  survey DIR | -p BUILD     rank the loops of a code base, tell what becomes of each, mark those that gain
   summary BUILD             tell what became of all regions of a build
   completion bash|zsh       print what makes a shell complete the command
+  docs [NAME]               show a page of the documentation, or what it says of an option or a code
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -109,17 +113,23 @@ def _compile(words: Sequence[str]) -> int:
         _print_diagnostics([unreached.warning(place)] if place else [], given.colour)
         return 0
 
+    from polybuild.driver import pass_times
     from polybuild.driver.cache import open_cache
     from polybuild.driver.translate import translate
     from polybuild.report.explain import explanation
     from polybuild.report.record import json as record
+    from polybuild.report.record.model import KEPT
 
     outcome = translate(request, data, open_cache(default=False))
-    _print_diagnostics(outcome.diagnostics, given.colour)
+    _print_diagnostics(outcome.diagnostics, given.colour, verbose=given.verbose)
+    if outcome.times:
+        sys.stderr.write(pass_times.table(outcome.times, pass_times.processor_seconds()))
     if given.verbose:
-        transformed = [region for region in outcome.regions if region.status == "transformed"]
-        _print_diagnostics([explanation.remark(region) for region in transformed], given.colour)
-    report = record.as_json(outcome.regions, outcome.diagnostics) if given.report else b""
+        understood = [region for region in outcome.regions if region.status != KEPT]
+        _print_diagnostics([explanation.remark(region) for region in understood], given.colour)
+        _print_diagnostics(outcome.left_alone, given.colour)
+    said = (*outcome.diagnostics, *outcome.left_alone)
+    report = record.as_json(outcome.regions, said) if given.report else b""
     _guard(lambda: _write_records(given, outcome))
     if outcome.code:
         # The output is not written, so the step stays to be done. What stopped it is worth having.
@@ -254,6 +264,12 @@ def _doctor(words: Sequence[str]) -> int:
     return 0 if doctor.can_build(checks) else 1
 
 
+def _survey(words: Sequence[str]) -> int:
+    from polybuild.cli import survey
+
+    return _guard(lambda: survey.run(words))
+
+
 def _tune(words: Sequence[str]) -> int:
     from polybuild.cli import tune
 
@@ -270,6 +286,12 @@ def _completion(words: Sequence[str]) -> int:
     from polybuild.cli import completion
 
     return completion.run(words)
+
+
+def _docs(words: Sequence[str]) -> int:
+    from polybuild.cli import docs
+
+    return docs.run(words)
 
 
 def _version(_: Sequence[str]) -> int:
@@ -308,7 +330,9 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "doctor": _doctor,
     "machine": _machine,
     "completion": _completion,
+    "docs": _docs,
     "tune": _tune,
+    "survey": _survey,
     "--version": _version,
     "--cmakedir": _cmake_dir,
     "--includedir": _include_dir,
@@ -325,10 +349,10 @@ def _read(path: str) -> bytes:
         raise _failure("unreadable-file", f"cannot read the file: {error.strerror}", path) from None
 
 
-def _guard(write: Callable[[], object]) -> None:
+def _guard(write: Callable[[], _T]) -> _T:
     """Do ``write``; a file that cannot be written becomes a SourceError."""
     try:
-        write()
+        return write()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -339,12 +363,12 @@ def _failure(code: str, message: str, path: str) -> SourceError:
     return SourceError(Diagnostic(Severity.ERROR, code, message, Location(path, 0)))
 
 
-def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str) -> None:
+def _print_diagnostics(diagnostics: Sequence[Diagnostic], colour: str, *, verbose: bool = False) -> None:
     from polybuild.report.explain import terminal
 
     style = terminal.style_for(sys.stderr, colour)
     for diagnostic in diagnostics:
-        terminal.write(sys.stderr, terminal.render(diagnostic, style))
+        terminal.write(sys.stderr, terminal.render(diagnostic, style, verbose=verbose))
 
 
 def _say(text: str) -> None:

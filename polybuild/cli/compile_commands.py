@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from polybuild.driver import output
 from polybuild.driver.request import Request
 from polybuild.integrations.compiler_line import CommandLine
 from polybuild.integrations.compiler_line import split as command_words
+from polybuild.values import dataclass
 
 NAME = "compile_commands.json"
 
@@ -26,8 +26,12 @@ class Compilation:
     directory: str = ""
 
 
-def compilations(build: str, wanted: Sequence[str], settings: Mapping[str, str]) -> list[Compilation]:
+def compilations(
+    build: str, wanted: Sequence[str], settings: Mapping[str, str], *, every: bool = False
+) -> list[Compilation]:
     """The C files with regions of the folder ``build``, or those ``wanted``, each once, in its order.
+
+    With ``every``, files without regions are among them.
 
     Raises UsageError if there is no such list, or a file that is ``wanted`` is not in it.
     """
@@ -41,7 +45,7 @@ def compilations(build: str, wanted: Sequence[str], settings: Mapping[str, str])
         raise UsageError(f"cannot read {path}: {error}") from None
     found = {each.request.source: each for each in _read(entries, settings)}
     if not wanted:
-        return [each for each in found.values() if _has_regions(each.request.source)]
+        return [each for each in found.values() if every or _has_regions(each.request.source)]
     chosen = []
     for name in wanted:
         real = os.path.realpath(name)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from polybuild.cli import arguments, doctor, explain_arguments, machine, tune
+from polybuild.cli import arguments, docs, doctor, explain_arguments, machine, survey, tune
 from polybuild.cli.arguments import Parser, bare_parser
 from polybuild.diagnostics import UsageError
 from polybuild.options import Options
@@ -18,8 +18,10 @@ PARSERS: Mapping[str, Callable[[], Parser]] = {
     "explain": explain_arguments.explain_parser,
     "cc": arguments.wrapper_parser,
     "summary": explain_arguments.summary_parser,
+    "survey": survey.parser,
     "tune": tune.parser,
     "machine": machine.parser,
+    "docs": docs.parser,
     "doctor": doctor.parser,
 }
 """The commands that have options."""

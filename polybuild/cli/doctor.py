@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.cli.arguments import Parser, command_parser
 from polybuild.diagnostics import Severity
+from polybuild.machine.host import host_figures
 from polybuild.report.explain.terminal import Style
 from polybuild.targets.gpu.nvcc import find_nvcc
+from polybuild.values import dataclass
 
 _HELLO = """\
 #include <stdio.h>
@@ -35,7 +36,6 @@ int main(void) {
 }
 """
 _SECONDS = 60
-_CPU = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +176,8 @@ def _processor() -> str:
 
 
 def _caches() -> str:
-    found = []
-    for folder in sorted(_CPU.glob("index*")):
-        try:
-            level, kind, size = ((folder / key).read_text().strip() for key in ("level", "type", "size"))
-        except OSError:
-            continue
-        if kind != "Instruction":
-            found.append(f"L{level} {size}")
+    sizes = {path.partition(".")[0]: size for path, size in host_figures().items() if path.endswith(".bytes")}
+    found = (f"{level.upper()} {size // 1024}K" for level, size in sizes.items())
     return ", ".join(found) or "unknown; set --l1-size and --l2-size if they are unusual"
 
 

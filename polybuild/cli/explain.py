@@ -7,7 +7,6 @@ import dataclasses
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from polybuild.diagnostics import Diagnostic, Severity, SourceError
 from polybuild.driver import output
 from polybuild.driver.steered_warnings import without_ours
 from polybuild.report.explain import explanation, terminal
+from polybuild.report.record.model import KEPT
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.cli.compile_commands import Compilation
@@ -100,7 +101,7 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
     flags = without_ours(request.expanded_flags())
     result = compile_source(request.source, options, request.compiler, flags, watch, tuning=tuning)
     regions, rest = gather(result)
-    kept = any(region.status != "transformed" for region in result.regions)
+    kept = any(region.status == KEPT for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
     code = 1 if wrong or (kept and options.on_unsupported == "error") else 0
     if given.json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from polybuild.cli.arguments import (
@@ -23,6 +22,7 @@ from polybuild.cli.compile_commands import Compilation, compilations
 from polybuild.diagnostics import UsageError
 from polybuild.driver.output import clash
 from polybuild.driver.request import Request
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

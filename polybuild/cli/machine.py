@@ -20,7 +20,7 @@ _NATIVE = ("-march=native",)
 
 def run(words: Sequence[str]) -> int:
     """Print the machine for the flags after ``--`` (without any, this one), measured if that is asked for."""
-    own, after = _split(words)
+    own, after = arguments.split_words(words)
     values = parser().parse(own)
     compiler, flags = arguments.choose_compiler(values.cc, after)
     flags = [*flags] or [*_NATIVE]
@@ -55,11 +55,6 @@ def parser() -> arguments.Parser:
         "--measure", action="store_true", help="time what matters on this machine, and keep it for this user"
     )
     return parser
-
-
-def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    position = words.index("--") if "--" in words else len(words)
-    return words[:position], words[position + 1 :]
 
 
 def _keep(text: str) -> None:

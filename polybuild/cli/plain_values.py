@@ -21,6 +21,8 @@ WORDS = {
     "--headers": ("off",),
     "--verify": ("on", "off"),
     "--runtime-report": ("on", "off"),
+    "--distribute": ("off", "mpi"),
+    "--adapt": ("on", "off"),
     "--paranoid": ("on", "off"),
     "--on-unsupported": ("warn", "error"),
 }

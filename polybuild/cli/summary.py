@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
@@ -15,6 +14,7 @@ from polybuild.report.explain.terminal import Style
 from polybuild.report.record import json as record
 from polybuild.report.record.model import Advice, RegionReport
 from polybuild.report.record.runs import RegionRuns, read_runs
+from polybuild.values import dataclass
 
 _SUFFIX = ".json"
 _HEAD = 200  # bytes that have the name of the schema; other files of a build may be large

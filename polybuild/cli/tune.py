@@ -30,8 +30,8 @@ _UNITS = {"s": 1, "min": 60, "h": 3600}
 
 def run(words: Sequence[str]) -> int:
     """Tune the program that the words after ``--`` build and that ``--run`` runs; the exit code."""
-    position = words.index("--") if "--" in words else len(words)
-    values, build = parser().parse(words[:position]), words[position + 1 :]
+    own, build = arguments.split_words(words)
+    values = parser().parse(own)
     if not build:
         raise UsageError("polybuild tune needs the command that builds, after '--'")
     with tempfile.TemporaryDirectory(prefix="polybuild-tune-") as folder:

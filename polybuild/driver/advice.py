@@ -32,7 +32,8 @@ _LARGEST = 1 << 40  # no parameter is expected to be larger
 def advice(work: Transformation) -> tuple[Advice, ...]:
     """All that there is to advise about a region after its transformation."""
     found: list[Advice] = []
-    for kind in (_restrict, _reassociation, _live_after, _conditional, _work):
+    of_conditions = () if work.stays else (_restrict, _work)
+    for kind in (*of_conditions, _reassociation, _live_after, _conditional):
         with contextlib.suppress(isl.Error):  # no advice is better than no region
             found += found_within(_OPERATIONS, partial(_all_of, kind, work)) or ()
     return tuple(found)
@@ -143,7 +144,8 @@ def _may_be_own(array: Array) -> bool:
 
 def _work(work: Transformation) -> Iterator[Advice]:
     """The size below which the original loops run."""
-    minimum, mapping = work.checks.min_work, work.mapped.mapping
+    predicted, mapping = work.checks.gains_from > work.checks.min_work, work.mapped.mapping
+    minimum = work.checks.gains_from if predicted else work.checks.min_work
     if not (mapping.parallel_loops or mapping.tile_sizes) or len(work.checks.work) > _MANY:
         return
     counts = [each for each in work.checks.work if each]
@@ -168,7 +170,10 @@ def _work(work: Transformation) -> Iterator[Advice]:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     own = [c_text(each.expression) for each in work.model.scop.parameters if each.name in names]
-    message = f"below {' = '.join(own)} = {high} the original loops run (--min-work {minimum})"
+    below = f"below {' = '.join(own)} = {high}"
+    message = f"{below} the original loops run (--min-work {minimum})"
+    if predicted:
+        message = f"{below} the original loops run on one thread: they are predicted to be as fast there"
     yield Advice("min-work", work.model.region.begin.line, message)
 
 

@@ -24,11 +24,11 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polybuild.diagnostics import UsageError
+from polybuild.values import dataclass
 
 _FORMAT = "1"
 _SHARDS = 16

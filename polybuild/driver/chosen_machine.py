@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic
@@ -13,6 +12,7 @@ from polybuild.machine.file import read_machine_file
 from polybuild.machine.host import find_machine
 from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
+from polybuild.values import dataclass
 
 MEASURED = "measured"
 """Named instead of a file: what was measured on this machine."""

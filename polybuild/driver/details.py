@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
@@ -11,6 +9,8 @@ from polybuild.codegen.file.region import RegionText
 from polybuild.diagnostics import Diagnostic
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
+from polybuild.targets.cpu.cost.versions import VersionCosts
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,9 @@ class Details:
     """The model, the dependences, the new order and the code of one region.
 
     ``ordered`` is the model that ``schedule`` is an order of: it may have statements that copy arrays.
-    ``original`` is the region's text in the file, marks included; ``unused`` are settings without effect.
+    The ``text`` of a region that stays as it is has no loops. ``original`` is the region's text in the file,
+    marks included; ``unused`` are settings without effect; ``costs`` are those of its versions, where they
+    are known.
     """
 
     scop: Scop
@@ -29,3 +31,4 @@ class Details:
     region: Region
     original: str = ""
     unused: tuple[Diagnostic, ...] = ()
+    costs: VersionCosts | None = None

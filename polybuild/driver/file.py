@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.codegen.device.host import DeviceText, object_name
 from polybuild.codegen.file.module import (
@@ -25,13 +25,15 @@ from polybuild.driver.details import Details
 from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
-from polybuild.driver.region import MAXIMUM_CRASHES, compile_region, not_worthwhile
+from polybuild.driver.pass_times import PassClock, PassTime
+from polybuild.driver.region import begin_region, compile_region
 from polybuild.driver.requirements import unmet_requirement
+from polybuild.driver.trials import Trials
 from polybuild.driver.tuned_settings import FileTuning
 from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
-from polybuild.report.record.model import RegionReport
-from polybuild.source.autodetect import detect_regions
+from polybuild.report.record.model import KEPT, RegionReport
+from polybuild.source.autodetect import RefusedLoop, detect_regions
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
@@ -39,6 +41,7 @@ from polybuild.targets.base import ImageError
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
 from polybuild.tuning.record import Build
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,19 @@ class FileResult:
     """What one file became.
 
     ``text`` is the transformed file (equal to the input where nothing was
-    transformed); ``dependencies`` are the files it was made from. ``refused`` says
-    why loops that are not marked were left alone, where regions are detected.
-    ``details`` has an entry for each of ``regions``, None where it was kept.
+    transformed); ``dependencies`` are the files it was made from. ``refused`` are
+    loops that are not marked and were left alone, where regions are detected.
+    ``details`` has an entry for each of ``regions``, None where it was kept; ``times`` tells of all passes
+    that were timed.
     """
 
     text: str
     regions: tuple[RegionReport, ...]
     diagnostics: tuple[Diagnostic, ...]
     dependencies: tuple[str, ...]
-    refused: tuple[Diagnostic, ...] = ()
+    refused: tuple[RefusedLoop, ...] = ()
     details: tuple[Details | None, ...] = ()
+    times: tuple[PassTime, ...] = ()
 
 
 def compile_source(
@@ -77,9 +82,11 @@ def compile_source(
     is kept and reported. ``watch`` is told which region is worked on, and knows of those to
     leave; ``printer`` is told what the passes made of each. ``tuning`` knows what is fastest for some.
     """
-    source, refused = _read(path, options, compiler, flags)
+    with printer.clock.runs("reading"):
+        source, refused, trials = _read(path, options, compiler, flags, (watch, printer.clock))
     options, problem = _available_backend(source, options)
-    context, wrong = _context(source, options, compiler, flags)
+    with printer.clock.runs("machine"):
+        context, wrong = _context(path, options, compiler, flags, needed=bool(source.regions))
     tuned = FileTuning(source, tuning, Build.of(compiler, flags, context.machine))
     diagnostics = [*source.diagnostics, *problem, *wrong, *tuning.diagnostics, *tuned.stale()]
     printer = replace(printer, enters=watch.enters)
@@ -88,10 +95,10 @@ def compile_source(
     details: list[Details | None] = []
     for position, region in enumerate(source.regions):
         started = time.perf_counter()
-        found = _tuned(source, position, tuned, _Work(context, watch, printer))
-        seconds = time.perf_counter() - started
+        found = _tuned(source, position, tuned, _Work(context, watch, printer, trials))
+        seconds = found.report.compile_seconds + time.perf_counter() - started
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
-            refused += (found.diagnostic,)
+            refused += (RefusedLoop(found.report.line, found.report.end_line, found.diagnostic),)
             continue
         diagnostics += found.obstacles
         unmet = unmet_requirement(region, found.report, options)
@@ -107,26 +114,35 @@ def compile_source(
         head = _device_head(replacements, context)
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
-        replacements = [replace(each, text=replace(each.text, device=None)) for each in replacements]
-        reports = [replace(each, backend=OPENMP.name if each.backend else "", kernels=0) for each in reports]
+        replacements, reports = _on_host(replacements, reports)
         head = _device_head(replacements, context)
     residents = _residents(source, reports, diagnostics) if TARGETS[options.backend].has_kernels else []
     if residents and not head:
         head = RUNTIME_HEADER
     text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
-    return FileResult(text, tuple(reports), tuple(diagnostics), source.dependencies, refused, tuple(details))
+    times = tuple(printer.clock.times.values())
+    made = text, tuple(reports), tuple(diagnostics)
+    return FileResult(*made, source.dependencies, refused, tuple(details), times)
+
+
+def _on_host(
+    replacements: Sequence[Replacement], reports: Sequence[RegionReport]
+) -> tuple[list[Replacement], list[RegionReport]]:
+    """What becomes of regions whose kernels cannot be built."""
+    host = [replace(each, text=replace(each.text, device=None)) for each in replacements]
+    return host, [replace(each, backend=OPENMP.name if each.backend else "", kernels=0) for each in reports]
 
 
 def _context(
-    source: Source, options: Options, compiler: Sequence[str], flags: Sequence[str]
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], *, needed: bool
 ) -> tuple[CompileContext, tuple[Diagnostic, ...]]:
     """What is resolved once for a file, and what was wrong with the file of the machine.
 
-    The compiler is asked only if there is something to do.
+    The compiler is asked only if that is ``needed``: if there is something to do.
     """
-    if not source.regions:
+    if not needed:
         return CompileContext().with_options(options), ()
-    macros = predefined_macros(source.path, compiler, flags)
+    macros = predefined_macros(path, compiler, flags)
     chosen = choose_machine(options, macros, flags)
     context = CompileContext(machine=chosen.machine, compiler=compiler_rules(macros, flags))
     return context.with_options(options), chosen.diagnostics
@@ -150,11 +166,12 @@ class _RegionResult:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """How regions are compiled, and who is told of it."""
+    """How regions are compiled, who is told of it, and what is known of loops without marks."""
 
     context: CompileContext
     watch: Watch
     printer: PassPrinter
+    trials: Trials
 
 
 def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _RegionResult:
@@ -171,10 +188,14 @@ def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _R
 
 def _compile(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
     """Transform one region of a file, or keep it."""
-    context, watch, printer = work.context, work.watch, work.printer
+    context, printer = work.context, work.printer
+    crashes = work.watch.crashes.get(position, ())
     try:
-        crashes = _begin(watch, position, region)
-        text, report, details = compile_region(region, context, crashes=len(crashes), printer=printer)
+        known = None if printer.names else work.trials.result_of(region, context)
+        if known is None:
+            began = begin_region(work.watch, position, region)
+            known = compile_region(region, context, crashes=began, printer=printer)
+        text, report, details = known
     except Unsupported as refusal:
         diagnostic = refusal.diagnostic
         report = replace(_kept(region, diagnostic), detected=region.detected)
@@ -188,23 +209,6 @@ def _compile(source: Source, position: int, region: Region, work: _Work) -> _Reg
         report = replace(report, remarks=(*report.remarks, remark))
     details = replace(details, original=source.text[region.span.start : region.span.end])
     return _RegionResult(replace(report, detected=region.detected), text, details)
-
-
-def _begin(watch: Watch, position: int, region: Region) -> tuple[str, ...]:
-    """Begin with a region; how the processes ended that were at work on it before.
-
-    Raises Unsupported if too many did.
-    """
-    crashes = watch.crashes.get(position, ())
-    if len(crashes) > MAXIMUM_CRASHES:
-        raise Unsupported(
-            "internal",
-            f"internal error: the process at work on this region {crashes[-1]}; it is left as it is",
-            region.begin,
-            "please report it, with the region; smaller regions may do",
-        )
-    watch.begins(position)
-    return crashes
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
@@ -269,9 +273,7 @@ def _residents(
     taken = []
     for block in source.residents:
         last = block.location.line + source.text.count("\n", block.pragma.start, block.body.end)
-        kept = [
-            each for each in reports if each.status == "kept" and block.location.line <= each.line <= last
-        ]
+        kept = [each for each in reports if each.status == KEPT and block.location.line <= each.line <= last]
         if not kept:
             taken.append(block)
             continue
@@ -281,14 +283,15 @@ def _residents(
 
 
 def _read(
-    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str]
-) -> tuple[Source, tuple[Diagnostic, ...]]:
-    """The file with its regions, and why loops without marks were not taken."""
+    path: str, options: Options, compiler: Sequence[str], flags: Sequence[str], told: tuple[Watch, PassClock]
+) -> tuple[Source, tuple[RefusedLoop, ...], Trials]:
+    """The file with its regions, the loops without marks that are not taken, and what was tried for that."""
+    context, _ = _context(path, options, compiler, flags, needed=options.autodetect)
+    trials = Trials(context, *told)
     if not options.autodetect:
-        return read_source(path, compiler, flags, headers=options.headers), ()
-    context = CompileContext().with_options(options)
-    found = detect_regions(path, compiler, flags, lambda region: not_worthwhile(region, context))
-    return found.source, found.refused
+        return read_source(path, compiler, flags, headers=options.headers), (), trials
+    found = detect_regions(path, compiler, flags, trials.problem)
+    return found.source, found.refused, trials
 
 
 def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:
@@ -305,7 +308,7 @@ def _kept(region: Region | RejectedRegion, diagnostic: Diagnostic) -> RegionRepo
         file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
-        status="kept",
+        status=KEPT,
         code=diagnostic.code,
         message=diagnostic.message,
         function=region.function.decl.name if isinstance(region, Region) else "",

@@ -10,34 +10,44 @@ from __future__ import annotations
 import contextlib
 import math
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar, cast
 
 from polybuild.driver.progress import ProgressLine
+from polybuild.values import dataclass
 
 _T = TypeVar("_T")
 
 _MOMENT = 0.25  # seconds between two looks at the clock
 
-# Seconds of processor time for one region, whatever else the machine does. The budget of operations
-# ends the analysis long before; this is for what it does not count.
-MAXIMUM_SECONDS = 120
+# Seconds of processor time for one region, whatever else the machine does. Budgets of operations, and the
+# limit of the search, end the analysis long before; this is for single calls of isl that they do not count.
+MAXIMUM_SECONDS = 10
 
 
 class WorkerCrashError(Exception):
     """The process ended while it worked on no region in particular; the message says how."""
 
 
-def _nobody(_position: int | None) -> None:
+Position = int | tuple[int, int]
+"""Which region is worked on: the position of a marked one, the offsets of a loop that is tried."""
+
+
+def _nobody(_position: Position | None) -> None:
     pass
 
 
 def _nowhere(_step: str) -> None:
     pass
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +57,13 @@ class Watch:
     ``crashes`` says for the positions of regions how the processes ended that worked on them.
     ``begins`` is to be called with the position of each other region before it is worked on, and
     with None before work that is not for one region; ``enters`` with what is to be told of the work at hand.
+    ``is_over`` tells whether all the time of the file is spent, so that no other region is to be begun.
     """
 
-    crashes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    begins: Callable[[int | None], None] = _nobody
+    crashes: Mapping[Position, tuple[str, ...]] = field(default_factory=dict)
+    begins: Callable[[Position | None], None] = _nobody
     enters: Callable[[str], None] = _nowhere
+    is_over: Callable[[], bool] = _never
 
 
 UNWATCHED = Watch()  # nobody waits
@@ -69,23 +81,29 @@ class _Raised:
 
 @dataclass(frozen=True, slots=True)
 class _Crash:
-    position: int | None
+    position: Position | None
     how: str
 
 
-def run_isolated(work: Callable[[Watch], _T], seconds: int = MAXIMUM_SECONDS) -> _T:
+def run_isolated(
+    work: Callable[[Watch], _T], seconds: int = MAXIMUM_SECONDS, in_all: int | None = None
+) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
-    It hangs if it takes more than ``seconds`` of processor time for a region. To come to
-    an end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
+    It hangs if it takes more than ``seconds`` of processor time for a region, and half as many each time that
+    it is tried again: less than two times as many in all. After ``in_all`` seconds
+    ``is_over`` holds, and the process is ended if it goes on for as long as a region may take. To come to an
+    end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkerCrashError. Where processes cannot be forked,
     ``work`` runs in this one. On a terminal a line tells where work stands that takes long.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         return work(UNWATCHED)
-    crashes: dict[int, tuple[str, ...]] = {}
+    crashes: dict[Position, tuple[str, ...]] = {}
+    before = _spent()
     while True:
-        answer = _once(work, crashes, seconds)
+        left = None if in_all is None else in_all - (_spent() - before)
+        answer = _once(work, crashes, _Terms(seconds, left))
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
@@ -96,12 +114,12 @@ def run_isolated(work: Callable[[Watch], _T], seconds: int = MAXIMUM_SECONDS) ->
 
 
 def _once(
-    work: Callable[[Watch], _T], crashes: Mapping[int, tuple[str, ...]], seconds: int
+    work: Callable[[Watch], _T], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms
 ) -> _Done | _Raised | _Crash:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     progress = ProgressLine()
-    terms = _Terms(seconds, tells=progress.shows)
+    terms = replace(terms, tells=progress.shows)
     worker = context.Process(target=_answer, args=(work, crashes, terms, theirs), daemon=True)
     worker.start()
     theirs.close()  # else the worker's end would not be the end of the pipe
@@ -130,30 +148,48 @@ def _once(
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The seconds of processor time for a region, and whether somebody wants to be told of steps."""
+    """The seconds of processor time for a region, and for all; whether somebody wants to be told of steps."""
 
     seconds: int
-    tells: bool
+    in_all: float | None = None
+    tells: bool = False
 
 
 def _answer(
-    work: Callable[[Watch], Any], crashes: Mapping[int, tuple[str, ...]], terms: _Terms, pipe: Connection
+    work: Callable[[Watch], Any], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms, pipe: Connection
 ) -> None:
     """What the process does."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
 
     usual, maximum = resource.getrlimit(resource.RLIMIT_CPU)
+    if terms.in_all is not None:
+        last = max(1, math.ceil(terms.in_all)) + terms.seconds
+        usual = last if usual == resource.RLIM_INFINITY else min(usual, last)
+        resource.setrlimit(resource.RLIMIT_CPU, (usual, maximum))
 
-    def begins(position: int | None) -> None:
+    def is_over() -> bool:
+        return terms.in_all is not None and time.process_time() > terms.in_all
+
+    def begins(position: Position | None) -> None:
         pipe.send(position)
-        soft = usual if position is None else math.ceil(time.process_time()) + terms.seconds
+        soft = usual
+        if position is not None:
+            seconds = terms.seconds / 2 ** len(crashes.get(position, ()))
+            soft = math.ceil(time.process_time() + seconds)
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
 
     try:
-        pipe.send(_Done(work(Watch(crashes, begins, pipe.send if terms.tells else _nowhere))))
+        enters = pipe.send if terms.tells else _nowhere
+        pipe.send(_Done(work(Watch(crashes, begins, enters, is_over))))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))
+
+
+def _spent() -> float:
+    """Seconds of processor time of the processes that ended here."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _ending(code: int | None) -> str:

@@ -16,6 +16,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.schedule_choice import Order
 from polybuild.targets.model import LoopDirective
 
 
@@ -28,6 +29,14 @@ def tree(schedule: isl.Schedule) -> str:
     """A schedule tree as isl prints it, a node a line."""
     printer = isl.Printer.to_str(isl.DEFAULT_CONTEXT).set_yaml_style(isl.yaml_style.BLOCK)
     return str(printer.print_schedule(schedule).get_str()).rstrip()
+
+
+def orders(found: Iterable[Order]) -> str:
+    """The trees of all orders, each with its name if there are several."""
+    several = tuple(found)
+    if len(several) == 1:
+        return tree(several[0].schedule)
+    return "\n".join(f"{each.name}:\n{tree(each.schedule)}" for each in several)
 
 
 def scop(model: Scop) -> str:

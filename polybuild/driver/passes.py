@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeVar
 
 import islpy as isl
 
-from polybuild.analysis.aliasing import Overlap, find_overlaps
+from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences, by_memory
 from polybuild.analysis.liveness import live_after
@@ -28,12 +28,15 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
+from polybuild.driver.device_plans import plan_for_device
 from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.original import original_bands
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, normal_form
@@ -44,12 +47,19 @@ from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
+from polybuild.targets.cpu.cost.compare import cost_of_versions
+from polybuild.targets.cpu.cost.crossover import gains_from
+from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
-from polybuild.targets.cpu.one_thread import gains_on_one_thread
+from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
-from polybuild.targets.cpu.schedule_choice import choose_schedule
+from polybuild.targets.cpu.schedule_choice import Order, orders
+from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.lookup import TARGETS
+from polybuild.targets.ranks.sharing import share_best
+from polybuild.transform.index_set_splitting import split_index_sets
+from polybuild.transform.residue_classes import split_residue_classes
 
 OPERATIONS = 10_000_000
 """isl's budget for a region of some lines, at most about twenty seconds' work."""
@@ -58,9 +68,10 @@ OPERATIONS = 10_000_000
 _PROOF_OPERATIONS = 1_000_000
 # and for counters that others determine
 _PROJECTION_OPERATIONS = 1_000_000
+_SHARING_OPERATIONS = 2_000_000
 _OVERLAP_OPERATIONS = 4_000_000
-# and that the estimates for one thread may
-_ESTIMATE_OPERATIONS = 1_000_000
+# and that the costs of versions may
+_ESTIMATE_OPERATIONS = 3_000_000
 # pieces of dependences beyond which only the original order is tried
 _MAXIMUM_PIECES = 10_000
 # pairs of accesses to one array beyond which statements that follow each other are one
@@ -121,7 +132,7 @@ class Transformation:
 
     It follows a strategy, which is the context with simpler options than those ``requested``. Kernels have an
     order of their own, made as requested. Where freeing private variables gains, what was found
-    ``without_private`` is the mapping. It ``gains_alone`` unless it is for several threads only.
+    ``without_private`` is the mapping. ``comparison`` is that with the original.
     """
 
     model: RegionModel
@@ -129,18 +140,29 @@ class Transformation:
     requested: CompileContext
     temporaries: list[Array] = field(init=False)
     reductions: Reductions = field(init=False)
-    schedule: isl.Schedule = field(init=False)
+    orders: tuple[Order, ...] = field(init=False)
     mapped: Mapped = field(init=False)
     checks: RunTimeChecks = field(init=False)
     text: RegionText = field(init=False)
     remarks: tuple[str, ...] = ()
     without_private: WithoutPrivate = NOTHING_FREED
-    gains_alone: bool = True
+    comparison: Comparison = NOT_COMPARED
+
+    @property
+    def stays(self) -> bool:
+        """Whether the region stays as it is: no later pass has anything to do then."""
+        return self.comparison.is_original
 
     @property
     def named_temporaries(self) -> tuple[str, ...]:
         """The arrays that the user says are temporary."""
         return (*self.context.options.temporary, *self.model.region.temporaries)
+
+    @property
+    def bands(self) -> list[isl.ScheduleNode]:
+        """The bands of all orders that were compared."""
+        roots = [each.schedule.get_root() for each in self.orders]
+        return [node for root in roots for node in descendants(root) if is_band(node)]
 
     @property
     def plan(self) -> HostPlan:
@@ -154,7 +176,8 @@ class Transformation:
             mapping.accumulators,
             unoptimised=not self.context.compiler.optimises,
             tile_sizes=mapping.tile_sizes,
-            gains_alone=self.gains_alone,
+            gains_alone=self.comparison.gains_alone,
+            sharing=self.mapped.sharing,
         )
 
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
@@ -232,6 +255,18 @@ def recompute_last_values_of_scalars(model: RegionModel) -> None:
         model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
 
 
+def split_steps(model: RegionModel) -> None:
+    """Split loops whose storage alternates, as ``u[t % 2]``: each step of a period has its own statements."""
+    if not model.for_device:
+        model.scop = split_residue_classes(model.scop)
+
+
+def split_statements(model: RegionModel) -> None:
+    """Split statements whose subscripts are chosen near borders: the interior has plain ones."""
+    if not model.for_device:
+        model.scop = split_index_sets(model.scop, model.live, model.region.visible.symbols)
+
+
 def project_counters(model: RegionModel) -> None:
     """Project out counters that others determine: loops blocked by hand become plain ones."""
     model.blocked = model.scop
@@ -264,7 +299,8 @@ def find_dependences(model: RegionModel) -> None:
 def free_private_variables(work: Transformation) -> None:
     """Keep private variables in the elements they end up in, or expand them and contract what is left."""
     model, context = work.model, work.context
-    if context == work.requested and not TARGETS[context.options.backend].has_kernels:
+    distributed = context.options.distribute != "off"
+    if context == work.requested and not (TARGETS[context.options.backend].has_kernels or distributed):
         work.without_private = choose_without_private(
             model.region,
             (model.blocked, model.scop),
@@ -290,27 +326,47 @@ def find_reductions(work: Transformation) -> None:
 
 
 def schedule(work: Transformation) -> None:
-    """Choose an order: isl's scheduler, Pluto's or the original, by the estimated time."""
+    """Find the orders that are compared: isl's scheduler's, Pluto's, the original."""
     if work.without_private.mapped is not None:
-        work.schedule = work.without_private.mapped.mapping.schedule
+        mapping = work.without_private.mapped.mapping
+        work.orders = (Order(mapping.name, mapping.schedule),)
         return
-    work.schedule = choose_schedule(work.model.scop, work.model.dependences, work.context)
+    work.orders = orders(work.model.scop, work.model.dependences, work.context)
 
 
 def map_to_threads(work: Transformation) -> None:
     """Tile, parallelise and vectorise for the CPU; contract arrays; run reductions in parallel."""
+    if work.context.options.distribute != "off" and (shared := _shared_among_ranks(work)):
+        work.mapped = shared
+        return
     if work.without_private.mapped is not None:
         work.mapped = work.without_private.mapped
         return
     scop, dependences = work.model.scop, work.model.dependences
     mapping, respected = choose_with_reductions(
-        scop, dependences, work.reductions, work.context, work.temporaries, schedule=work.schedule
+        scop, dependences, work.reductions, work.context, work.temporaries, among=work.orders
     )
     work.mapped = Mapped(scop, respected, mapping)
 
 
+def _shared_among_ranks(work: Transformation) -> Mapped | None:
+    """The block of one rank of those that share the outermost parallel loops; None if they cannot."""
+    scop, dependences = work.model.scop, work.model.dependences
+    schedules = [*(each.schedule for each in work.orders), original_bands(scop, dependences)]
+    find = partial(share_best, scop, dependences, schedules, work.model.live)
+    share = found_within(_SHARING_OPERATIONS, find)
+    if share is None:
+        work.remarks += ("all ranks run the whole region: no loop was found that they could share",)
+        return None
+    work.remarks += (share.sharing.summary,)
+    mapping = map_to_cpu(share.scop, share.dependences, share.schedule, work.context)
+    return Mapped(share.scop, share.dependences, mapping, share.sharing)
+
+
 def tile_stages(work: Transformation) -> None:
     """Compute stages that follow each other in tiles that overlap, temporary arrays in buffers of a tile."""
+    if work.mapped.sharing is not None:
+        return
     left = not_in_vectors(work.mapped, work.temporaries, work.context)
     # kernels are made of the region as it is
     on_host = not TARGETS[work.context.options.backend].has_kernels
@@ -327,14 +383,37 @@ def expand_arrays(work: Transformation) -> None:
 
 
 def compare_with_original(work: Transformation) -> None:
-    """Estimate what one thread gains: where that is nothing, it runs the original loops."""
-    options, scop = work.context.options, work.model.scop
-    if work.mapped.scop is not scop or not options.min_work or TARGETS[options.backend].has_kernels:
+    """Predict what the new loops take on one thread, and what the original ones do."""
+    options, model, mapped = work.context.options, work.model, work.mapped
+    if not options.min_work or TARGETS[options.backend].has_kernels or work.mapped.sharing is not None:
         return
-    found = work.mapped.mapping, work.mapped.dependences
-    reductions = work.reductions.found
-    alone = partial(gains_on_one_thread, scop, work.model.dependences, reductions, found, work.context)
-    work.gains_alone = found_within(_ESTIMATE_OPERATIONS, alone) is not False
+    original = model.scop, model.dependences, work.reductions.found
+    new = mapped.scop, mapped.dependences, mapped.mapping
+    aliases = aliases_of(model.region, strict=work.context.compiler.strict_aliasing)
+    found = found_within(
+        _ESTIMATE_OPERATIONS,
+        lambda: cost_of_versions(original, new, work.context, aliases=aliases).compared(),
+    )
+    work.comparison = found or NOT_COMPARED
+
+
+def find_thread_limits(work: Transformation) -> None:
+    """Find how many threads pay for each parallel loop, as a function of the parameters."""
+    if work.context.options.min_work and work.mapped.sharing is None:
+        mapped, machine = work.mapped, work.context.machine
+        costs = work.comparison.costs
+        limit = partial(limit_threads, mapped.scop, mapped.mapping, machine, costs)
+        limited = found_within(_ESTIMATE_OPERATIONS, limit) or mapped.mapping
+        work.mapped = replace(mapped, mapping=limited)
+
+
+def keep_original(work: Transformation) -> None:
+    """Leave the region as it is where one thread gains nothing, and no loop has work for several.
+
+    What the user asks for by hand is done all the same.
+    """
+    if not (work.comparison.gains_alone or work.plan.shared_loops or work.requested.options.wants_order):
+        work.comparison = work.comparison.of_original()
 
 
 def prove_legality(work: Transformation) -> None:
@@ -344,6 +423,8 @@ def prove_legality(work: Transformation) -> None:
     ``paranoid``, both orders are run for small sizes, too. Raises IllegalSchedule.
     """
     scop, order = work.mapped.scop, work.mapped.mapping.schedule
+    if work.mapped.sharing is not None:
+        order = order.intersect_domain(scop.domain)  # exchanges are no statements of the region
     check_schedule(order, work.mapped.dependences, scop.domain)
 
     def prove_again() -> None:
@@ -359,13 +440,39 @@ def find_aliases(work: Transformation) -> None:
     """Find the accesses that must not overlap in memory; the generated code checks them when it runs."""
     options, scop = work.context.options, work.model.scop
     written = tuple(each for each in scop.statements if each.name not in work.model.recomputed.statements)
+    trips = trip_counts(replace(scop, statements=written))
     work.checks = RunTimeChecks(
         work.overlaps(_names_of(work.mapped.mapping.buffers)),
-        trip_counts(replace(scop, statements=written)),
+        trips,
         options.min_work,
+        _gains_from(work, trips),
         work.mapped.dependences if options.verify else None,
         options.runtime_report,
+        options.adapt and _may_adapt(work),
     )
+
+
+def _gains_from(work: Transformation, trips: Sequence[Sequence[isl.PwAff]]) -> int:
+    """From how many statement instances on one thread gains, where that is predicted."""
+    minimum, costs = work.context.options.min_work, work.comparison.costs
+    if costs is None or not work.comparison.gains_alone:
+        return minimum
+    find = partial(gains_from, trips, work.model.scop.context, costs, minimum)
+    return found_within(_ESTIMATE_OPERATIONS, find) or minimum
+
+
+def _may_adapt(work: Transformation) -> bool:
+    """Whether all versions of the region compute the same to the bit, and are all that may run."""
+    if work.context.options.verify or TARGETS[work.requested.options.backend].has_kernels:
+        return False
+    for group in work.mapped.dependences.reductions:
+        for each in group.reductions:
+            if not each.exact:
+                work.remarks += (
+                    f"its versions are not timed: they add up '{each.array.spelling}' in different orders",
+                )
+                return False
+    return True
 
 
 def generate_code(work: Transformation) -> None:
@@ -382,18 +489,20 @@ def generate_kernels(work: Transformation) -> None:
     model, plan, checks = work.model, work.plan, work.checks
     try:
         with operation_budget(OPERATIONS):
-            # a check looks at all that was written
-            live = None if options.verify else model.live
-            for_device = target.plan(model.scop, model.dependences, options, live, work.temporaries)
+            known = (model.scop, model.dependences, model.live)
+            scop, for_device = plan_for_device(target, model.region, known, work.requested, work.temporaries)
         on_host, on_device = _names_of(plan.buffers), _names_of(for_device.buffers)
         if not on_host <= on_device:  # the kernels use more memory than the host does
             checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
         minimum = _LAUNCH_WORK if options.min_work else 0
-        request = DeviceRequest(for_device, target.language, checks.work, minimum)
+        request = DeviceRequest(scop, for_device, target.language, trip_counts(scop), minimum)
         with operation_budget(OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             work.text = write_region(work.mapped.scop, model.region, plan, checks, request)
         work.remarks += for_device.remarks
-    except (Unsupported, IllegalSchedule, IllegalStorage) as refusal:
+    except Unsupported as refusal:
+        hint = refusal.diagnostic.hint
+        work.remarks += (f"runs on the host: {refusal}{f' ({hint})' * bool(hint)}",)
+    except (IllegalSchedule, IllegalStorage) as refusal:
         work.remarks += (f"runs on the host: {refusal}",)
     except isl.Error as error:
         if not was_spent(error):
@@ -414,6 +523,8 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
+    Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
+    Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),
     Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
 )
@@ -429,11 +540,13 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
         lambda work: pass_texts.names(each.spelling for each in work.temporaries),
     ),
     Pass("reductions", find_reductions, lambda work: pass_texts.reductions(work.reductions)),
-    Pass("schedule", schedule, lambda work: pass_texts.tree(work.schedule)),
+    Pass("schedule", schedule, lambda work: pass_texts.orders(work.orders)),
     Pass("mapping", map_to_threads, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
-    Pass("one-thread", compare_with_original, lambda work: f"gains: {work.gains_alone}"),
+    Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
+    Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("verdict", keep_original, lambda work: f"stays as it is: {work.stays}"),
     Pass("legality", prove_legality, lambda work: pass_texts.dependences(work.mapped.dependences)),
     Pass("aliasing", find_aliases, lambda work: pass_texts.overlaps(work.checks.overlaps)),
     Pass("codegen", generate_code, lambda work: pass_texts.code(work.text)),

@@ -7,7 +7,7 @@ there before is the plain model, which stays the choice where nothing is gained.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
@@ -29,6 +29,7 @@ from polybuild.targets.cpu.expanded_tiles import map_expanded
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.strides import Reference, Stride, references
+from polybuild.values import dataclass
 
 # isl's operations for finding out what values end up where, and for an order of what is expanded
 _MODEL_OPERATIONS = 4_000_000
@@ -171,7 +172,7 @@ def _expanded(
         if expansion is None:
             break
         forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out))
-        forwarded = limit_rows(forwarded, context.machine.l2.bytes // 2)
+        forwarded = limit_rows(forwarded, context.machine)
         own = compute_dependences(forwarded.scop, live_out)
         found = map_expanded(forwarded, own, context)
         if not found.refused:
@@ -189,7 +190,7 @@ def _jumps(reference: Reference) -> bool:
 
 
 def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
-    """Whether each update that has its value in an element now is in a register tile or in a vector loop.
+    """Whether each update that moved is in a register tile, in a vector loop or in lanes.
 
     Elements of that loop lie side by side, those that are read, too: else vectors of variables are better, or
     rows. Where sums may be ``reassociated`` a variable is as good as a vector loop.
@@ -206,4 +207,5 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]
     deepest = max((len(each.iterators) for each in moved), default=0)
     updates = {each.name for each in moved if len(each.iterators) == deepest}
-    return updates <= (tiled if reassociated else tiled | vectors)
+    lanes = {tuple_name(each) for node in mapping.lane_loops() for each in sets_of(node.get_domain())}
+    return updates <= (tiled if reassociated else tiled | vectors | lanes)

@@ -2,73 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from polybuild.analysis.dependences import compute_dependences
-from polybuild.analysis.liveness import live_after
-from polybuild.analysis.reductions import find_reductions
-from polybuild.analysis.trip_counts import is_small
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
-from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.diagnostics import Unsupported, UsageError
 from polybuild.driver import passes
 from polybuild.driver.advice import advice
 from polybuild.driver.details import Details
+from polybuild.driver.isolation import Position, Watch
 from polybuild.driver.pass_printer import SILENT, PassPrinter
+from polybuild.driver.prediction import prediction_of
 from polybuild.driver.unused_settings import changed_sizes, unused_settings
 from polybuild.options import Options
-from polybuild.poly.budget import operation_budget, was_spent
+from polybuild.poly.budget import (
+    found_within,
+    operation_budget,
+    time_is_over,
+    time_limit,
+    was_spent,
+)
 from polybuild.poly.marks import MarkKind
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, RegionReport
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.scop.extract import extract_scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
-from polybuild.targets.cpu.mapping import CpuMapping
-from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
+from polybuild.transform.bands import coincident_members
 
 MAXIMUM_CRASHES = 2
 """Processes that may crash at work on a region before it is left alone."""
 
+SEARCH_SECONDS = 8
+"""Processor time after which the search for an order of a region ends: budgets end all but a few before."""
+
+# isl's operations that the prediction for the report may take
+_PREDICTION_OPERATIONS = 1_000_000
 # lines of a region that are worth a whole budget of isl's operations
 _LINES = 100
 
 
-def not_worthwhile(region: Region, context: CompileContext) -> Diagnostic | None:
-    """Why an unmarked region is better left alone, None if it should be taken."""
-    reason = "no order of this loop is parallel or tiled"
-    try:
-        with operation_budget(passes.OPERATIONS // 8):
-            scop = extract_scop(region)
-            if is_small(scop):
-                reason = "this loop does too little"
-            else:
-                dependences = compute_dependences(scop, live_after(region))
-                reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
-                mapping, _ = choose_with_reductions(scop, dependences, reductions, context)
-                if mapping.parallel_loops or mapping.tile_sizes:
-                    return None
-    except Unsupported as refusal:
-        return refusal.diagnostic
-    except Exception as error:  # noqa: BLE001 - an unmarked loop stays as it is, whatever it is
-        reason = f"this loop is beyond the analysis: {describe(error)}"
-    return Diagnostic(Severity.REMARK, "not-worthwhile", reason, region.begin)
+def begin_region(watch: Watch, position: Position, region: Region) -> int:
+    """Begin to work on a region; how many processes ended that were at work on it before.
+
+    Raises Unsupported if too many did, or if the time of its file is spent.
+    """
+    crashes = watch.crashes.get(position, ())
+    if len(crashes) > MAXIMUM_CRASHES:
+        raise Unsupported(
+            "internal",
+            f"internal error: the process at work on this region {crashes[-1]}; it is left as it is",
+            region.begin,
+            "please report it, with the region; smaller regions may do",
+        )
+    if watch.is_over():
+        raise Unsupported("too-complex", "the time for this file is spent", region.begin, "ask for more time")
+    watch.begins(position)
+    return len(crashes)
 
 
 def compile_region(
     region: Region, context: CompileContext, *, crashes: int, printer: PassPrinter = SILENT
-) -> tuple[RegionText, RegionReport, Details]:
+) -> tuple[RegionText | None, RegionReport, Details]:
     """Run the passes of one region; raises Unsupported where it must stay as it is.
 
-    What takes isl too long, or fails the proof, is tried again with a simpler strategy. After
-    ``crashes`` of processes at work on it the simplest comes first, and after several of them
-    dependences are over-approximated.
+    What takes isl too long, or fails the proof, is tried again with a simpler strategy; after SEARCH_SECONDS
+    only the simplest is. After ``crashes`` of processes at work on it the simplest comes first, and after
+    several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
+    runs are counted.
     """
+    with time_limit(SEARCH_SECONDS):
+        return _by_strategies(region, context, crashes, printer)
+
+
+def _by_strategies(
+    region: Region, context: CompileContext, crashes: int, printer: PassPrinter
+) -> tuple[RegionText | None, RegionReport, Details]:
     context = context.with_options(_with_clauses(region, context.options))
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
     # large regions take more, and are worth it: it is their number that must not matter
@@ -76,18 +88,20 @@ def compile_region(
     exact, kernels = crashes < MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
     model: passes.RegionModel | None = None
     for strategy in strategies:
+        is_last = strategy is strategies[-1]
         try:
             if model is None:
                 model = _analyse(region, operations, printer, exact=exact, for_device=kernels)
-            if model.is_huge and strategy is not strategies[-1]:
+            if (model.is_huge or time_is_over()) and not is_last:
                 continue  # no scheduler comes to an end with so much
-            whole = strategy in {strategies[0], strategies[-1]}
+            whole = is_last or strategy is strategies[0]
             with operation_budget(operations if whole else operations // 3):
-                return _reported(_transform(model, strategy, context, printer))
+                work = _transform(model, strategy, context, printer)
+                return _unchanged(work) if work.stays else _reported(work)
         except Unsupported:
             raise
         except (IllegalSchedule, IllegalStorage) as illegal:
-            if strategy is strategies[-1] or model is None:
+            if is_last or model is None:
                 raise Unsupported(
                     "illegal-schedule",
                     f"no legal order was found for this region: {illegal}",
@@ -102,7 +116,7 @@ def compile_region(
                     region.begin,
                     f"please report it, with the traceback that {DEBUG_VARIABLE}=1 prints",
                 ) from error
-            if strategy is strategies[-1] or model is None:
+            if is_last or model is None:
                 raise Unsupported(
                     "too-complex",
                     "this region takes too long to analyse",
@@ -137,8 +151,8 @@ def _analyse(
     """The model of a region after all analyses, for a few times so many of isl's ``operations``."""
     model = passes.RegionModel(region, operations, exact, for_device)
     for each in passes.ANALYSES:
-        printer.before(each.name, region)
-        each.run(model)
+        with printer.runs(each.name, region):
+            each.run(model)
         printer.after(each.name, region, partial(each.show, model))
     return model
 
@@ -146,13 +160,36 @@ def _analyse(
 def _transform(
     model: passes.RegionModel, strategy: CompileContext, requested: CompileContext, printer: PassPrinter
 ) -> passes.Transformation:
-    """The region after all transformations, by ``strategy``."""
+    """The region after all transformations, by ``strategy``; after those that find out that it ``stays``."""
     work = passes.Transformation(model, strategy, requested)
     for each in passes.TRANSFORMATIONS:
-        printer.before(each.name, model.region)
-        each.run(work)
+        with printer.runs(each.name, model.region):
+            each.run(work)
         printer.after(each.name, model.region, partial(each.show, work))
+        if work.stays:
+            break
     return work
+
+
+def _unchanged(work: passes.Transformation) -> tuple[RegionText | None, RegionReport, Details]:
+    """What there is to say about a region that stays as it is."""
+    model = work.model
+    region, scop = model.region, model.scop
+    report = RegionReport(
+        file=region.begin.file,
+        line=region.begin.line,
+        end_line=region.end.line,
+        status=UNCHANGED,
+        function=region.function.decl.name,
+        statements=len(scop.statements),
+        remarks=work.remarks,
+        advice=advice(work),
+        reason=_why_sequential(work),
+        prediction=_prediction(work),
+    )
+    text = RegionText((), (), (), frozenset(), reported=work.context.options.runtime_report)
+    details = Details(scop, model.dependences, scop, scop.schedule, text, region)
+    return text if text.reported else None, report, replace(details, costs=work.comparison.costs)
 
 
 def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, Details]:
@@ -163,12 +200,15 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     remarks += (*work.without_private.remarks, *changed_sizes(work))
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
+    if time_is_over():
+        remarks.append(f"not all was tried: the search for an order ends after {SEARCH_SECONDS} s")
     kinds = [mark.kind for mark in {line.mark for line in text.outline} if mark is not None]
+    gains = kinds or mapping.tile_sizes or mapping.registers
     report = RegionReport(
         file=region.begin.file,
         line=region.begin.line,
         end_line=region.end.line,
-        status="transformed",
+        status=TRANSFORMED,
         function=region.function.decl.name,
         backend=options.backend if text.device is not None else OPENMP.name,
         parallel_loops=kinds.count(MarkKind.PARALLEL),
@@ -179,19 +219,26 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
         advice=advice(work),
         kernels=len(text.device.kernels) if text.device is not None else 0,
-        reason=_why_sequential(mapping, kinds),
+        reason="" if gains else _why_sequential(work),
+        prediction=_prediction(work),
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
-    return text, report, replace(details, unused=unused_settings(work))
+    return text, report, replace(details, unused=unused_settings(work), costs=work.comparison.costs)
 
 
-def _why_sequential(mapping: CpuMapping, kinds: Sequence[MarkKind]) -> str:
-    """Why loops with marks of ``kinds`` are run by one thread without vectors; empty if they are not."""
-    if kinds or mapping.tile_sizes or mapping.registers:
-        return ""
-    if any(each.parallel for each in mapping.directives.values()):
-        return "it has too little work for threads"
-    return "in no order that was found does a loop carry nothing"
+def _prediction(work: passes.Transformation) -> Prediction | None:
+    """What the model of costs says of the region, None where that would take too long."""
+    costs = work.comparison.costs
+    return None if costs is None else found_within(_PREDICTION_OPERATIONS, partial(prediction_of, costs))
+
+
+def _why_sequential(work: passes.Transformation) -> str:
+    """Why loops are run by one thread without vectors."""
+    if not any(map(coincident_members, work.bands)):
+        return "in no order that was found does a loop carry nothing"
+    if work.stays:
+        return "compilers make as much of its original order"
+    return "it has too little work for threads"
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

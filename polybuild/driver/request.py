@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.driver import flags_file
 from polybuild.options import Options
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Request:
 
     ``settings`` maps names of Options to text. ``compiler`` is the command of the build's C
     compiler, ``flags`` are those of the file, with response files still unread. What the passes
-    ``print_after`` make of each region is printed.
+    ``print_after`` make of each region is printed; passes are ``timed`` where that is asked for.
     """
 
     source: str
@@ -24,6 +24,7 @@ class Request:
     compiler: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     print_after: tuple[str, ...] = ()
+    timed: bool = False
 
     def detects(self) -> bool:
         """Whether more may be wanted than the regions marked in the file itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polybuild.diagnostics import Diagnostic, Severity, UsageError
 from polybuild.options import Options
-from polybuild.report.record.model import TRANSFORMED, RegionReport
+from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.source.model import Region, RejectedRegion
 
 _GAINS = {"parallel": "parallel", "vector": "vectorised", "tiled": "tiled"}
@@ -23,7 +23,7 @@ def unmet_requirement(
     missing = [_GAINS[word] for word in asked.require if _GAINS[word] not in report.gains]
     if not missing:
         return None
-    reason = report.reason if report.status == TRANSFORMED else report.message
+    reason = report.message if report.status == KEPT else report.reason
     message = f"this region has to be {' and '.join(missing)}, but is {report.fate}"
     hint = "'polybuild explain' tells what stands in the way of each loop"
     text = f"{message}: {reason}" if reason else message

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import UsageError
 from polybuild.driver.chosen_machine import MEASURED
 from polybuild.driver.tuning_files import TUNING_OFF
 from polybuild.options import Options
+from polybuild.values import dataclass
 
 _FILE = "pyproject.toml"
 # Settings that name files beside the project, with the word that names none.

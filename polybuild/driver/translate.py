@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, U
 from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
+from polybuild.driver.pass_times import PassClock, PassTime
 from polybuild.driver.request import Request
 from polybuild.driver.settings import FileSettings, with_project_settings
 from polybuild.driver.steered_warnings import warning_flags, without_ours
@@ -25,9 +25,10 @@ from polybuild.driver.tuning_files import find_tuning, tuning_file
 from polybuild.options import Options
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.json import region_of
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.targets.lookup import TARGETS
 from polybuild.tuning.trial import current_trial
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Outcome:
     """What is to be written and said about one file.
 
     With an exit code other than 0, ``data`` is not to be written.
-    ``dependencies`` are the files that a change of which calls for another run.
+    ``dependencies`` are the files that a change of which calls for another run. ``left_alone`` says
+    of loops that nobody marked why they are not taken; it is for reports, and for who asks.
     """
 
     data: bytes
@@ -43,8 +45,11 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
     dependencies: tuple[str, ...] = ()
     code: int = 0
+    left_alone: tuple[Diagnostic, ...] = ()
     stored: Path | None = None
     """The file of the cache that holds ``data``."""
+    times: tuple[PassTime, ...] = ()
+    """What the passes took, where they were timed."""
 
 
 def options_for(request: Request) -> FileSettings:
@@ -74,10 +79,10 @@ def _translated(request: Request, data: bytes, cache: store.Cache | None, flags:
     read = [settings.file, *(str(each) for each in others if each is not None and each.is_file())]
     inputs = (*request.response_files(), *filter(None, read))
     found = None
-    if request.print_after or current_trial():  # the passes have to run
+    if request.print_after or request.timed or current_trial():  # the passes have to run
         cache = None
     if cache is not None:
-        found = _look_up(cache, request, settings, flags, data)
+        found = _look_up(cache, request, settings, flags, data, files=others)
         if found and found.entry:
             outcome = _recall(found.entry)
             return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
@@ -106,7 +111,7 @@ def _outcome(
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
 
-        printer = PassPrinter(request.print_after)
+        printer = PassPrinter(request.print_after, clock=PassClock(on=request.timed))
         tuning = find_tuning(options, request.source, settings.names)
         result = compile_source(
             request.source, options, request.compiler, flags, watch, tuning=tuning, printer=printer
@@ -125,13 +130,15 @@ def _outcome(
     if strict:
         diagnostics = tuple(promoted(diagnostic, result.regions) for diagnostic in diagnostics)
         failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
-        failed = failed or any(region.status != "transformed" for region in result.regions)
+        failed = failed or any(region.status == KEPT for region in result.regions)
     return Outcome(
         result.text.encode("utf-8", "surrogateescape"),
         result.regions,
         diagnostics,
         result.dependencies,
         1 if failed else 0,
+        tuple(each.remark for each in result.refused),
+        times=result.times,
     )
 
 
@@ -149,9 +156,9 @@ def _failed(request: Request, data: bytes, options: Options, what: str) -> Outco
 
 
 def promoted(diagnostic: Diagnostic, regions: tuple[RegionReport, ...]) -> Diagnostic:
-    """``diagnostic`` as an error, unless it is a remark or about a region that was transformed."""
-    transformed = any(region.status == "transformed" and region.covers(diagnostic) for region in regions)
-    if diagnostic.severity is Severity.REMARK or transformed:
+    """``diagnostic`` as an error, unless it is a remark or about a region that was not kept."""
+    understood = any(region.status != KEPT and region.covers(diagnostic) for region in regions)
+    if diagnostic.severity is Severity.REMARK or understood:
         return diagnostic
     return dataclasses.replace(diagnostic, severity=Severity.ERROR)
 
@@ -166,15 +173,24 @@ class _Found:
 
 
 def _look_up(
-    cache: store.Cache, request: Request, settings: FileSettings, flags: list[str], data: bytes
+    cache: store.Cache,
+    request: Request,
+    settings: FileSettings,
+    flags: list[str],
+    data: bytes,
+    *,
+    files: Sequence[Path | None],
 ) -> _Found | None:
     """Look for the result of ``request``; None if it has no key, as the file cannot be preprocessed.
 
     The key holds all that the result is made from: the text before and after
-    preprocessing, the options, the flags, the name of the file, which messages
-    and ``#line`` directives repeat, the compiler and polybuild itself.
+    preprocessing, the options, the flags that say more than that text, the name of the file, which
+    messages and ``#line`` directives repeat, the compiler and polybuild itself.
     """
-    from polybuild.source.preprocess import preprocess  # noqa: PLC0415 -- only where there is a cache
+    from polybuild.source.preprocess import (  # noqa: PLC0415 -- only where there is a cache
+        flags_beyond_text,
+        preprocess,
+    )
 
     options = settings.options
     try:
@@ -186,11 +202,10 @@ def _look_up(
             store.tool_identity(),
             store.compiler_identity(request.compiler),
             _device_compiler_identity(options),
-            _content(machine_file(options)),
-            _content(tuning_file(options, request.source)),
+            *map(_content, files),
             repr(options),
             "\0".join(sorted(settings.names)),
-            "\0".join(flags),
+            "\0".join(flags_beyond_text(request.source, flags)),
             request.source,
             data,
             preprocessed.text,
@@ -227,26 +242,30 @@ def _is_lasting(outcome: Outcome) -> bool:
 
 
 def _record(outcome: Outcome) -> Mapping[str, Any]:
-    diagnostics = [
-        {**dataclasses.asdict(diagnostic), "severity": diagnostic.severity.value}
-        for diagnostic in outcome.diagnostics
-    ]
     return {
         "regions": [dataclasses.asdict(region) for region in outcome.regions],
-        "diagnostics": diagnostics,
+        "diagnostics": list(map(_recorded, outcome.diagnostics)),
+        "left_alone": list(map(_recorded, outcome.left_alone)),
     }
+
+
+def _recorded(diagnostic: Diagnostic) -> Mapping[str, Any]:
+    return {**dataclasses.asdict(diagnostic), "severity": diagnostic.severity.value}
 
 
 def _recall(entry: store.Entry) -> Outcome:
     regions = tuple(map(region_of, entry.record["regions"]))
-    diagnostics = tuple(
-        Diagnostic(
-            Severity(each["severity"]),
-            each["code"],
-            each["message"],
-            Location(**each["location"]),
-            each["hint"],
+    diagnostics, left_alone = (
+        tuple(
+            Diagnostic(
+                Severity(each["severity"]),
+                each["code"],
+                each["message"],
+                Location(**each["location"]),
+                each["hint"],
+            )
+            for each in entry.record[name]
         )
-        for each in entry.record["diagnostics"]
+        for name in ("diagnostics", "left_alone")
     )
-    return Outcome(entry.data, regions, diagnostics, stored=entry.path)
+    return Outcome(entry.data, regions, diagnostics, left_alone=left_alone, stored=entry.path)

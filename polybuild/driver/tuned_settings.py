@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.codegen.file.region import RegionText
@@ -15,6 +14,7 @@ from polybuild.report.record.model import RegionReport
 from polybuild.source.model import Region, Source
 from polybuild.tuning.record import Build, region_digest
 from polybuild.tuning.trial import MetRegion, tell
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class FileTuning:
         """``context`` with what is known to be fastest for ``region``."""
         tuning, digest = self.tuning, self._digest(region)
         if tuning.trial is not None:
-            trial = {**tuning.trial.settings.get(digest, {}), "runtime_report": "on"}
+            counters = {"runtime_report": "on"} if tuning.trial.timed else {}
+            trial = {**tuning.trial.settings.get(digest, {}), **counters}
             return TunedContext(_with_settings(context, trial, tuning.given))
         about = [each for each in tuning.regions if each.digest == digest]
         fitting = [each for each in about if each.build == self.build]

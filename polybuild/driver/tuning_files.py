@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.options import Options
 from polybuild.tuning.record import FILE, TunedRegion, TuningFileError, read_tuning_file
 from polybuild.tuning.trial import Trial, current_trial
+from polybuild.values import dataclass
 
 TUNING_OFF = "off"
 """Named instead of a file of tuned regions: none, not even one that is found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.driver.passes import Transformation
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import descendants, is_band, mark_of
+from polybuild.poly.trees import descendants, mark_of
 
 CODE = "unused-setting"
 
@@ -19,6 +19,7 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
     on_host = work.text.device is None  # the kernels of a device have tiles of their own
     if wanted.tile and wanted.tile_sizes and on_host and not work.mapped.mapping.tile_sizes:
         found.append(f"the tile sizes are not used for this region: {_not_tiled(work)}")
+    found += _too_many_sizes(work) if on_host else ()
     if wanted.tile and wanted.tile_shape not in {"auto", "rectangular"} and not shaped:
         reason = (
             _not_tiled(work) if not work.mapped.mapping.tile_sizes else "no loop over time has such tiles"
@@ -27,6 +28,16 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
     begin = work.model.region.begin
     hint = "leave the setting out here, or see with 'polybuild explain' what stands in the way"
     return tuple(Diagnostic(Severity.WARNING, CODE, each, begin, hint) for each in found)
+
+
+def _too_many_sizes(work: Transformation) -> tuple[str, ...]:
+    """That more tile sizes were given than loops are tiled together, if they were."""
+    given = work.requested.options.tile_sizes
+    maximum = max(map(len, work.mapped.mapping.tile_sizes), default=len(given))
+    if len(given) <= maximum:
+        return ()
+    unused = ", ".join(map(str, given[maximum:]))
+    return (f"tile sizes are not used for this region: {unused}; {maximum} of its loops are tiled together",)
 
 
 def changed_sizes(work: Transformation) -> tuple[str, ...]:
@@ -42,7 +53,6 @@ def _not_tiled(work: Transformation) -> str:
     """Why a region has no tiles."""
     if not work.context.options.tile:
         return "it takes too long to analyse with tiles"
-    bands = [each for each in descendants(work.schedule.get_root()) if is_band(each)]
-    if any(each.band_n_member() > 1 and each.band_get_permutable() for each in bands):
+    if any(each.band_n_member() > 1 and each.band_get_permutable() for each in work.bands):
         return "with tiles it would find no more data in the cache than without"
     return "it has no two loops, one in the other, that can be tiled together"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -14,6 +13,7 @@ from pycparser import c_ast
 from polybuild.c.symbols import StorageClass
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

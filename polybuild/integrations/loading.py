@@ -246,7 +246,8 @@ class LoadedFunction:
         disown.argtypes = (ctypes.c_void_p,)
         try:
             if not adopt(stand_in, size, address):
-                raise RuntimeError(f"{parameter.what} is on a device, but there is no device of CUDA")
+                message = "is on a device, but not on that of CUDA which is used here (POLYBUILD_DEVICE)"
+                raise RuntimeError(f"{parameter.what} {message}")
             try:
                 yield stand_in
             finally:

@@ -1,4 +1,4 @@
-"""Where the files that builds need lie: the CMake package and the C headers."""
+"""Where files lie that come with the package: CMake's, the C headers, the documentation."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def cmake_dir() -> Path:
 def include_dir() -> Path:
     """The directory with polybuild's C headers, for the compiler's ``-I``."""
     return _PACKAGE / "runtime" / "include"
+
+
+def documentation_dir() -> Path:
+    """The directory with the pages of the documentation, as Markdown.
+
+    Wheels have a copy in the package; a source tree has its own. Raises FileNotFoundError if there is none.
+    """
+    for folder in (_PACKAGE / "documentation", _PACKAGE.parent / "docs"):
+        if (folder / "reference" / "cli.md").is_file():
+            return folder
+    raise FileNotFoundError(f"the documentation is not installed with {_PACKAGE}")
 
 
 def _is_of_this_package(distribution: Distribution) -> bool:

@@ -22,7 +22,10 @@ def write_records(line: CommandLine, source: str, outcome: Outcome, *, report: b
     stem = _object(line, source).removesuffix(".o")
     with contextlib.suppress(OSError):
         if report:
-            output.write(f"{stem}{REPORT_SUFFIX}", as_json(outcome.regions, outcome.diagnostics))
+            output.write(
+                f"{stem}{REPORT_SUFFIX}",
+                as_json(outcome.regions, (*outcome.diagnostics, *outcome.left_alone)),
+            )
         if output.RECORD_FLAG in line.words and outcome.regions:
             output.write(f"{stem}{SUFFIX}", as_optimisation_record(outcome.regions))
 

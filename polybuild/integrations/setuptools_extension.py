@@ -33,6 +33,7 @@ from polybuild.diagnostics import UsageError
 from polybuild.driver.settings import with_project_settings
 from polybuild.options import Options
 from polybuild.source.preprocess import parse_depfile
+from polybuild.tuning.trial import current_trial
 
 Settings = Mapping[str, Any]
 """Options as in pyproject.toml: names with ``-`` or ``_``, values as text, numbers, booleans or lists."""
@@ -184,9 +185,10 @@ def _prerequisites(depfiles: Iterator[Path]) -> Iterator[str]:
 
 
 def _stamp(folder: Path, name: str, settings: Settings) -> Path:
-    """A file that is as new as the last change of ``settings``, or of whether they count at all."""
+    """A file as new as the last change of ``settings``, of what is tried, or of whether they count at all."""
     path = folder / f"{name}.polybuild"
-    text = f"{sorted(_flags(settings))} {os.environ.get('POLYBUILD_DISABLE', '')}\n"
+    disabled = os.environ.get("POLYBUILD_DISABLE", "")
+    text = f"{sorted(_flags(settings))} {disabled} {current_trial() or ''}\n"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -15,7 +15,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, PolybuildError, Severity, UsageError
@@ -31,6 +30,8 @@ from polybuild.integrations.locations import include_dir
 from polybuild.integrations.records import write_records
 from polybuild.report.explain import explanation, terminal
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
+from polybuild.report.record.model import KEPT
+from polybuild.values import dataclass
 
 _PROBE = b"int main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1; return n < 1; }\n"
 # What decides which runtime libraries there are.
@@ -68,7 +69,7 @@ class Console:
         """Print ``diagnostics``."""
         style = terminal.style_for(sys.stderr, self.colour)
         for diagnostic in diagnostics:
-            terminal.write(sys.stderr, terminal.render(diagnostic, style))
+            terminal.write(sys.stderr, terminal.render(diagnostic, style, verbose=self.verbose))
 
     def say_command(self, command: Sequence[str]) -> None:
         """Print a command that is run, for who wants to know."""
@@ -151,10 +152,11 @@ class _Job:
             beside = ["-iquote", "."]
             request = dataclasses.replace(request, flags=(*beside, *request.flags))
         outcome = translate(request, text, cache)
+        changed = _has_changed(outcome, text)
         if source.name == cc.STANDARD_INPUT:
             outcome = _renamed(outcome, name, _STANDARD_INPUT_NAME)
         self._tell(source.name, outcome)
-        if not _has_changed(outcome):
+        if not changed:
             return
         self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
         path = outcome.stored or self._write(
@@ -192,6 +194,7 @@ class _Job:
         status, _ = self._execute(command, capture=False)
         if not status:
             self._console.say(self._late)
+            self._mend_depfiles(())
         return _exit_code(status)
 
     def _fall_back(self, files: Sequence[Transformed], messages: bytes) -> int:
@@ -219,7 +222,7 @@ class _Job:
             if output.may_hold_regions(part) and path not in pieces:
                 outcome = translate(dataclasses.replace(request, source=path), part, self._cache)
                 self._tell(source.name, outcome)
-                if _has_changed(outcome):
+                if _has_changed(outcome, part):
                     self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
                     pieces[path] = outcome.data
         if pieces:
@@ -243,8 +246,9 @@ class _Job:
         self._console.say([each for each in outcome.diagnostics if each not in late])
         self.failed = self.failed or outcome.code != 0
         if self._console.verbose:
-            regions = [region for region in outcome.regions if region.status == "transformed"]
+            regions = [region for region in outcome.regions if region.status != KEPT]
             self._console.say([explanation.remark(region) for region in regions])
+            self._console.say(outcome.left_alone)
 
     def _write(self, folder: str, name: str, data: bytes) -> Path:
         path = self.folder / folder / name
@@ -263,8 +267,8 @@ class _Job:
                 added += ["-iquote", beside]
             if any(word.startswith("-g") and word != "-g0" for word in line.flags):
                 added.append(f"-fdebug-prefix-map={file.path.parent}={beside}")
-        if self._on_device:
-            added.append(f"-I{include_dir()}")
+        if files:
+            added.append(f"-I{include_dir()}")  # programs may ask polybuild.h where they run
         needed = cc.needed_runtimes(line)
         if self._openmp or objects.OPENMP in needed:
             added.append("-fopenmp")
@@ -324,7 +328,11 @@ class _Job:
             return status, errors.read()
 
     def _mend_depfiles(self, files: Sequence[Transformed]) -> None:
-        """Make dependency files name the originals, and what else the transformed files were made from."""
+        """Make dependency files name the originals, and what else the transformed files were made from.
+
+        What stays as it is may not where the settings are others.
+        """
+        settings = sorted(self._settings_files() - {each for file in files for each in file.prerequisites})
         for name in depfile_names(self.line):
             try:
                 old = output.read(name)
@@ -334,12 +342,19 @@ class _Job:
             for file in files:
                 for spelt, wanted in _spellings(file):
                     new = new.replace(spelt, wanted)
+            if settings:
+                new = new.replace(b":", f": {' '.join(map(output.escaped, settings))}".encode(), 1)
             if new != old:
                 if "-MP" in self.line.words:
-                    extra = [name for file in files for name in file.prerequisites]
+                    extra = [*settings, *(each for file in files for each in file.prerequisites)]
                     new += "".join(f"\n{output.escaped(name)}:\n" for name in dict.fromkeys(extra)).encode()
                 with contextlib.suppress(OSError):
                     output.write(name, new)
+
+    def _settings_files(self) -> set[str]:
+        """The files with settings for the sources that were looked at."""
+        requests = (dataclasses.replace(self._request, source=name) for name, _ in self._told)
+        return {options_for(each).file for each in requests} - {""}
 
 
 def depfile_names(line: CommandLine) -> list[str]:
@@ -383,20 +398,24 @@ def _machine_flags(flags: Sequence[str]) -> Iterator[str]:
 
 def _renamed(outcome: Outcome, old: str, new: str) -> Outcome:
     """``outcome`` with the name ``new`` for the source, which had to have the name ``old``."""
-    diagnostics = tuple(
-        dataclasses.replace(each, location=dataclasses.replace(each.location, file=new))
-        if each.location.file == old
-        else each
-        for each in outcome.diagnostics
+    diagnostics, left_alone = (
+        tuple(
+            dataclasses.replace(each, location=dataclasses.replace(each.location, file=new))
+            if each.location.file == old
+            else each
+            for each in said
+        )
+        for said in (outcome.diagnostics, outcome.left_alone)
     )
     regions = tuple(dataclasses.replace(region, file=new) for region in outcome.regions)
     data = outcome.data.replace(b'"%s"' % os.fsencode(old), b'"%s"' % new.encode())
-    return dataclasses.replace(outcome, data=data, diagnostics=diagnostics, regions=regions)
+    return dataclasses.replace(
+        outcome, data=data, diagnostics=diagnostics, regions=regions, left_alone=left_alone
+    )
 
 
-def _has_changed(outcome: Outcome) -> bool:
-    regions = any(region.status == "transformed" for region in outcome.regions)
-    return not outcome.code and (regions or _DEVICE_HEADER in outcome.data)
+def _has_changed(outcome: Outcome, text: bytes) -> bool:
+    return not outcome.code and outcome.data != text
 
 
 def _base_name(name: str) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.machine.model import Figure, Machine, Unit
+from polybuild.values import dataclass
 
 VERSION = 1
 

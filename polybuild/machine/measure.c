@@ -92,6 +92,15 @@ static void start_threads(long times, void *data) {
   }
 }
 
+static void start_one(long times, void *data) {
+  int *counts = data;
+  for (long t = 0; t < times; t++) {
+#pragma omp parallel for schedule(static) num_threads(1)
+    for (int i = 0; i < 8; i++)
+      counts[i] += 1;
+  }
+}
+
 static void meet(long times, void *data) {
   (void)data;
 #pragma omp parallel
@@ -199,6 +208,7 @@ int main(int count, char **words) {
 
   static int counts[1024];
   printf("threads.start %.3g\n", best(start_threads, counts));
+  printf("threads.enter %.3g\n", best(start_one, counts));
   printf("threads.barrier %.3g\n", best(meet, NULL));
   static long longs[NUMBERS];
   double numbers[NUMBERS];

@@ -6,11 +6,11 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import UsageError
 from polybuild.machine.model import Machine, Origin
+from polybuild.values import dataclass
 
 _PROGRAM = Path(__file__).with_name("measure.c")
 _FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fno-tree-vectorize", "-fno-math-errno", "-fopenmp", "-w")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
+
+from polybuild.values import dataclass
 
 
 class Origin(Enum):
@@ -45,16 +47,33 @@ class Vectors:
 
     bytes: int = _figure(16, Unit.BYTES, "a vector register")
     registers: int = _figure(16, Unit.COUNT, "vector registers")
-    gather: float = _figure(0.8, Unit.NANOSECONDS, "to gather one element of a vector from the first cache")
+    gather: float = _figure(0.6, Unit.NANOSECONDS, "to gather one element of a vector from the first cache")
+    scatter: float = _figure(0.8, Unit.NANOSECONDS, "to store one element of a vector apart from the others")
+    divide: float = _figure(0.7, Unit.NANOSECONDS, "to divide one double of a vector")
+    root: float = _figure(1.0, Unit.NANOSECONDS, "to take the square root of one double of a vector")
+    gain: float = _figure(8.0, Unit.RATIO, "work of a usual loop in vectors over that on single numbers")
+    adjacent: float = _figure(0.25, Unit.RATIO, "time of an access to neighbours over one to a single number")
+    near: float = _figure(0.6, Unit.RATIO, "the same where small elements are sorted out of whole vectors")
+    strided: float = _figure(1.5, Unit.RATIO, "the same where elements lie apart")
+    sorted_bytes: int = _figure(4, Unit.BYTES, "how far elements lie apart, at most, to be sorted out")
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """What a core takes for operations on single numbers that do not wait for each other."""
 
+    operation: float = _figure(0.15, Unit.NANOSECONDS, "to add or multiply numbers")
+    latency: float = _figure(1.2, Unit.NANOSECONDS, "until a sum or product of doubles can be used")
+    step: float = _figure(0.3, Unit.NANOSECONDS, "until the result of an operation on integers can be used")
+    forward: float = _figure(1.8, Unit.NANOSECONDS, "until a number that was stored is loaded again")
+    window: int = _figure(256, Unit.COUNT, "operations that may wait while later ones start")
     access: float = _figure(0.25, Unit.NANOSECONDS, "to load or store a number in the first cache")
     divide: float = _figure(1.5, Unit.NANOSECONDS, "to divide doubles")
     root: float = _figure(2.0, Unit.NANOSECONDS, "to take the square root of a double")
+    chain: int = _figure(4, Unit.COUNT, "operations that begin before the result of the first is there")
+    call: float = _figure(12.0, Unit.NANOSECONDS, "to call a function of the mathematical library")
+    loop: int = _figure(2, Unit.COUNT, "operations of a loop's own in each iteration")
+    vector_loop: int = _figure(16, Unit.COUNT, "operations around a loop that a compiler runs in lanes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,7 @@ class CacheLevel:
 
     bytes: int = _figure(0, Unit.BYTES, "its size")
     bandwidth: float = _figure(0, Unit.GIGABYTES_PER_SECOND, "what one core reads from it")
+    ways: int = _figure(8, Unit.COUNT, "lines that it keeps whose addresses differ by any power of two")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +90,13 @@ class Memory:
     """What lies beyond the caches."""
 
     line: int = _figure(64, Unit.BYTES, "what is moved at once")
+    streams: int = _figure(8, Unit.COUNT, "rows that prefetchers follow at once")
+    page: int = _figure(4096, Unit.BYTES, "what addresses are translated for at once")
     bandwidth: float = _figure(12.0, Unit.GIGABYTES_PER_SECOND, "what one core reads from it")
     all_cores: float = _figure(24.0, Unit.GIGABYTES_PER_SECOND, "what all cores read from it together")
+    pages: int = _figure(1536, Unit.COUNT, "pages of which a core keeps the translation")
+    page_miss: float = _figure(8.0, Unit.NANOSECONDS, "to translate the address of another page")
+    kept: float = _figure(0.5, Unit.RATIO, "data in a cache that stay there for certain, over its size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +107,28 @@ class Threads:
     cores: int = _figure(4, Unit.COUNT, "cores that they run on")
     sibling_gain: float = _figure(1.2, Unit.RATIO, "work of a core with all its threads over that with one")
     start: float = _figure(4000.0, Unit.NANOSECONDS, "to start and end a parallel loop on all of them")
+    enter: float = _figure(300.0, Unit.NANOSECONDS, "to start and end a parallel loop on one thread")
     barrier: float = _figure(1000.0, Unit.NANOSECONDS, "for all of them to wait for each other")
+    work: float = _figure(5.0, Unit.RATIO, "work of a parallel loop over the time to start it, at least")
+    front_work: float = _figure(5.0, Unit.RATIO, "the same of a wavefront, over that of other loops")
+    nested_work: float = _figure(
+        10.0, Unit.RATIO, "the same of one in a sequential loop, over that of others"
+    )
+    front_share: float = _figure(0.75, Unit.RATIO, "of the threads that work where loops run as wavefronts")
+    tiles: int = _figure(16, Unit.COUNT, "tiles that are enough for many threads")
     stack: int = _figure(256 * 1024, Unit.BYTES, "of a thread's stack that buffers may take")
+
+
+@dataclass(frozen=True, slots=True)
+class TileFigures:
+    """How large tiles are that pay, where that follows from more than one figure."""
+
+    block_rows: int = _figure(8, Unit.COUNT, "rows of a block of results in vector registers, at most")
+    block_vectors: int = _figure(2, Unit.COUNT, "vectors in each of its rows")
+    block_updates: int = _figure(512, Unit.COUNT, "updates of such a block one after the other, at most")
+    height: int = _figure(128, Unit.COUNT, "rows of a tile of such blocks, at most")
+    width: int = _figure(256, Unit.COUNT, "columns of a tile of such blocks")
+    spill: float = _figure(9.0, Unit.RATIO, "what a tile over time and space may touch over the second cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +145,7 @@ class Machine:
     l3: CacheLevel = CacheLevel(16 * 1024 * 1024, 20.0)
     memory: Memory = Memory()
     threads: Threads = Threads()
+    tiles: TileFigures = TileFigures()
     origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def with_figures(self, figures: Mapping[str, float], origin: Origin) -> Machine:
@@ -108,14 +154,15 @@ class Machine:
         Registers of 64 bytes come in a file of 32 (AVX-512), others of 16 at least: that follows from their
         size unless it is given. Raises LookupError for a figure that there is none of.
         """
-        given = dict(figures)
+        if not figures:
+            return self
+        given, known = dict(figures), {each.path: each for each in self.figures()}
         if "vector.bytes" in given:
             given.setdefault("vector.registers", 32 if given["vector.bytes"] >= _WIDE_VECTOR else 16)
         machine = self
         for path, value in given.items():
             group, _, name = path.partition(".")
-            known = next(each for each in self.figures() if each.path == path)
-            number = round(value) if known.is_whole else float(value)
+            number = round(value) if known[path].is_whole else float(value)
             changed = replace(getattr(machine, group), **{name: number})
             machine = replace(machine, **{group: changed})
         origins = MappingProxyType({**self.origins, **dict.fromkeys(given, origin)})
@@ -136,6 +183,9 @@ class Machine:
 
 # The size of AVX-512's registers, in bytes.
 _WIDE_VECTOR = 64
+
+DOUBLE = 8
+"""Bytes of a double: rows that fill lines and pages are counted in them."""
 
 
 @dataclass(frozen=True, slots=True)

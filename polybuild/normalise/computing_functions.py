@@ -1,8 +1,9 @@
-"""Calls of functions that compute a value with loops of their own, replaced by what they do.
+"""Calls of functions with loops of their own, replaced by what they do.
 
 ``c[i] = dot(n, a, b + i)`` becomes the function's statements, with names of their own, and ``c[i] = `` what
-it returns: then the loops inside are loops of the region. A function qualifies that changes nothing but its
-own variables, and returns once, at its end.
+it returns: then the loops inside are loops of the region. Such a function changes nothing but its own
+variables, and returns once, at its end. One that returns nothing, as ``axpy(n, t, x, y);``, may change
+elements of its arguments, too.
 """
 
 from __future__ import annotations
@@ -33,19 +34,43 @@ def computed_value(callee: Callee) -> c_ast.Node | None:
     *statements, last = callee.body.statements
     if not isinstance(last, c_ast.Return) or last.expr is None or has_side_effect(last.expr):
         return None
+    return last.expr if _changes_own(callee, statements, elements=False) else None
+
+
+def updating_statements(callee: Callee) -> Sequence[c_ast.Node]:
+    """The statements of a function that returns nothing and changes elements; empty for other functions."""
+    if callee.body is None or not callee.body.statements:
+        return ()
+    statements = callee.body.statements
+    if isinstance(statements[-1], c_ast.Return) and statements[-1].expr is None:
+        statements = statements[:-1]
+    return statements if _changes_own(callee, statements, elements=True) else ()
+
+
+def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: bool) -> bool:
+    """Whether ``statements`` of ``callee`` change its own variables alone, or also ``elements`` of them."""
     names = own_names(callee)
     if any(names.count(str(each.name)) > 1 for each in callee.parameters):
-        return None
-    for statement in statements:
-        for each in walk(statement):
-            if isinstance(each, _UNSUITED) or _names_object(each):
-                return None
-            if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
-                return None
-            target = changed_operand(each)
-            if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
-                return None
-    return last.expr
+        return False
+    for each in (part for statement in statements for part in walk(statement)):
+        if isinstance(each, _UNSUITED) or _names_object(each):
+            return False
+        if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
+            return False
+        target = changed_operand(each)
+        target = _pointer(target) if elements and target is not None else target
+        if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
+            return False
+    return True
+
+
+def _pointer(element: c_ast.Node) -> c_ast.Node:
+    """The pointer or array that ``element`` is reached through; any other expression itself."""
+    if isinstance(element, c_ast.ArrayRef) or (isinstance(element, c_ast.StructRef) and element.type == "->"):
+        return _pointer(element.name)
+    if isinstance(element, c_ast.UnaryOp) and element.op == "*":
+        return _pointer(element.expr)
+    return element
 
 
 def _names_object(node: c_ast.Node) -> bool:
@@ -96,6 +121,15 @@ def parameter_variable(parameter: c_ast.Node, name: str, value: c_ast.Node) -> c
         inner.quals = []
     inner.declname = name
     return c_ast.Decl(name, [], [], [], [], kind, value, None, coord=value.coord)
+
+
+def reads_memory(argument: c_ast.Node) -> bool:
+    """Whether the value of ``argument`` is of more than variables and numbers."""
+    elements = c_ast.ArrayRef, c_ast.StructRef
+    return any(
+        isinstance(each, elements) or (isinstance(each, c_ast.UnaryOp) and each.op == "*")
+        for each in walk(argument)
+    )
 
 
 def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:

@@ -8,7 +8,6 @@ grows by ``c`` holds ``v + c * ((i - s) / d)`` at the start of iteration ``i``, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -18,6 +17,7 @@ from polybuild.c.syntax_tree import key, names_in
 from polybuild.c.synthetic import number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
+from polybuild.values import dataclass
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 

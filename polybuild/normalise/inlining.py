@@ -23,7 +23,9 @@ from polybuild.normalise.computing_functions import (
     hoistable_calls,
     own_names,
     parameter_variable,
+    reads_memory,
     renamed,
+    updating_statements,
     without_copy,
 )
 from polybuild.normalise.structure import has_side_effect
@@ -36,11 +38,13 @@ _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, 
 def inline_calls(region: Region, *, loops: bool = True) -> Region:
     """``region`` with calls of one-expression functions replaced; itself if there are none.
 
-    With ``loops``, functions that compute their value in loops are replaced, too.
+    With ``loops``, functions that compute their value in loops, or change elements, are replaced, too.
     """
     bodies = {name: each for name, each in region.callees.items() if _expression(each) is not None}
     computing = {
-        name: each for name, each in region.callees.items() if loops and computed_value(each) is not None
+        name: each
+        for name, each in region.callees.items()
+        if loops and (computed_value(each) is not None or updating_statements(each))
     }
     if not bodies and not computing:
         return region
@@ -86,6 +90,10 @@ class _Inliner:
     def statements(self, nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:
         """Statements that stand in a block, some of which may become several."""
         for node in nodes:
+            updates = self._updates(node)
+            if updates:
+                yield block(updates, node.coord)
+                continue
             declared = isinstance(node, c_ast.Decl) and node.init is not None
             value = node.init if declared else node.rvalue if isinstance(node, c_ast.Assignment) else None
             computed = None if value is None else self._computed(node, value)
@@ -116,17 +124,49 @@ class _Inliner:
                     return [*statements, with_parts(node, {id(call): result})]
         return None
 
+    def _updates(self, node: c_ast.Node) -> list[c_ast.Node]:
+        """The statements of the function that the statement ``node`` calls; none if it is not replaced."""
+        if not isinstance(node, c_ast.FuncCall) or not isinstance(node.name, c_ast.ID):
+            return []
+        callee = self._computing.get(node.name.name)
+        if callee is None or not self._is_visible(callee.name):
+            return []
+        statements = updating_statements(callee)
+        found = self._with_arguments(node, callee, updating=True) if statements else None
+        if found is None:
+            return []
+        before, names = found
+        self.count += 1
+        return [*before, *(renamed(each, names) for each in statements)]
+
     def _body(self, call: c_ast.FuncCall, callee: Callee) -> list[c_ast.Node] | None:
         """The statements of a function for the arguments of a call, and last what it returns."""
         body, returned = callee.body, computed_value(callee)
-        arguments = list(call.args.exprs) if call.args is not None else []
-        if body is None or returned is None or len(arguments) != len(callee.parameters):
+        if body is None or returned is None:
             return None
         kind = body.visible.scope.resolve(body.function.decl.type.type)
-        own, assigned = own_names(callee), assigned_names(callee)
-        everything = block(body.statements, None)
         if not isinstance(kind, types.IntegerType | types.FloatingType):
             return None
+        found = self._with_arguments(call, callee)
+        if found is None:
+            return None
+        before, names = found
+        statements = [renamed(each, names) for each in body.statements[:-1]]
+        return [*before, *statements, self._converted(renamed(returned, names), kind)]
+
+    def _with_arguments(
+        self, call: c_ast.FuncCall, callee: Callee, *, updating: bool = False
+    ) -> tuple[list[c_ast.Node], dict[str, c_ast.Node]] | None:
+        """Declarations of parameters with the arguments of ``call``, and what ``callee`` names in it.
+
+        A function that is ``updating`` elements has the values that they had before it.
+        """
+        body = callee.body
+        arguments = list(call.args.exprs) if call.args is not None else []
+        if body is None or len(arguments) != len(callee.parameters):
+            return None
+        own, assigned = own_names(callee), assigned_names(callee)
+        everything = block(body.statements, None)
         if not self._means_the_same(everything, body, set(own)) or any(map(has_side_effect, arguments)):
             return None
         number = self.count
@@ -137,7 +177,7 @@ class _Inliner:
         for parameter, argument in zip(callee.parameters, arguments, strict=True):
             name = str(parameter.name)
             value = self._argument(argument, body.visible.symbols[name].type, names)
-            if value is not None and name not in assigned:
+            if value is not None and name not in assigned and not (updating and reads_memory(argument)):
                 names[name] = value
                 continue
             variable = parameter_variable(parameter, names[name].name, value or argument)
@@ -147,8 +187,7 @@ class _Inliner:
         for each in (*before, *(part for part in walk(everything) if isinstance(part, c_ast.Decl))):
             inner = names.get(each.name, each)
             self._declare(str(inner.name), body.visible.scope.resolve(each))
-        statements = [renamed(each, names) for each in body.statements[:-1]]
-        return [*before, *statements, self._converted(renamed(returned, names), kind)]
+        return before, names
 
     def statement(self, node: c_ast.Node) -> c_ast.Node:
         """``visit``, but a call whose value is not used stays a call."""

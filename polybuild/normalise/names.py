@@ -22,6 +22,7 @@ from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
+_AUTOMATIC = {"auto", "register"}  # what says nothing of a variable inside a function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +213,7 @@ class _Resolver:
     def _declare(self, node: c_ast.Decl) -> None:
         if isinstance(node.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Union | c_ast.Enum):
             return
-        if node.storage:
+        if set(node.storage) - _AUTOMATIC:
             raise Unsupported(
                 "declaration",
                 f"'{node.name}' is declared '{' '.join(node.storage)}' inside the region",

@@ -47,9 +47,7 @@ class StatementNormaliser:
                 continue
             value = self.state.values[variable]
             if same(value, _on_entry(variable)):
-                statements = [
-                    each for each in (without_last_values(node, variable) for node in statements) if each
-                ]
+                statements = without_last_values(statements, variable)
             elif value is not None:
                 statements = with_last_value(statements, variable, self.state)
         return tuple(statements)

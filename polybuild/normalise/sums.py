@@ -11,7 +11,7 @@ in their own type, where wrapping is harmless.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
@@ -20,6 +20,7 @@ from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, key
 from polybuild.c.synthetic import ExactCast, PointerDifference, number, type_name
 from polybuild.c.types import IntegerType, Type
+from polybuild.values import dataclass
 
 LONG_LONG = IntegerType("long long", 64, signed=True)
 

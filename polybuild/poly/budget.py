@@ -1,9 +1,16 @@
-"""isl's operation budget: how much work a region may cost (thesis, section 12.1)."""
+"""isl's operation budget: how much work a region may cost (thesis, section 12.1); and how much time, at last.
+
+Operations are the same on every machine, and so is what comes of them. Where they do not tell the time, as
+when numbers become large, or lists long, ``time_limit`` ends the search.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import islpy as isl
@@ -13,6 +20,10 @@ from polybuild.diagnostics import Unsupported
 _T = TypeVar("_T")
 
 _SPENT = "maximal number of operations exceeded"
+
+_END: ContextVar[float] = ContextVar(
+    "end of the time limit, in processor time of the process", default=math.inf
+)
 
 
 @contextmanager
@@ -51,7 +62,12 @@ def budget_within(maximum: int) -> Iterator[None]:
 
 
 def found_within(maximum: int, find: Callable[[], _T]) -> _T | None:
-    """What ``find`` finds under a budget of its own, as of ``budget_within``; None if that is not enough."""
+    """What ``find`` finds under a budget of its own, as of ``budget_within``; None if that is not enough.
+
+    None, too, where a time limit is over.
+    """
+    if time_is_over():
+        return None
     try:
         with budget_within(maximum):
             return find()
@@ -72,6 +88,21 @@ def unlimited() -> Iterator[None]:
     finally:
         context.reset_operations()
         context.set_max_operations(maximum)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """``time_is_over`` after so many seconds of processor time under this."""
+    before = _END.set(time.process_time() + seconds)
+    try:
+        yield
+    finally:
+        _END.reset(before)
+
+
+def time_is_over() -> bool:
+    """Whether a time limit is over: what can be done without is not begun any more."""
+    return time.process_time() > _END.get()
 
 
 def was_spent(error: BaseException) -> bool:

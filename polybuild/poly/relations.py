@@ -8,10 +8,12 @@ from collections.abc import Iterable
 import islpy as isl
 
 
-def maps_of(union: isl.UnionMap) -> list[isl.Map]:
-    """The maps of a union in a fixed order (isl's own order depends on hashing)."""
+def maps_of(union: isl.UnionMap, target: str | None = None) -> list[isl.Map]:
+    """The maps of a union in a fixed order (isl's own order depends on hashing), or those to ``target``."""
     maps: list[isl.Map] = []
     union.foreach_map(maps.append)
+    if target is not None:
+        maps = [each for each in maps if each.get_tuple_name(isl.dim_type.out) == target]
     return sorted(maps, key=_map_key)
 
 

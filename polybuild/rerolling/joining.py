@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -10,8 +10,9 @@ import islpy as isl
 
 from polybuild.poly import spaces
 from polybuild.rerolling.loop_tree import Part, schedule_of
-from polybuild.rerolling.matching import Copy, Place, function_of
+from polybuild.rerolling.matching import Copy, Place
 from polybuild.rerolling.shapes import Shape, ShapedAccess
+from polybuild.rerolling.touched import function_of
 from polybuild.scop.model import Access, Scop, Statement
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -94,29 +95,46 @@ def _touched(
 
 
 def _without_gaps(instances: isl.Set, position: int, context: isl.Set, pieces: int) -> isl.Set | None:
-    """``instances`` as a set without strides along dimension ``position``, of few ``pieces``; None if not."""
+    """``instances`` as a set without strides along dimension ``position``, of few ``pieces``; None if not.
+
+    In one piece if that is found: what is known of the pieces does not always show that they are one.
+    """
     here = instances.intersect_params(context)
-    for each in (instances.coalesce(), here.coalesce().gist_params(context)):
-        if _suits(each, position, pieces):
-            return each
-    for find in (_hull, _between_extremes):
-        whole = find(instances, position)
+    found: list[isl.Set] = []
+    for whole in _candidates(instances, position, context):
         if _suits(whole, position, pieces) and whole.intersect_params(context).is_equal(here):
-            return whole
-    return None
+            found.append(whole)
+            if whole.n_basic_set() == 1:
+                break
+    return min(found, key=isl.Set.n_basic_set, default=None)
+
+
+def _candidates(instances: isl.Set, position: int, context: isl.Set) -> Iterator[isl.Set]:
+    """What may be ``instances``, simpler, cheapest first."""
+    yield instances.coalesce()
+    yield instances.intersect_params(context).coalesce().gist_params(context)
+    yield _hull(instances, position)
+    yield _between_extremes(instances, position)
 
 
 def _hull(instances: isl.Set, position: int) -> isl.Set:
     """What fulfils the constraints without divisions of some of ``instances`` that all of them fulfil.
 
-    And those that say nothing of dimension ``position``, such as that outer loops count blocks.
+    And those that say nothing of dimension ``position``, or, where that is not one piece, equalities such as
+    that outer loops count blocks.
     """
     hull = instances.drop_constraints_involving_dims(_set, position, 1).coalesce()
+    if hull.n_basic_set() > 1:
+        hull = isl.Set.from_basic_set(instances.affine_hull())
     for piece in instances.remove_divs().get_basic_sets():
         for constraint in piece.get_constraints():
-            bound = isl.Set.universe(instances.get_space()).add_constraint(constraint)
-            if not hull.is_subset(bound) and instances.is_subset(bound):
-                hull = hull.intersect(bound)
+            value = constraint.get_aff()
+            for each in (value, value.neg()) if constraint.is_equality() else (value,):
+                bound = isl.Set.universe(instances.get_space()).add_constraint(
+                    isl.Constraint.inequality_from_aff(each)
+                )
+                if not hull.is_subset(bound) and instances.is_subset(bound):
+                    hull = hull.intersect(bound)
     return hull
 
 

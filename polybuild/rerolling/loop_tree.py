@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import children, node_kind
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 _KIND = isl.schedule_node_type

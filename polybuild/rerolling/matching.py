@@ -17,6 +17,7 @@ import islpy as isl
 
 from polybuild.rerolling.loop_tree import Loop, Part, statements_of
 from polybuild.rerolling.shapes import Shape, ShapedAccess
+from polybuild.rerolling.touched import function_of
 from polybuild.scop.model import AccessKind, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -65,8 +66,8 @@ def copies_in(
 class _CopySearch:
     """The copies that were found.
 
-    Where all that a statement touches is private, it is a copy together with those that wrote what it reads,
-    or read what it writes.
+    Where what a statement touches is private, or the same in all iterations, it is a copy together with those
+    that wrote what it reads, or read what it writes.
     """
 
     place: Place
@@ -79,14 +80,14 @@ class _CopySearch:
         """Find the originals of a loop and their copies in it; whether that is all there is."""
         run = [self.statements[name] for name in statements_of(self.place.parts[index])]
         for each in run:
-            if self.shapes[each.name].is_private:
+            if not self._says_where(each):
                 continue
             found = self._only(each, index, self._same_elements, self.originals)
             if found is None or not self._is_moved(found):
                 self.originals.append(each)
                 found = Copy(each, each, isl.Map.identity(each.domain.get_space().map_from_set()))
             self.copies[each.name] = found
-        self._add_private(run, index, leading=True)
+        self._add_by_partners(run, index, leading=True)
         return all(each.name in self.copies for each in run)
 
     def add(self, indices: Sequence[int]) -> None:
@@ -98,14 +99,14 @@ class _CopySearch:
                 found = self._only(each, indices[0], self._same_elements, self.originals)
                 if found is not None:
                     self.copies[each.name] = found
-        self._add_private(run, indices[0], leading=False)
+        self._add_by_partners(run, indices[0], leading=False)
         for part in parts:
             if not self.copies.keys() >= set(part):
                 for name in part:
                     self.copies.pop(name, None)
 
-    def _add_private(self, run: Sequence[Statement], index: int, *, leading: bool) -> None:
-        """Find copies among the statements of a run that touch nothing but cells.
+    def _add_by_partners(self, run: Sequence[Statement], index: int, *, leading: bool) -> None:
+        """Find copies among the statements of a run whose elements do not say what instances they are.
 
         Each that is found may tell of others.
         """
@@ -113,7 +114,7 @@ class _CopySearch:
         while found is None or found:
             found = []
             for each in run:
-                if each.name in self.copies or not self.shapes[each.name].is_private:
+                if each.name in self.copies:
                     continue
                 originals = (*self.originals, each) if leading else self.originals
                 copy = self._only(each, index, partial(self._same_cells, run), originals, leading=leading)
@@ -122,6 +123,12 @@ class _CopySearch:
                     if copy.original is each:
                         self.originals.append(each)
             self.copies |= {each.statement.name: each for each in found}
+
+    def _says_where(self, statement: Statement) -> bool:
+        """Whether what ``statement``, in the leading loop, touches tells its iterations from each other."""
+        if self.shapes[statement.name].is_private:
+            return False
+        return _function(self._same_elements(statement, statement), statement) is not None
 
     def _is_moved(self, found: Copy) -> bool:
         """Whether a copy is another iteration of the loop."""
@@ -224,18 +231,6 @@ class _CopySearch:
             equal = equal.set_coefficient_val(_in, place, 1).set_coefficient_val(_out, other_place, -1)
             found = found.add_constraint(equal.set_constant_val(more - other_more))
         return found
-
-
-def function_of(operand: tuple[ShapedAccess, Statement]) -> isl.Map:
-    """What an exact operand of a statement touches, whether the statement runs there or not."""
-    use, statement = operand
-    touched = use.access.relation.gist_domain(statement.domain)
-    if touched.domain().involves_locals():  # which the domain says, though not in one piece
-        plain = use.access.relation.remove_divs()
-        plain = plain.gist_domain(plain.domain()).coalesce()
-        if plain.intersect_domain(statement.domain).is_equal(use.access.relation):
-            return plain
-    return touched
 
 
 def _function(instances: isl.Map, statement: Statement) -> isl.Map | None:

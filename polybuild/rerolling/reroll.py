@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from polybuild.effort import REROLLED_STATEMENTS, REROLLING_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.rerolling.equivalence import computes_the_same
 from polybuild.rerolling.joining import joined
@@ -30,19 +31,13 @@ from polybuild.rerolling.shapes import Shape, shape_of
 from polybuild.scop.model import Scop
 from polybuild.storage.coalescing import without_unused
 
-# isl's operations for joining what stands at one place
-_OPERATIONS = 2_000_000
-
-# statements beyond which a region is more than what somebody unrolled by hand
-_MAXIMUM_STATEMENTS = 200
-
 
 def reroll(scop: Scop, live_out: frozenset[str]) -> Scop:
     """``scop`` with copies of statements joined; itself if there are none.
 
     ``live_out`` names variables that are read after the region.
     """
-    if not 1 < len(scop.statements) <= _MAXIMUM_STATEMENTS:
+    if not 1 < len(scop.statements) <= REROLLED_STATEMENTS:
         return scop
     tried: set[tuple[frozenset[str], int]] = set()
     while True:
@@ -69,7 +64,7 @@ def _next(scop: Scop, shapes: Mapping[str, Shape], tried: set[tuple[frozenset[st
             continue
         tried.add((names, place.depth))
         if _has_equal(shapes[name] for name in names):
-            changed = found_within(_OPERATIONS, partial(_rerolled, scop, tree, place, shapes))
+            changed = found_within(REROLLING_OPERATIONS, partial(_rerolled, scop, tree, place, shapes))
             if changed is not None:
                 return changed
     return None

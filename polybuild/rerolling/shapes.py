@@ -7,7 +7,6 @@ array that is always the same one, is a *cell*: copies may have cells of their o
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -15,6 +14,7 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import may_be_private
 from polybuild.c.literals import integer_value
 from polybuild.scop.model import Access, Statement
+from polybuild.values import dataclass
 
 _SIGNS = {"+": 1, "-": -1}
 

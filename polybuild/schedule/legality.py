@@ -10,12 +10,13 @@ like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.poly.trees import children, is_band, member, node_kind, within
+from polybuild.values import dataclass
 
 
 class IllegalSchedule(Exception):
@@ -83,22 +84,30 @@ def _check_reductions(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
         _check_reductions(each, within(active, each))
 
 
+def active_dependences(node: isl.ScheduleNode, relation: isl.UnionMap) -> isl.UnionMap:
+    """The pairs of ``relation`` between instances below ``node`` that the tree above it has not ordered.
+
+    Band by band: all of the order above is a function in many pieces where sequences part statements.
+    """
+    here = node.get_domain()
+    relation = relation.intersect_domain(here).intersect_range(here)
+    while node.has_parent():
+        node = node.parent()
+        if is_band(node):
+            relation = relation.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+    return relation
+
+
 def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
     """Whether the subtree at ``node`` orders what the tree above it leaves to it."""
-    prefix = node.get_prefix_schedule_multi_union_pw_aff()
     here = node.get_domain()
-
-    def left(relation: isl.UnionMap) -> isl.UnionMap:
-        relation = relation.intersect_domain(here).intersect_range(here)
-        return relation.eq_at_multi_union_pw_aff(prefix) if prefix.dim(isl.dim_type.out) else relation
-
     ranges = []
     for each in dependences.private:
-        flow = left(each.flow)
+        flow = active_dependences(node, each.flow)
         parted = _instances_of(each.flow.subtract(flow)).intersect(here)
-        ranges.append(_LiveRanges(each.array.name, flow, left(each.order), parted))
+        ranges.append(_LiveRanges(each.array.name, flow, active_dependences(node, each.order), parted))
     try:
-        _check(node, left(dependences.validity), tuple(ranges))
+        _check(node, active_dependences(node, dependences.validity), tuple(ranges))
     except IllegalSchedule:
         return False
     return True
@@ -183,33 +192,31 @@ def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
 
 def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     filters = [node.child(index).filter_get_filter() for index in range(node.n_children())]
-    positions = _positions(filters)
     unordered = node_kind(node) == isl.schedule_node_type.set
-    broken = _broken_by(positions, active, unordered=unordered)
-    _expect_empty(broken, "a sequence reverses a dependence")
-    left = active.eq_at_multi_union_pw_aff(positions)
+    _expect_empty(_broken_by(filters, active, unordered=unordered), "a sequence reverses a dependence")
     for index, chosen in enumerate(filters):
         inside = tuple(each.within(chosen) for each in ranges)
-        _check(node.child(index).child(0), left.intersect_domain(chosen), inside)
+        left = active.intersect_domain(chosen).intersect_range(chosen)
+        _check(node.child(index).child(0), left, inside)
     for each in ranges:
-        if not _broken_by(positions, each.order, unordered=unordered).is_empty():
+        if not _broken_by(filters, each.order, unordered=unordered).is_empty():
             _check_sequence_order(filters, each, unordered=unordered)
 
 
-def _positions(filters: list[isl.UnionSet]) -> isl.MultiUnionPwAff:
-    """The number of the filter that an instance passes."""
-    numbers = isl.UnionPwAff.empty(filters[0].get_space())
-    for index, chosen in enumerate(filters):
-        numbers = numbers.union_add(
-            isl.UnionPwAff.val_on_domain(chosen, isl.Val.int_from_si(chosen.get_ctx(), index))
-        )
-    return isl.MultiUnionPwAff.from_union_pw_aff(numbers)
+def _broken_by(filters: Sequence[isl.UnionSet], active: isl.UnionMap, *, unordered: bool) -> isl.UnionMap:
+    """The pairs that a sequence of ``filters`` does not keep in order.
 
-
-def _broken_by(positions: isl.MultiUnionPwAff, active: isl.UnionMap, *, unordered: bool) -> isl.UnionMap:
-    """The pairs that a sequence with these ``positions`` does not keep in order."""
-    broken = active.lex_gt_at_multi_union_pw_aff(positions)
-    return broken.union(active.lex_lt_at_multi_union_pw_aff(positions)) if unordered else broken
+    Filter by filter: as one function of the instances their positions are in many pieces.
+    """
+    broken = isl.UnionMap.empty(active.get_space())
+    before = isl.UnionSet.empty(active.get_space())
+    for chosen in filters:
+        outgoing = active.intersect_domain(chosen)
+        broken = broken.union(outgoing.intersect_range(before))
+        if unordered:
+            broken = broken.union(active.intersect_domain(before).intersect_range(chosen))
+        before = before.union(chosen)
+    return broken
 
 
 def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, unordered: bool) -> None:
@@ -232,14 +239,10 @@ def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tup
 
     Each thread of that loop needs its own copy of them.
     """
-    prefix = node.get_prefix_schedule_multi_union_pw_aff()
     first = member(node, 0)
-    here = node.get_domain()
     shared: list[PrivateArray] = []
     for each in private:
-        order = each.order.intersect_domain(here).intersect_range(here)
-        if prefix.dim(isl.dim_type.out) > 0:
-            order = order.eq_at_multi_union_pw_aff(prefix)
+        order = active_dependences(node, each.order)
         same = order.eq_at_multi_union_pw_aff(first)
         if not order.subtract(same).is_empty():
             shared.append(each)
@@ -252,14 +255,10 @@ def keeps_values(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> b
     The copies of the threads start undefined and are lost in the end, so only
     then may they stand for the arrays.
     """
-    prefix = node.get_prefix_schedule_multi_union_pw_aff()
     first = member(node, 0)
     here = node.get_domain()
     for each in private:
-        inside = each.flow.intersect_domain(here).intersect_range(here)
-        if prefix.dim(isl.dim_type.out) > 0:
-            inside = inside.eq_at_multi_union_pw_aff(prefix)
-        inside = inside.eq_at_multi_union_pw_aff(first)
+        inside = active_dependences(node, each.flow).eq_at_multi_union_pw_aff(first)
         touching = each.flow.intersect_domain(here).union(each.flow.intersect_range(here))
         if not touching.is_subset(inside):
             return False

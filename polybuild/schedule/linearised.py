@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.effort import MINIMUM_SKEWED_TRIPS
 from polybuild.poly.relations import largest
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 
 _in = isl.dim_type.in_
-
-# a loop of two iterations that is skewed by one may be a stencil's
-_MINIMUM_TRIPS = 3
 
 
 def constant_trips(scop: Scop) -> dict[str, list[int]]:
@@ -56,7 +54,7 @@ def _is_linearised(member: isl.Aff, trips: Sequence[int]) -> bool:
     trips = trips[: member.dim(_in)]
     steps = [abs(member.get_coefficient_val(_in, place).to_python()) for place in range(len(trips))]
     return any(
-        step and count >= _MINIMUM_TRIPS and other != place and outer >= step * (count - 1)
+        step and count >= MINIMUM_SKEWED_TRIPS and other != place and outer >= step * (count - 1)
         for place, (step, count) in enumerate(zip(steps, trips, strict=True))
         for other, outer in enumerate(steps)
     )

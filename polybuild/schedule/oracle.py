@@ -12,7 +12,6 @@ arrays whose live ranges may be reordered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -21,6 +20,7 @@ from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import Point, points
 from polybuild.poly.trees import children, mark_of, node_kind
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.values import dataclass
 
 _set, _param = isl.dim_type.set, isl.dim_type.param
 _Kind = isl.schedule_node_type

@@ -11,18 +11,13 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.effort import NEAR_SAMPLES, SAMPLE_INSTANCES, SAMPLE_SIZES, SMALL_SAMPLE
 from polybuild.poly.budget import unlimited
 from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import small_parameters
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.oracle import first_difference, fixed_near
 from polybuild.scop.model import Scop
-
-# What parameters become: as large as can be run, so that tiles are crossed, and very small.
-_SIZES = (40, 24, 14, 9, 6, 4)
-_SMALL = 2
-_NEAR = (24, 12, 6, 4, 3, 2)  # of sizes that the source fixes, the iterations that are run
-_MAXIMUM_INSTANCES = 700  # instances; a second or two
 
 
 def check_by_running(
@@ -46,7 +41,7 @@ def check_by_running(
 def _run(
     scop: Scop, schedule: isl.Schedule, dependences: Dependences, parallel: Sequence[Mark], ran: isl.Set
 ) -> Iterator[int]:
-    for sizes in (_SIZES, (_SMALL,)):
+    for sizes in (SAMPLE_SIZES, (SMALL_SAMPLE,)):
         chosen = next(_possible(scop, ran, sizes), None)
         if chosen is None:
             continue
@@ -66,9 +61,9 @@ def _possible(scop: Scop, ran: isl.Set, sizes: Sequence[int]) -> Iterator[tuple[
     """Parameter values, how near, and how many instances that are, the largest first."""
     for size in sizes:
         parameters = _values(small_parameters(ran, size))
-        for near in (0, *_NEAR):
+        for near in (0, *NEAR_SAMPLES):
             count = _count(scop, parameters, near)
-            if count <= _MAXIMUM_INSTANCES:
+            if count <= SAMPLE_INSTANCES:
                 yield parameters, near, count
                 break
 
@@ -89,8 +84,8 @@ def _count(scop: Scop, parameters: dict[str, int], near: int) -> int:
         domain = fixed_near(statement.domain, parameters, near)
         number = domain.count_val() if domain.is_bounded() else None
         if number is None or not number.is_int():
-            return _MAXIMUM_INSTANCES + 1
+            return SAMPLE_INSTANCES + 1
         total += number.to_python()
-        if total > _MAXIMUM_INSTANCES:
+        if total > SAMPLE_INSTANCES:
             break
     return total

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -25,6 +24,7 @@ from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.ranges import Ranges
 from polybuild.scop.references import LvalueReference, read_reference, resolve_reference
+from polybuild.values import dataclass
 
 _dim = isl.dim_type
 

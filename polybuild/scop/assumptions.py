@@ -8,7 +8,6 @@ forgotten; any other becomes an assumption that is checked at run time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
@@ -17,6 +16,10 @@ from polybuild.diagnostics import Location, Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.model import Assumption, ProductLimit
 from polybuild.scop.parameters import Parameters
+from polybuild.values import dataclass
+
+# Conditions that keep a parameter below this are hardly what the program means.
+_LARGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,20 @@ def _excluding(bad: isl.Set, reached: isl.Set, context: isl.Set) -> isl.Set:
     if condition.n_basic_set() > 1:
         condition = condition.intersect(context).coalesce().gist(context)
     return condition
+
+
+def keeps_parameters_small(bad: isl.Set, reached: isl.Set) -> int | None:
+    """How many parameters are small wherever ``bad`` is not; None if ``bad`` is all that is ``reached``."""
+    good = reached.subtract(bad)
+    if good.is_empty():
+        return None
+    count = 0
+    for position in range(reached.dim(isl.dim_type.param)):
+        name = reached.get_dim_name(isl.dim_type.param, position)
+        large = spaces.parameter(0, str(name)).ge_set(spaces.constant(0, _LARGE)).params()
+        if good.is_disjoint(large) and not reached.is_disjoint(large):
+            count += 1
+    return count
 
 
 def _is_simple(condition: isl.Set) -> bool:

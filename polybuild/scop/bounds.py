@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,6 +16,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.program_point import ProgramPoint
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

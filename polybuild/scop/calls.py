@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -33,6 +32,7 @@ from polybuild.scop.opaque import OpaqueReader
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import pointer_reference
 from polybuild.source.model import Callee, Effects, Region
+from polybuild.values import dataclass
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
 _BY_NAME = "call functions by their names"

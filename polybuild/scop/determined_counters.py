@@ -54,7 +54,7 @@ def _projected(statement: Statement) -> tuple[Statement, isl.PwMultiAff] | None:
 def _without(statement: Statement, position: int) -> tuple[Statement, isl.PwMultiAff] | None:
     """``statement`` without the counter at ``position``, if that counts blocks of another one; else None."""
     name, domain = statement.name, statement.domain
-    if is_mentioned(statement, position):
+    if mentions(statement, position):
         return None
     old_space = statement.domain.get_space()
     rest = isl.Map.identity(old_space.map_from_set()).project_out(_out, position, 1)
@@ -74,15 +74,16 @@ def _without(statement: Statement, position: int) -> tuple[Statement, isl.PwMult
     return replace(statement, domain=remaining, iterators=iterators, accesses=accesses), function
 
 
-def is_mentioned(statement: Statement, position: int) -> bool:
-    """Whether the counter at ``position`` stands in the body outside of accesses that are written anew."""
+def mentions(statement: Statement, position: int) -> list[c_ast.ID]:
+    """The counter at ``position`` in the body, outside of accesses that are written anew."""
     exact = [each.node for each in statement.accesses if each.exact and each.relation.is_single_valued()]
     inside = {id(part) for node in exact for part in walk(node)}
     counter = statement.iterators[position].name
-    return any(
-        isinstance(each, c_ast.ID) and each.name == counter and id(each) not in inside
+    return [
+        each
         for each in walk(statement.body)
-    )
+        if isinstance(each, c_ast.ID) and each.name == counter and id(each) not in inside
+    ]
 
 
 def _moved(access: Access, to_old: isl.Map, position: int, domain: isl.Set) -> Access:

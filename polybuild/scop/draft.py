@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,6 +19,7 @@ from polybuild.scop.model import DynamicLoop
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ type. So ``i + n - 1`` of unsigned values asks nothing of ``n - 1`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
 import islpy as isl
 from pycparser import c_ast
@@ -20,18 +19,20 @@ from polybuild.c.basic_types import INT
 from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
-from polybuild.c.syntax_tree import location, walk
+from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import ExactCast, PointerDifference
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
-from polybuild.scop.assumptions import Violation
+from polybuild.scop.assumptions import Violation, keeps_parameters_small
 from polybuild.scop.constants import constant_value
 from polybuild.scop.facts import Facts
 from polybuild.scop.parameters import OPERATIONS
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import check_object, resolve_reference
+from polybuild.scop.remainders import counters_alone, is_far, quotient_near_zero, remainder
+from polybuild.values import dataclass
 
 _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "<": isl.PwAff.lt_set,
@@ -334,7 +335,7 @@ class Expressions:
             return Affine(self._product(left, right, node), kind, not kind.signed)
         if op in {"/", "%"}:
             return self._division(node, point)
-        if op in {"<<", ">>", "&"}:
+        if op in {"<<", ">>", "&", "^"}:
             return self._bitwise(node, point)
         raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
 
@@ -345,8 +346,10 @@ class Expressions:
         if any(spaces.constant_value(each) is not None for each in (left, right)):
             return None
         names = self._facts.names
-        parts = list(walk(node))
-        variables = [names.variables.get(each) for each in parts if isinstance(each, c_ast.ID)]
+        parts = list(_leaves(node))
+        members = [each for each in parts if isinstance(each, c_ast.StructRef)]
+        named = [each for each in parts if isinstance(each, c_ast.ID)] + list(map(_owner, members))
+        variables = [names.variables.get(each) for each in named]
         kept = all(
             each is not None
             and not (each.local or each in names.written or each in names.demoted)
@@ -354,7 +357,7 @@ class Expressions:
             for each in variables
         )
         simple = all(
-            isinstance(each, c_ast.ID | c_ast.Constant)
+            isinstance(each, c_ast.ID | c_ast.Constant | c_ast.StructRef)
             or (isinstance(each, c_ast.BinaryOp) and each.op in OPERATIONS)
             for each in parts
         )
@@ -373,12 +376,14 @@ class Expressions:
     def _division(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
         left, right, kind = self._operands(node, point, exact=True)
         number = spaces.constant_value(right)
-        if not number:
-            reason = "it divides by a value that is not constant" if number is None else "it divides by zero"
-            raise self._refusal("non-affine", reason, node.right)
+        if number == 0:
+            raise self._refusal("non-affine", "it divides by zero", node.right)
+        if number is None:
+            quotient = self._quotient_by_parameter(left, right, node, point)
+            return Affine(quotient if node.op == "/" else remainder(left, right, quotient), kind)
         size = isl.Val(abs(number))
         if not kind.signed or self._never_negative(left, point):
-            quotient, rest = left.scale_down_val(size).floor(), left.mod_val(size)
+            quotient, rest = left.scale_down_val(size).floor(), self._modulo(left, abs(number), point)
         else:
             # C rounds towards zero: one piece for each sign
             divisor = spaces.constant(point.depth, abs(number))
@@ -387,15 +392,53 @@ class Expressions:
             return Affine(rest, kind)
         return Affine(quotient.neg() if number < 0 else quotient, kind)
 
+    def _quotient_by_parameter(
+        self, left: isl.PwAff, right: isl.PwAff, node: c_ast.BinaryOp, point: ProgramPoint
+    ) -> isl.PwAff:
+        """The quotient by a value without counters, if it is 1, 0 or -1: certainly, or else by violation.
+
+        What is added to the counters may then be a parameter: ``(i + shift) % n``.
+        """
+        outside = is_far(left, right, floor=False)
+        reached = point.domain.intersect_params(self._facts.context())
+        if not (outside.is_disjoint(reached) or self._is_shifted(left, right, reached)):
+            raise self._refusal("non-affine", "it divides by a value that is not constant", node.right)
+        reason = "what is divided by a parameter must be less than twice as large"
+        self._violations.append(
+            Violation(outside, point.domain, "far-remainder", reason, location(node), "divide by a constant")
+        )
+        return quotient_near_zero(left, right, point.domain, floor=False)
+
+    def _is_shifted(self, value: isl.PwAff, size: isl.PwAff, reached: isl.Set) -> bool:
+        """Whether counters alone are less than two times ``size``, and parameters may stay large."""
+        counters = counters_alone(value)
+        context = self._facts.context()
+        if not all(each.instances.intersect_params(context).is_empty() for each in self._violations):
+            return False
+        if counters is None or not is_far(counters, size, floor=False).is_disjoint(reached):
+            return False
+        outside = is_far(value, size, floor=False).intersect(reached)
+        return keeps_parameters_small(outside.params(), reached.params()) == 0
+
+    def _modulo(self, value: isl.PwAff, number: int, point: ProgramPoint) -> isl.PwAff:
+        """``value`` modulo ``number``, not negative; a choice where the bounds say that it is near."""
+        size = spaces.constant(point.depth, number)
+        reached = point.domain.intersect_params(self._facts.context())
+        if not is_far(value, size, floor=True).is_disjoint(reached):
+            return value.mod_val(isl.Val(number))
+        return remainder(value, size, quotient_near_zero(value, size, point.domain, floor=True))
+
     def _never_negative(self, value: isl.PwAff, point: ProgramPoint) -> bool:
         below = value.neg().pos_set().intersect(point.domain).intersect_params(self._facts.context())
         return bool(below.is_empty())
 
     def _bitwise(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
-        """Shifts and masks by constants: floor division and modulus in two's complement."""
+        """Shifts and low bits by constants: floor division and modulus in two's complement."""
         left, right = self.affine(node.left, point), self.affine(node.right, point)
         if node.op == "&":
             return self._masked(node, left, right, point)
+        if node.op == "^":
+            return self._inverted(node, left, right, point)
         kind = promoted_integer(left.type)
         count = spaces.constant_value(right.value)
         if count is None or not 0 <= count < kind.width:
@@ -422,8 +465,20 @@ class Expressions:
             left = self.convert(left, kind, node, point)
         if mask < 0 or mask.bit_length() >= left.type.width:
             left = self.within_type_range(left, node, point)
-        low = left.value.mod_val(isl.Val(rest + 1))
+        low = self._modulo(left.value, rest + 1, point)
         return Affine(left.value.sub(low) if mask < 0 else low, kind)
+
+    def _inverted(self, node: c_ast.BinaryOp, left: Affine, right: Affine, point: ProgramPoint) -> Affine:
+        """``left ^ right``: the low bits of a value turned round, as in ``t ^ 1``."""
+        if spaces.constant_value(right.value) is None:
+            left, right = right, left
+        mask = spaces.constant_value(right.value)
+        if mask is None or mask < 0 or mask & (mask + 1):
+            raise self._refusal("non-affine", "it turns round bits other than the lowest ones", node)
+        kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
+        value = self.within_type_range(self.convert(left, kind, node, point), node, point).value
+        low = self._modulo(value, mask + 1, point)
+        return Affine(value.sub(low.scale_val(isl.Val(2))).add(spaces.constant(point.depth, mask)), kind)
 
     # Conditions
 
@@ -471,6 +526,21 @@ class Expressions:
 def _constant_subscript(subscript: c_ast.Node) -> int | None:
     """The value of a subscript that is a literal."""
     return integer_value(subscript.value) if isinstance(subscript, c_ast.Constant) else None
+
+
+def _leaves(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """``node`` and everything below it, but nothing below members of structures."""
+    yield node
+    for child in () if isinstance(node, c_ast.StructRef) else node:
+        yield from _leaves(child)
+
+
+def _owner(member: c_ast.StructRef) -> c_ast.Node:
+    """The variable that ``member`` is reached from: ``m`` of ``m.size.w`` and of ``m->w``."""
+    node: c_ast.Node = member
+    while isinstance(node, c_ast.StructRef):
+        node = node.name
+    return node
 
 
 def is_affinity_refusal(error: Unsupported) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
@@ -11,6 +10,7 @@ import islpy as isl
 from polybuild.normalise.names import Names
 from polybuild.scop.parameters import Parameters
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -18,6 +17,7 @@ from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.program_point import ProgramPoint
+from polybuild.values import dataclass
 
 _HINT = "write the loop as for (i = start; i < end; i += constant)"
 _dim = isl.dim_type

@@ -189,6 +189,10 @@ class Statement:
     locals: tuple[tuple[c_ast.Node, Array], ...] = ()
     dynamic: tuple[DynamicLoop, ...] = ()
 
+    def accesses_to(self, array: Array) -> list[Access]:
+        """Its accesses to ``array``."""
+        return [each for each in self.accesses if each.array.name == array.name]
+
     @property
     def element_nodes(self) -> frozenset[int]:
         """The nodes of the elements that are accessed, subscripts included, by identity.

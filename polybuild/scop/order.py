@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
+
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

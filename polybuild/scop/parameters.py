@@ -242,6 +242,9 @@ def _words(node: c_ast.Node) -> Iterator[str]:
         yield OPERATIONS[node.op]
         yield from _words(node.left)
         yield from _words(node.right)
+    elif isinstance(node, c_ast.StructRef):
+        yield from _words(node.name)
+        yield node.field.name
     else:
         yield node.name if isinstance(node, c_ast.ID) else node.value
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import islpy as isl
 
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

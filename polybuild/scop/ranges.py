@@ -7,8 +7,6 @@ used, and nothing is assumed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 from pycparser import c_ast
 
@@ -21,6 +19,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
 from polybuild.scop.program_point import ProgramPoint
+from polybuild.values import dataclass
 
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 # The values of wider types say nothing that is useful of a subscript.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -13,6 +12,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

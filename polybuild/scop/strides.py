@@ -1,7 +1,7 @@
 """Counters with strides, counted in steps: ``k = 0, 2, 4, ...`` is ``2 * l`` of ``l = 0, 1, 2, ...``.
 
 The instances are the same, in the same order; what is asked of the model is simpler without strides,
-and so are the orders that are found for it.
+and so are the orders that are found for it. Bodies that compute with ``k`` compute with ``2 * l``.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import islpy as isl
+from pycparser import c_ast
 
-from polybuild.scop.determined_counters import is_mentioned
+from polybuild.c.syntax_tree import walk, with_parts
+from polybuild.c.synthetic import number, type_name
+from polybuild.c.types import IntegerType
+from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import Scop, Statement
 
 _set = isl.dim_type.set
 
 
 def count_steps(scop: Scop) -> Scop:
-    """``scop`` with counters in steps of their strides, but those that bodies compute with."""
+    """``scop`` with counters in steps of their strides, where bodies can be written so."""
     changed = [_without_strides(each) for each in scop.statements]
     if all(one is other for (one, _), other in zip(changed, scop.statements, strict=True)):
         return scop
@@ -37,8 +41,12 @@ def _without_strides(statement: Statement) -> tuple[Statement, isl.PwMultiAff]:
     found = False
     for position in range(0 if statement.dynamic else len(statement.iterators)):
         stride = statement.domain.get_stride(position)
-        if not stride.is_one() and not is_mentioned(statement, position):
-            start = statement.domain.get_stride_info(position).get_offset()
+        if not stride.is_one():
+            start = _start(statement.domain, position, stride)
+            written = _written_in_steps(statement, position, stride, start)
+            if written is None:
+                continue
+            statement = written
             counter = function.get_aff(position).scale_val(stride).add(start)
             function, found = function.set_aff(position, counter), True
     instances = isl.PwMultiAff.from_multi_aff(function)
@@ -47,8 +55,44 @@ def _without_strides(statement: Statement) -> tuple[Statement, isl.PwMultiAff]:
     domain = statement.domain.preimage_multi_aff(function).coalesce()
     for index, each in enumerate(statement.iterators):
         domain = domain.set_dim_name(_set, index, each.name)
-    accesses = tuple(
-        replace(each, relation=each.relation.preimage_domain_multi_aff(function).coalesce())
-        for each in statement.accesses
-    )
+    accesses = tuple(replace(each, relation=_moved(each.relation, function)) for each in statement.accesses)
     return replace(statement, domain=domain, accesses=accesses), instances
+
+
+def _moved(relation: isl.Map, function: isl.MultiAff) -> isl.Map:
+    """``relation`` of the instances in steps, without remainders that are one number now."""
+    return relation.preimage_domain_multi_aff(function).detect_equalities().coalesce()
+
+
+def _start(domain: isl.Set, position: int, stride: isl.Val) -> isl.Aff:
+    """What the values of a counter are more than multiples of ``stride``; a number is less than that."""
+    start = domain.get_stride_info(position).get_offset()
+    return start.mod_val(stride) if start.is_cst() else start
+
+
+def _written_in_steps(
+    statement: Statement, position: int, stride: isl.Val, start: isl.Aff
+) -> Statement | None:
+    """``statement`` with the values of a counter in its body computed from steps.
+
+    None where they have no constant start, or stand in an access that is not written anew.
+    """
+    nodes = mentions(statement, position)
+    if not nodes:
+        return statement
+    iterator = statement.iterators[position]
+    accessed = {id(part) for each in statement.accesses for part in walk(each.node)}
+    if not (isinstance(iterator.type, IntegerType) and start.is_cst()) or accessed & {
+        id(each) for each in nodes
+    }:
+        return None
+    first = start.get_constant_val().to_python()
+    values = {
+        id(each): c_ast.Cast(
+            type_name(iterator.type),
+            c_ast.BinaryOp("+", c_ast.BinaryOp("*", number(stride.to_python()), each), number(first)),
+            each.coord,
+        )
+        for each in nodes
+    }
+    return replace(statement, body=with_parts(statement.body, values))

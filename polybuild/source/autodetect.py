@@ -5,14 +5,15 @@ written them there, and is read like any other. Loops that are refused give way
 to the loops inside them; neighbours that are taken are joined where that is
 taken, too. Only loops that stand on lines of their own, outside of macros and
 preprocessor conditionals, are candidates, and none in functions that have
-marked regions or OpenMP directives already.
+marked regions or share work by OpenMP already. Hints to compilers, as ``ivdep`` and
+``omp simd``, do not matter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
@@ -22,14 +23,20 @@ from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, Source, Span
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
+from polybuild.source.statements import LOOPS, statement_end
+from polybuild.values import dataclass
 
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
-_LOOPS = ("for", "while", "do")
 _MAXIMUM_DEPTH = 4  # how often a refused loop gives way to those inside
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_OWN_DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:scop|endscop|omp|acc)\b", re.MULTILINE)
+_OWN_DIRECTIVES = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+(?:scop|endscop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE
+)
+_HINTS = re.compile(
+    r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
+)
 _SIMPLE = re.compile(r"[^{}#]*")
 _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return", "break", "continue", ":"})
 
@@ -46,11 +53,26 @@ class StatementRange:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedLoop:
+    """A loop that nobody marked and that is not taken as a whole: its lines in the user's file, and why."""
+
+    first_line: int
+    last_line: int
+    diagnostic: Diagnostic
+
+    @property
+    def remark(self) -> Diagnostic:
+        """What is said of it to the user."""
+        message = f"not taken by itself: {self.diagnostic.message}"
+        return replace(self.diagnostic, severity=Severity.REMARK, message=message)
+
+
+@dataclass(frozen=True, slots=True)
 class Detection:
-    """A file with the regions that were found in it besides those marked; why other loops were not taken."""
+    """A file with the regions that were found in it besides those marked, and the loops left alone."""
 
     source: Source
-    refused: tuple[Diagnostic, ...]
+    refused: tuple[RefusedLoop, ...]
 
 
 def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept) -> Detection:
@@ -78,7 +100,7 @@ class _Detector:
         self._accept = accept
         self._user_text = SourceText(file.text, file.path)
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
-        self.refused: list[Diagnostic] = []
+        self.refused: list[RefusedLoop] = []
 
     def run(self) -> list[StatementRange]:
         """The statements to take, in order."""
@@ -92,8 +114,7 @@ class _Detector:
                 if problem is None:
                     taken.append(loop)
                 else:
-                    message = f"not taken by itself: {problem.message}"
-                    self.refused.append(replace(problem, severity=Severity.REMARK, message=message))
+                    self.refused.append(RefusedLoop(loop.first_line, loop.last_line, problem))
                     inner += self._loops(*self._inside(loop))
             if not inner:
                 break
@@ -138,8 +159,8 @@ class _Detector:
                 blocks.append(token.start)
             elif token.text == "}" and blocks:
                 blocks.pop()
-            if token.text in _LOOPS:
-                following = _statement_end(found, position)
+            if token.text in LOOPS:
+                following = statement_end(found, position)
                 candidate = self._statements(token, found[following - 1], blocks[-1] if blocks else None)
                 if candidate is not None:
                     loops.append(candidate)
@@ -153,7 +174,7 @@ class _Detector:
     def _inside(self, loop: StatementRange) -> tuple[int, int]:
         """Where to look for the loops inside ``loop``."""
         found = list(tokens(self._lines.text, loop.start, loop.end))
-        last = _statement_end(found, 1) if found[0].text == "do" else len(found)
+        last = statement_end(found, 1) if found[0].text == "do" else len(found)
         return found[0].end, found[last - 1].end
 
     def _statements(self, first: Token, last: Token, block: int | None) -> StatementRange | None:
@@ -169,7 +190,7 @@ class _Detector:
             return None
         if text[line_start : first.start].strip() or text[last.end : line_end].strip():
             return None
-        if any(begin <= directive.line <= end for directive in self._user_text.directives):
+        if self._is_interrupted(range(begin, end + 1)):
             return None
         raw = self._file.text[self._user_text.line_span(begin).start : self._user_text.line_span(end).end]
         code = _COMMENT.sub(" ", raw)
@@ -213,11 +234,18 @@ class _Detector:
         lines = range(first.last_line, then.first_line + 1)
         if first.block != then.block or not _SIMPLE.fullmatch(between):
             return None
-        if any(directive.line in lines for directive in self._user_text.directives):
+        if self._is_interrupted(lines):
             return None
-        if any(token.text in _CONTROL or token.text in _LOOPS for token in tokens(between)):
+        if any(token.text in _CONTROL or token.text in LOOPS for token in tokens(between)):
             return None
         return StatementRange(first.start, then.end, first.first_line, then.last_line, first.block)
+
+    def _is_interrupted(self, lines: range) -> bool:
+        """Whether a directive stands in ``lines`` that is no hint."""
+        return any(
+            directive.line in lines and not (directive.name == "pragma" and _HINTS.match(directive.arguments))
+            for directive in self._user_text.directives
+        )
 
     # Markers
 
@@ -259,37 +287,3 @@ def _line(presumed: PresumedLocation) -> str:
 
 def _is_balanced(texts: Sequence[str]) -> bool:
     return all(texts.count(opening) == texts.count(closing) for opening, closing in ("()", "[]", "{}"))
-
-
-def _statement_end(found: Sequence[Token], position: int) -> int:
-    """The position after the statement that starts at ``position``."""
-    end = len(found)
-    if position >= end:
-        return end
-    text = found[position].text
-    if text == "{":
-        return _group_end(found, position)
-    if text in {"for", "while", "if", "switch"}:
-        position = _statement_end(found, _group_end(found, position + 1))
-        if text == "if" and position < end and found[position].text == "else":
-            return _statement_end(found, position + 1)
-        return position
-    if text == "do":
-        position = _statement_end(found, position + 1)  # at its while
-        return min(end, _group_end(found, position + 1) + 1)
-    while position < end and found[position].text != ";":
-        is_group = found[position].text in {"(", "[", "{"}
-        position = _group_end(found, position) if is_group else position + 1
-    return min(end, position + 1)
-
-
-def _group_end(found: Sequence[Token], position: int) -> int:
-    """The position after the bracket that closes the one at ``position``."""
-    depth = 0
-    while position < len(found):
-        text = found[position].text
-        depth += (text in {"(", "[", "{"}) - (text in {")", "]", "}"})
-        position += 1
-        if depth <= 0:
-            break
-    return position

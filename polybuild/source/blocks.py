@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.nesting import MarkerContext
+from polybuild.values import dataclass
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 

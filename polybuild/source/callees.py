@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -16,6 +15,7 @@ from polybuild.source.lines import LineTable
 from polybuild.source.model import Callee, Effects, Region
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.symbols import visible_at
+from polybuild.values import dataclass
 
 _CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
 _ATTRIBUTE_WORD = re.compile(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
+from polybuild.values import dataclass
 
 _TOP = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
 _BODY = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)

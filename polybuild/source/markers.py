@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bisect
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 
 from polybuild.source.model import Span
+from polybuild.values import dataclass
 
 _COMMENT = r"/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*"
 _LITERAL = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
@@ -64,6 +65,7 @@ class SourceText:
         self.markers: list[Marker] = []
         self.directives: list[Directive] = []
         self._scan()
+        self.markers = [self._with_conditional(each) for each in self.markers]
         self._segments = self._renumbering(path)
 
     @property
@@ -157,6 +159,17 @@ class SourceText:
             first, last = self.line_of(start), self.line_of(match.end() - 1)
             self.markers.append(Marker(kind[1] or kind[2], span, first, last, self._column(start)))
         return match.end()
+
+    def _with_conditional(self, marker: Marker) -> Marker:
+        """``marker`` with the ``#if`` and the ``#endif`` around it if there is nothing else between these."""
+        before, after = (
+            next((each for each in self.directives if each.line == line), None)
+            for line in (marker.first_line - 1, marker.last_line + 1)
+        )
+        if before is None or after is None or not before.name.startswith("if") or after.name != "endif":
+            return marker
+        span = Span(self.line_span(before.line).start, self.line_span(after.line).end)
+        return replace(marker, span=span)
 
     def _widened(self, start: int, end: int, ignored: str) -> Span:
         """The lines of ``start`` to ``end`` if nothing but blanks (and ``ignored``) shares them."""

@@ -7,12 +7,13 @@ user's (``#line`` markers of the preprocessor are followed).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
 from polybuild.c.symbols import VisibleNames
 from polybuild.diagnostics import Diagnostic, Location
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

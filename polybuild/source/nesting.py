@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.c.tokens import Token, tokens
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

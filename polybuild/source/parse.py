@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 from pycparser.c_lexer import CLexer
@@ -15,6 +15,7 @@ from polybuild.c.tokens import identifiers
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
+from polybuild.values import dataclass
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _MAXIMUM_REPAIRS = 60

@@ -8,10 +8,10 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+from polybuild.values import dataclass
 
 _TIMEOUT_SECONDS = 120
 
@@ -79,6 +79,18 @@ def macros_defined(files: Iterable[str], flags: Sequence[str]) -> frozenset[str]
             continue
         found.update(name.decode() for name in _DEFINITION.findall(data))
     return frozenset(found.union(re.findall(r"-D\s*(\w+)", " ".join(flags))))
+
+
+# Macros and folders of headers. Generated names avoid macros: those have small letters, or begin as ours do.
+_IN_TEXT = re.compile(r"-[DU](?!POLYBUILD)[A-Z][A-Z0-9_]*(=.*)?|-I.*|-isystem.*|-iquote.*", re.DOTALL)
+_JOINED = ("-D", "-U", "-I", "-isystem", "-iquote")
+
+
+def flags_beyond_text(path: str, flags: Sequence[str]) -> list[str]:
+    """Those of the ``flags`` of a file that may matter where its preprocessed text is known."""
+    words = iter(preprocessing_flags(path, flags))
+    joined = (word + next(words, "") if word in _JOINED else word for word in words)
+    return [word for word in joined if not _IN_TEXT.fullmatch(word)]
 
 
 def preprocessing_flags(path: str, flags: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from polybuild.c.basic_types import DataModel
@@ -25,6 +25,7 @@ from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
+from polybuild.values import dataclass
 
 _MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\bresident\b", re.IGNORECASE)
 

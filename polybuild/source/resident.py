@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -32,6 +31,7 @@ from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, RejectedRegion, ResidentArray, ResidentBlock, Span
 from polybuild.source.parse import FunctionSyntaxError, parse_function
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
+from polybuild.values import dataclass
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+resident\b[ \t]*(.*)$", re.MULTILINE)
 _LIST = re.compile(r"\((.*)\)[ \t\r]*")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Diagnostic, Location, Severity
@@ -21,6 +21,7 @@ from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Region, RejectedRegion
 from polybuild.source.regions import Candidate
+from polybuild.values import dataclass
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+temporary\b[ \t]*(.*)$", re.MULTILINE)
 _LIST = re.compile(r"\(\s*(\w+(?:\s*,\s*\w+)*)\s*\)[ \t\r]*")

@@ -8,15 +8,13 @@ from functools import partial
 import islpy as isl
 
 from polybuild.analysis.dependences import written_and_flow
+from polybuild.effort import BUFFER_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.marks import Mark
 from polybuild.poly.trees import is_band
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.buffers import Buffer, contract_at
 from polybuild.storage.liveness import LiveValues
-
-# isl's operations that the search for a buffer may take at one node
-_OPERATIONS = 400_000
 
 
 def buffer_at(
@@ -30,7 +28,7 @@ def buffer_at(
 ) -> Buffer | None:
     """What ``contract_at`` finds; None if that takes isl too long."""
     return found_within(
-        _OPERATIONS, partial(contract_at, node, array, values, context, mark, scalars=scalars)
+        BUFFER_OPERATIONS, partial(contract_at, node, array, values, context, mark, scalars=scalars)
     )
 
 

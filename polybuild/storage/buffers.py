@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from polybuild.poly.trees import descendants, is_mark, member
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
+from polybuild.values import dataclass
 
 _out, _set = isl.dim_type.out, isl.dim_type.set
 

@@ -27,18 +27,13 @@ from polybuild.analysis.dependences import accesses_of, flow_dependences, may_be
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import COALESCING_OPERATIONS, SMALL_VALUES
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.webs import Web, may_outlast_loops, webs_of
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
-
-# isl's operations for finding an element for the values of one web
-_OPERATIONS = 800_000
-
-FEW = 16
-"""Iterations that unroll well, and values that registers hold."""
 
 # writes and reads of their values, and instances that read a value of before the region
 Sources = tuple[isl.UnionMap, isl.UnionSet]
@@ -54,7 +49,7 @@ def coalesce_private(scop: Scop, live_out: frozenset[str]) -> Scop:
     for array in private_obstacles(scop, live_out):
         for web in webs_of(scop, array):
             if outlasts_loops(scop, web):
-                changed = found_within(_OPERATIONS, partial(_coalesced, changed, web)) or changed
+                changed = found_within(COALESCING_OPERATIONS, partial(_coalesced, changed, web)) or changed
     if changed is scop:
         return scop
     return without_unused(_without_dead_writes(_without_copies(changed), live_out), scop)
@@ -78,7 +73,7 @@ def outlasts_loops(scop: Scop, web: Web) -> bool:
     """
     readers = tuple(each for each in scop.statements if each.name in web.readers)
     return any(
-        math.prod(map(_count, counts[web.depth :])) > FEW
+        math.prod(map(_count, counts[web.depth :])) > SMALL_VALUES
         for counts in trip_counts(replace(scop, statements=readers))
     )
 

@@ -13,16 +13,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.effort import NOMINAL_SIZE
 from polybuild.poly.relations import largest
+from polybuild.values import dataclass
 
 _set = isl.dim_type.set
-
-# What mappings are compared at: every parameter has this value.
-_SAMPLE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def _sample_size(mapping: StorageMapping) -> int:
 def _at_sample(modulus: isl.PwAff) -> int:
     domain = modulus.domain()
     for position in range(domain.dim(isl.dim_type.param)):
-        domain = domain.fix_val(isl.dim_type.param, position, isl.Val(_SAMPLE))
+        domain = domain.fix_val(isl.dim_type.param, position, isl.Val(NOMINAL_SIZE))
     value = largest(modulus.intersect_params(domain.params())) if not domain.is_empty() else isl.Val(1)
     return int(value.to_python())
 

@@ -19,7 +19,7 @@ writes to it in any case.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -28,17 +28,16 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import accesses_of, flow_dependences
 from polybuild.c.syntax_tree import duplicate, walk
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import PROMOTION_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of
 from polybuild.poly.spaces import outer_loops
+from polybuild.scop.duplicates import unused_names, variable_for
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.storage.insertion import unused_names, with_statements
-from polybuild.storage.rematerialisation import variable_for
+from polybuild.storage.insertion import with_statements
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
-
-# isl's operations for one array
-_OPERATIONS = 400_000
 
 
 def promote_elements(scop: Scop, taken: Collection[str]) -> Scop:
@@ -49,7 +48,7 @@ def promote_elements(scop: Scop, taken: Collection[str]) -> Scop:
     for array in scop.arrays:
         update = next(_conditional(scop, array), None)
         if update is not None:
-            changed = found_within(_OPERATIONS, partial(_promoted, scop, array, update, taken))
+            changed = found_within(PROMOTION_OPERATIONS, partial(_promoted, scop, array, update, taken))
             scop = changed or scop
     return scop
 
@@ -93,7 +92,7 @@ def _promoted(
     if anchor is None:
         return None
     own = variable_for(array, "each", {*taken, *(each.name for each in scop.arrays)})
-    last, first = unused_names(scop)
+    last, first = unused_names(scop, 2)
     store = _copy(scop, last, anchor, found, own)
     loads = [] if _is_set_first(scop, found) else [_reversed(_copy(scop, first, anchor, found, own))]
     moved = replace(
@@ -113,20 +112,16 @@ def _iteration(scop: Scop, array: Array, statement: Statement, update: Access) -
     else:
         return None
     inside = [each for each in scop.statements if each.iterators[:depth] == statement.iterators[:depth]]
-    users = [each for each in inside if _accesses(each, array)]
+    users = [each for each in inside if each.accesses_to(array)]
     for each in users:
         if each.dynamic or not _is_plain(each, array):
             return None
-        for access in _accesses(each, array):
+        for access in each.accesses_to(array):
             elements = elements.union(_elements(scop, each, access, depth))
     elements = elements.coalesce()
     if not elements.is_single_valued() or not elements.is_injective():
         return None
     return _Iteration(array, depth, tuple(users), elements)
-
-
-def _accesses(statement: Statement, array: Array) -> list[Access]:
-    return [each for each in statement.accesses if each.array.name == array.name]
 
 
 def _elements(scop: Scop, statement: Statement, access: Access, depth: int) -> isl.Map:
@@ -138,7 +133,7 @@ def _elements(scop: Scop, statement: Statement, access: Access, depth: int) -> i
 
 def _is_plain(statement: Statement, array: Array) -> bool:
     """Whether ``statement`` mentions ``array`` in accesses of one element each, and nowhere else."""
-    accesses = _accesses(statement, array)
+    accesses = statement.accesses_to(array)
     inside = {id(part) for each in accesses for part in walk(each.node)}
     names = {part.name for part in walk(array.expression) if isinstance(part, c_ast.ID)}
     return all(each.exact and each.within is None for each in accesses) and all(
@@ -166,7 +161,7 @@ def _is_set_first(scop: Scop, found: _Iteration) -> bool:
     if not any(
         len(each.iterators) == found.depth
         and _covers(each, found)
-        and any(access.kind is AccessKind.WRITE for access in _accesses(each, found.array))
+        and any(access.kind is AccessKind.WRITE for access in each.accesses_to(found.array))
         for each in found.statements
     ):
         return False
@@ -183,7 +178,7 @@ def _is_set_first(scop: Scop, found: _Iteration) -> bool:
 
 def _copy(scop: Scop, name: str, anchor: Statement, found: _Iteration, own: Array) -> Statement:
     """``a[x] = v`` for each iteration, ``v`` being the variable ``own``; it stands where ``anchor`` does."""
-    element, variable = duplicate(_accesses(anchor, found.array)[0].node), c_ast.ID(own.name)
+    element, variable = duplicate(anchor.accesses_to(found.array)[0].node), c_ast.ID(own.name)
     elements = found.elements.set_tuple_name(_in, name).gist_params(scop.context)
     domain = elements.domain()
     value = _scalar(elements, own)
@@ -220,7 +215,7 @@ def _on_variable(statement: Statement, found: _Iteration, own: Array) -> Stateme
     """``statement`` with ``own`` in place of its elements, if it is one of the iterations'."""
     if statement.name not in found.names:
         return statement
-    moving = _accesses(statement, found.array)
+    moving = statement.accesses_to(found.array)
     gone = {id(part) for each in moving for part in walk(each.node)}
 
     def moved(access: Access) -> Access:

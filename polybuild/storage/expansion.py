@@ -14,17 +14,12 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, accesses_of
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import always_evaluates, duplicate
-from polybuild.c.types import IntegerType
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.temporaries import unsuited_to_buffers
-
-# References to the same elements from which on expansion saves more than copying in and out takes.
-_MANY = 3
-
-_COUNTER = IntegerType("long long", 64, signed=True)
 
 
 def worth_expanding(scop: Scop, temporaries: Sequence[Array]) -> list[Array]:
@@ -113,7 +108,7 @@ def _copy_statement(name: str, elements: isl.Set, source: Array, target: Array, 
     return Statement(
         name,
         domain,
-        tuple(Iterator(each, _COUNTER, user.location) for each in counters),
+        tuple(Iterator(each, LONG_LONG, user.location) for each in counters),
         c_ast.Assignment("=", nodes[1], nodes[0]),
         (
             Access(source, reads, AccessKind.READ, nodes[0]),
@@ -162,4 +157,5 @@ def _is_reused(scop: Scop, array: Array) -> bool:
         for access in statement.accesses
         if access.array.name == array.name
     ]
-    return len(relations) >= _MANY or not all(each.is_injective() for each in relations)
+    copies = 2  # in and out
+    return len(relations) > copies or not all(each.is_injective() for each in relations)

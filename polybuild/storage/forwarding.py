@@ -20,14 +20,10 @@ from polybuild.analysis.dependences import may_be_private
 from polybuild.c.explicit_conversions import with_conversions
 from polybuild.c.syntax_tree import mapped, walk, with_parts
 from polybuild.c.types import FloatingType
+from polybuild.effort import UPDATE_PARTS
 from polybuild.poly.relations import equal_outer
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, without_unused
-
-# the loops that a register tile needs around its update
-_LOOPS = 3
-# an update with more parts than that is no longer one that registers suit
-_MAXIMUM_PARTS = 24
 
 
 def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
@@ -36,9 +32,9 @@ def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
     An update changes only if nothing but elements of arrays is left in it, and only variables that nobody
     else reads are taken. ``live_out`` names variables that are read after the region.
     """
-    changed = scop
+    changed, loops = scop, 3  # that a register tile needs around its update
     for statement in scop.statements:
-        deep = len(statement.iterators) >= _LOOPS
+        deep = len(statement.iterators) >= loops
         if deep and _private_operands(scop, statement.name, live_out) and _is_update(statement):
             changed = _forwarded(changed, statement.name, live_out) or changed
     return changed if changed is scop else without_unused(changed, scop)
@@ -68,7 +64,7 @@ def _forwarded(scop: Scop, name: str, live_out: frozenset[str]) -> Scop | None:
     kept: set[str] = set()
     while operands := [each for each in _private_operands(changed, name, live_out) if each.name not in kept]:
         found = _without_variable(changed, name, operands[0])
-        if found is not None and len(_statement(found, name).accesses) <= _MAXIMUM_PARTS:
+        if found is not None and len(_statement(found, name).accesses) <= UPDATE_PARTS:
             changed = found
         elif operands[0].is_scalar:
             return None
@@ -107,7 +103,7 @@ def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
     (writer,) = writers
     if array.is_scalar and writer.iterators != reader.iterators[: len(writer.iterators)]:
         return None
-    uses = [each for each in reader.accesses if each.array.name == array.name]
+    uses = reader.accesses_to(array)
     if any(each.kind is not AccessKind.READ for each in uses):
         return None
     made_by = _definitions(scop, writer, uses)

@@ -23,42 +23,37 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import may_be_private
 from polybuild.c.syntax_tree import always_evaluates, key, walk
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import GUARDED_VALUE_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import lexicographically_after
+from polybuild.scop.duplicates import unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching
-from polybuild.storage.insertion import unused_names, with_statements
+from polybuild.storage.insertion import with_statements
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
-
-# isl's operations for one variable
-_OPERATIONS = 200_000
 
 
 def set_guarded_values(scop: Scop, live_out: frozenset[str]) -> Scop:
     """``scop`` with private scalars that are set and used under the same condition set to 0 before."""
     for array in scop.arrays:
         if array.is_scalar and may_be_private(array, live_out):
-            users = [each for each in scop.statements if _accesses(each, array)]
+            users = [each for each in scop.statements if each.accesses_to(array)]
             if _is_guarded(users, array):
-                changed = found_within(_OPERATIONS, partial(_set_first, scop, array, users))
+                changed = found_within(GUARDED_VALUE_OPERATIONS, partial(_set_first, scop, array, users))
                 scop = changed or scop
     return scop
-
-
-def _accesses(statement: Statement, array: Array) -> list[Access]:
-    return [each for each in statement.accesses if each.array.name == array.name]
 
 
 def _is_guarded(users: list[Statement], array: Array) -> bool:
     """Whether one of ``users`` sets ``array`` and others read it, in the same loops under one condition."""
     if not isinstance(array.element, IntegerType | FloatingType):
         return False
-    writers = [each for each in users if any(_writes(access) for access in _accesses(each, array))]
+    writers = [each for each in users if any(_writes(access) for access in each.accesses_to(array))]
     bodies = [each.body for each in users]
     return (
         len(writers) == 1 < len(users)
-        and all(map(_writes, _accesses(writers[0], array)))
+        and all(map(_writes, writers[0].accesses_to(array)))
         and bool(writers[0].iterators)
         and len({each.iterators for each in users}) == 1
         and all(isinstance(each, c_ast.If) and each.iffalse is None for each in bodies)
@@ -78,17 +73,17 @@ def _is_inside(statement: Statement, array: Array) -> bool:
         id(each.node) in below
         and each.exact
         and (not _writes(each) or always_evaluates(statement.body.iftrue, each.node))
-        for each in _accesses(statement, array)
+        for each in statement.accesses_to(array)
     )
 
 
 def _set_first(scop: Scop, array: Array, users: list[Statement]) -> Scop | None:
     """``scop`` with ``array`` set to 0 before all of ``users``; None if one could see another value."""
-    (writer,) = (each for each in users if any(map(_writes, _accesses(each, array))))
+    (writer,) = (each for each in users if any(map(_writes, each.accesses_to(array))))
     if not all(_follows(scop, writer, each) for each in users if each is not writer):
         return None
-    name, _ = unused_names(scop)
-    access = next(each for each in _accesses(writer, array) if _writes(each))
+    (name,) = unused_names(scop, 1)
+    access = next(each for each in writer.accesses_to(array) if _writes(each))
     node = c_ast.ID(array.source_name, writer.body.coord)
     relation = access.relation.set_tuple_name(_in, name)
     start = replace(

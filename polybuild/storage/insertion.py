@@ -8,16 +8,10 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.poly.relations import natural_key, tuple_name
+from polybuild.poly.relations import tuple_name
 from polybuild.poly.spaces import outer_loops
 from polybuild.poly.trees import children, is_band, node_kind
 from polybuild.scop.model import Scop, Statement
-
-
-def unused_names(scop: Scop) -> tuple[str, str]:
-    """Two names for new statements of ``scop``."""
-    first = 1 + max(natural_key(each.name)[1] for each in scop.statements)
-    return f"S{first}", f"S{first + 1}"
 
 
 def with_statements(

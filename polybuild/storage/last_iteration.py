@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
@@ -13,10 +13,12 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import accesses_of, flow_dependences
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import SMALL_VALUES
 from polybuild.poly.relations import equal_outer, largest, maps_of, sets_of, tuple_name
 from polybuild.poly.spaces import outer_loops
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.storage.coalescing import FEW, Reaching
+from polybuild.storage.coalescing import Reaching
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 _WRITES = AccessKind.WRITE, AccessKind.MAY_WRITE
@@ -152,7 +154,8 @@ def _are_few(scop: Scop, statements: Sequence[Statement], depth: int) -> bool:
         for counts in trip_counts(replace(scop, statements=tuple(statements)))
     ]
     return any(
-        math.prod(each.to_python() if each.is_int() else math.inf for each in own) <= FEW for own in bounds
+        math.prod(each.to_python() if each.is_int() else math.inf for each in own) <= SMALL_VALUES
+        for own in bounds
     )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.poly.relations import maps_of
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, may_be_private, written_and_flow
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
-from polybuild.c.types import IntegerType
 from polybuild.poly.relations import largest, maps_of, union_of
 from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.scalar_expansion import names_below
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
-
-_COUNTER = IntegerType("long long", 64, signed=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,7 +237,7 @@ def _tile_counters(stages: Pipeline) -> list[Iterator]:
     last = next(each for each in stages.all if each.is_last)
     statement = next(each for each in stages.scop.statements if each.name in last.statements)
     return [
-        Iterator(f"tile_{each.name}", _COUNTER, each.location) for each in statement.iterators[: last.depth]
+        Iterator(f"tile_{each.name}", LONG_LONG, each.location) for each in statement.iterators[: last.depth]
     ]
 
 

@@ -17,28 +17,24 @@ of a loop) takes as long as one iteration, and the variable of the loops is priv
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import duplicate, walk
-from polybuild.c.synthetic import declarator
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.c.syntax_tree import walk
+from polybuild.effort import REMATERIALISATION_OPERATIONS
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import natural_key
-from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
+from polybuild.scop.duplicates import copied, unused_names, variable_for, with_arrays
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, Sources, without_unused
 from polybuild.storage.last_iteration import LastIteration, find_last_iteration, is_plain_scalar, touches
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 _WRITES = AccessKind.WRITE, AccessKind.MAY_WRITE
-
-# isl's operations for finding out what the last value of one variable is computed from
-_OPERATIONS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,9 @@ def recompute_last_values(
     before = {each.name for each in scop.statements}
     for array in scop.arrays:
         if array not in scalars and _may_be_recomputed(scop, array, live_out):
-            changed = found_within(_OPERATIONS, partial(_recomputed, scop, array, live_out, taken))
+            changed = found_within(
+                REMATERIALISATION_OPERATIONS, partial(_recomputed, scop, array, live_out, taken)
+            )
             if changed is not None:
                 scop, together = changed
                 scalars += together
@@ -87,13 +85,13 @@ def _recomputed(
     found = find_last_iteration(scop, array)
     if found is None:
         return None
-    together = (array, *(each for each in found.inner if _is_set_with(scop, each, found, live_out)))
+    together = (array, *(each for each in found.inner if _is_setwith_arrays(scop, each, found, live_out)))
     inner = [each for each in found.inner if each not in together]
     names = {*taken, *(each.name for each in scop.arrays)}
     inside = {each.name: variable_for(each, "each", names) for each in together}
     copies = {each.name: variable_for(each, "last", names) for each in inner}
     again, order = _again(scop, found, copies)
-    before = _without_unread([_with(each, inside) for each in scop.statements], inside.values())
+    before = _without_unread([with_arrays(each, inside) for each in scop.statements], inside.values())
     if before is None or not _are_read(again, copies.values()):
         return None
     own = [each for each in inside.values() if _are_read(before, [each])]
@@ -113,7 +111,7 @@ def _recomputed(
     return None
 
 
-def _is_set_with(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
+def _is_setwith_arrays(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
     """Whether what ``found`` computes is all that gives ``array`` its last value, too."""
     if not _may_be_recomputed(scop, array, live_out):
         return False
@@ -158,51 +156,15 @@ def _says_all(statement: Statement, scalars: Sequence[Array]) -> bool:
     )
 
 
-def variable_for(array: Array, what: str, taken: set[str]) -> Array:
-    """A variable of the region for values of ``array``, numbers; its name is one of those ``taken`` then."""
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as the contract says
-    name = f"{array.name}_{what}"
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    declaration = c_ast.Decl(name, [], [], [], [], declarator(name, array.element), None, None)
-    return replace(
-        array,
-        name=name,
-        extents=(),
-        suffixes=(),
-        flat=1,
-        provenance=Provenance(StorageClass.LOCAL),
-        local=True,
-        declared=declaration,
-    )
-
-
-def _with(statement: Statement, variables: dict[str, Array]) -> Statement:
-    """``statement`` with other ``variables`` in place of those of their names."""
-    accesses = tuple(
-        replace(
-            each,
-            array=variables[each.array.name],
-            relation=each.relation.set_tuple_name(_out, variables[each.array.name].name),
-        )
-        if each.array.name in variables
-        else each
-        for each in statement.accesses
-    )
-    named = tuple((node, variables.get(array.name, array)) for node, array in statement.locals)
-    return replace(statement, accesses=accesses, locals=named)
-
-
 def _again(
     scop: Scop, found: LastIteration, variables: dict[str, Array]
 ) -> tuple[list[Statement], isl.Schedule]:
     """The statements of ``found`` a second time, with ``variables`` of their own, and their order."""
-    first = 1 + max(natural_key(each.name)[1] for each in scop.statements)
     statements = [each for each in scop.statements if each.name in found.domains]
+    names = unused_names(scop, len(statements))
     again = [
-        _with(_copy(each, f"S{number}", found.domains[each.name]), variables)
-        for number, each in enumerate(statements, first)
+        with_arrays(copied(each, name, found.domains[each.name]), variables)
+        for each, name in zip(statements, names, strict=True)
     ]
     instances = reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, found.domains.values()))
     order = scop.schedule.intersect_domain(instances)
@@ -217,28 +179,6 @@ def _renaming(old: Sequence[Statement], new: Sequence[Statement]) -> isl.UnionMa
         for one, other in zip(new, old, strict=True)
     )
     return reduce(isl.UnionMap.union, pairs)
-
-
-def _copy(statement: Statement, name: str, domain: isl.Set) -> Statement:
-    """The instances ``domain`` of ``statement`` as another one, which shares no part of its body."""
-    body = duplicate(statement.body)
-    parts = dict(zip(map(id, walk(statement.body)), walk(body), strict=True))
-    domain = domain.set_tuple_name(name)
-    return replace(
-        statement,
-        name=name,
-        domain=domain,
-        body=body,
-        accesses=tuple(
-            replace(
-                each,
-                relation=each.relation.set_tuple_name(_in, name).intersect_domain(domain),
-                node=parts[id(each.node)],
-            )
-            for each in statement.accesses
-        ),
-        locals=tuple((parts[id(node)], array) for node, array in statement.locals),
-    )
 
 
 def _reads_the_same(scop: Scop, changed: Scop, found: LastIteration, again: Sequence[Statement]) -> bool:

@@ -18,10 +18,11 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.symbols import StorageClass
+from polybuild.effort import SMALL_VALUES
 from polybuild.poly.relations import largest, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Array, Provenance, Scop, Statement
-from polybuild.storage.coalescing import FEW, outlasts_loops, private_obstacles, same_reads, without_unused
+from polybuild.storage.coalescing import outlasts_loops, private_obstacles, same_reads, without_unused
 from polybuild.storage.webs import Web, webs_of
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -249,7 +250,7 @@ def elements_of_small(array: Array) -> int:
     counts = [None if each is None else largest(each) for each in array.extents]
     known = [each.to_python() for each in counts if each is not None and each.is_int()]
     count = math.prod(known) if len(known) == len(counts) else 0
-    return count if 0 < count <= FEW else 1
+    return count if 0 < count <= SMALL_VALUES else 1
 
 
 def _is_small(array: Array) -> bool:

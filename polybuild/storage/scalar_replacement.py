@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Access, AccessKind, Array
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,14 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.machine.model import DOUBLE, Machine
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Array, Assumption, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.storage.scalar_expansion import ExpandedNest, Expansion, elements_of_small
 from polybuild.storage.temporaries import users_of
 
-ROWS = 32
-"""Iterations in a strip at least: some blocks of register tiles."""
-
 _set = isl.dim_type.set
-# elements by which rows are shorter than they might be: rows a power of two apart share lines of the cache
-_SHORTER = 16
 
 
 def private_rows(expanded: ExpandedNest) -> list[Array]:
@@ -34,14 +30,19 @@ def private_rows(expanded: ExpandedNest) -> list[Array]:
     return [own for web, own in pairs if len(own.extents) == 2 and elements_of_small(web.array) == 1]
 
 
-def limit_rows(expansion: Expansion, maximum: int) -> Expansion:
-    """``expansion`` assuming that a strip of private rows takes ``maximum`` bytes at most, in each nest."""
-    scop = expansion.scop
+def limit_rows(expansion: Expansion, machine: Machine) -> Expansion:
+    """``expansion`` assuming that a strip of private rows takes half the second cache at most, in each nest.
+
+    A strip has some blocks of register tiles at least.
+    """
+    scop, strip = expansion.scop, 4 * machine.tiles.block_rows
+    # shorter than they might be: rows a power of two apart share lines of the cache
+    spare = 2 * machine.memory.line // DOUBLE
     for expanded in expansion.nests:
         rows = [each for each in private_rows(expanded) if users_of(scop, [each])]
-        length = maximum // (ROWS * sum(map(element_size, rows))) if rows else 0
+        length = machine.l2.bytes // 2 // (strip * sum(map(element_size, rows))) if rows else 0
         for each in rows:
-            scop = _limited(scop, each, max(1, length - _SHORTER))
+            scop = _limited(scop, each, max(1, length - spare), strip)
     return expansion if scop is expansion.scop else replace(expansion, scop=scop)
 
 
@@ -72,8 +73,8 @@ def _length(scop: Scop, array: Array) -> isl.PwAff | None:
     return places.dim_max(0).sub(places.dim_min(0)).add_constant_val(isl.Val(1))
 
 
-def _limited(scop: Scop, array: Array, length: int) -> Scop:
-    """``scop`` assuming that the rows of ``array`` have ``length`` elements at most."""
+def _limited(scop: Scop, array: Array, length: int, strip: int) -> Scop:
+    """``scop`` assuming that the rows of ``array``, ``strip`` at once, have ``length`` elements at most."""
     extent = _length(scop, array)
     if extent is None:
         return scop
@@ -81,7 +82,7 @@ def _limited(scop: Scop, array: Array, length: int) -> Scop:
     if scop.context.is_subset(condition):
         return scop
     condition = condition.gist(scop.context)
-    reason = f"{ROWS} rows of '{array.expanded}' must fit in a buffer"
+    reason = f"{strip} rows of '{array.expanded}' must fit in a buffer"
     return replace(
         scop,
         context=scop.context.intersect(condition),

@@ -9,7 +9,7 @@ expansion, Feautrier 1988): its *cells* are those of that array.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -18,6 +18,7 @@ from polybuild.c.syntax_tree import walk
 from polybuild.poly.relations import equal_outer, maps_of
 from polybuild.poly.spaces import outer_loops
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 

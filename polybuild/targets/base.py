@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
 from polybuild.targets.languages import KernelLanguage
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.analysis.dependences import Dependences
+    from polybuild.analysis.reductions import Reduction
     from polybuild.context import CompileContext
     from polybuild.options import Options
     from polybuild.scop.model import Array, Scop
@@ -23,15 +24,33 @@ class ImageError(PolybuildError):
 
 @dataclass(frozen=True, slots=True)
 class DeviceLimits:
-    """What a kernel may use on every device of a target.
+    """What a kernel may use on every device of a target, and the shapes that suit these.
 
     ``block_threads`` is the maximum number of threads in a block, ``shared_bytes`` the memory that these
-    share, ``thread_registers`` how many elements of an array a thread may keep in registers.
+    share, ``thread_registers`` how many elements of an array a thread may keep in registers,
+    ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
+    ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
+    iterations has some for each thread of a warp.
+
+    The other fields are for one, two and three loops of threads, x last: ``grids`` has the blocks, what has
+    more tiles wraps around. Where the band has a sequential loop, too, and no access is of another element
+    each time, values are reused and a thread works on several points: tiles are ``reusing_tiles`` by
+    ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and both are
+    ``streaming_tiles``.
     """
 
-    block_threads: int
-    shared_bytes: int
-    thread_registers: int
+    block_threads: int = 1024
+    shared_bytes: int = 48 * 1024
+    thread_registers: int = 32
+    private_elements: int = 64
+    axes: int = 3
+    outer_blocks: int = 65535
+    long_trips: int = 32
+    grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
+    streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
+    reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
+    reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
+    sequential_tiles: tuple[int, ...] = (32, 16, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,15 @@ class Target:
         these the threads keep what they can. Raises Unsupported if it cannot run there.
         """
         raise NotImplementedError(f"{self.title} has no kernels")
+
+    def in_parts(
+        self,
+        scop: Scop,
+        dependences: Dependences,  # noqa: ARG002 - an answer for those that have none
+        reductions: Sequence[Reduction],  # noqa: ARG002
+    ) -> Scop:
+        """``scop`` with ``reductions``, which may be taken out of their order, in parts for many threads."""
+        return scop
 
     def needs_compiler(self) -> bool:
         """Whether kernels are compiled when the program is built."""

@@ -6,14 +6,19 @@ These are the values that a target with kernels hands to code generation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
 
+from polybuild.analysis.inspectors import Inspector
+from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Access, AccessKind, Array, Statement
 from polybuild.storage.buffers import Buffer
+from polybuild.values import dataclass
+
+SERIAL = "device-serial"
+"""The code of what is refused because one thread would do most of it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +171,21 @@ class FullTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class InspectedRange:
+    """What ``inspector`` sees before the kernels run: two parameters of ``Transfer`` have the extrema."""
+
+    inspector: Inspector
+    minimum: str
+    maximum: str
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """The box of ``array`` that the kernels touch, and whether it goes in and comes out.
 
     ``lowest`` and ``highest`` are its corners, functions of the parameters that
-    mean something for parameters in ``touched``; elsewhere nothing is touched.
+    mean something for parameters in ``touched``; elsewhere nothing is touched. Where data choose the
+    elements, ``inspected`` have parameters of their own.
     """
 
     array: Array
@@ -179,6 +194,7 @@ class Transfer:
     touched: isl.Set
     goes_in: bool
     comes_out: bool
+    inspected: tuple[InspectedRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +225,9 @@ class DevicePlan:
     thread has a copy of; ``transfers`` are the boxes of the others, except for
     scalars that are only read. All indices fit ``int`` while no parameter is
     beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
-    bounds on the trip counts of the host's loops around it. ``buffers`` stand for temporary
-    arrays: each thread has a copy. ``remarks`` are about these.
+    bounds on the trip counts of the host's loops around it, and ``serial`` names the statements that one
+    thread runs. ``buffers`` stand for temporary arrays: each thread has a copy. ``remarks`` are about these.
+    ``atomics`` are updates of elements that data choose: threads may make them at the same time.
     """
 
     tree: KernelTree
@@ -219,5 +236,7 @@ class DevicePlan:
     transfers: tuple[Transfer, ...]
     limit: int
     launches: tuple[tuple[isl.PwAff, ...], ...]
+    serial: frozenset[str] = frozenset()
     buffers: tuple[Buffer, ...] = ()
     remarks: tuple[str, ...] = ()
+    atomics: tuple[Reduction, ...] = ()

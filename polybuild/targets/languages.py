@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from polybuild.c.types import FloatingType, IntegerType, Type
+from polybuild.values import dataclass
 
 
 def _words(text: str) -> list[str]:
     return text.split()
 
 
-_UNARY = _words(
-    """
-    acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10
-    log1p log2 logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc
-    """
-)
-_BINARY = _words(
-    """
-    atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder
-    """
-)
-_TERNARY = ["fma"]
+_EXACT = {
+    1: "ceil fabs floor logb nearbyint rint round sqrt trunc",
+    2: "copysign fdim fmax fmin fmod nextafter remainder",
+    3: "fma",
+}
+_APPROXIMATE = {
+    1: """
+    acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp2 expm1 log log10 log1p log2 sin sinh
+    tan tanh tgamma
+    """,
+    2: "atan2 hypot pow",
+}
 ARGUMENTS: Mapping[str, int] = {
-    **dict.fromkeys(_UNARY, 1),
-    **dict.fromkeys(_BINARY, 2),
-    **dict.fromkeys(_TERNARY, 3),
+    name: count
+    for table in (_EXACT, _APPROXIMATE)
+    for count, names in table.items()
+    for name in _words(names)
 }
 """The functions of ``math.h`` that both languages have, and how many arguments they take."""
+
+APPROXIMATE = frozenset(name for names in _APPROXIMATE.values() for name in _words(names))
+"""Those of which each library has its own last bits; what the others give is defined to the bit."""
+
+
+def mathematical(called: str) -> tuple[str, bool] | None:
+    """The name in ARGUMENTS of the function that C calls ``called``, and whether it is that of floats."""
+    name = called.removeprefix("__builtin_")
+    if name in ARGUMENTS:
+        return name, False
+    base = name.removesuffix("f")
+    return (base, True) if base != name and base in ARGUMENTS else None
 
 
 @dataclass(frozen=True, slots=True)
 class Qualifiers:
     """What stands before kernels and before the functions that they call, and how memory is qualified.
 
+    ``kernel`` is a format with the number of ``threads`` of a block, and that along ``x``, ``y`` and ``z``:
+    compilers find as many registers for each as that allows, and devices take blocks of no other size.
     ``pointer`` and ``restrict`` qualify a pointer to an array in the device's memory, ``shared`` an
     array that the threads of a block share.
     """
@@ -69,6 +84,19 @@ class TypeNames:
 
 
 @dataclass(frozen=True, slots=True)
+class Atomics:
+    """The atomic operations on integers of 32 bits, and of 64 if ``wide``, by C's operators."""
+
+    names: Mapping[str, str]
+    wide: bool
+
+    def has(self, operator: str, kind: Type) -> bool:
+        """Whether an element of ``kind`` can be updated by ``operator``."""
+        widths = {32, 64} if self.wide else {32}
+        return operator in self.names and isinstance(kind, IntegerType) and kind.width in widths
+
+
+@dataclass(frozen=True, slots=True)
 class KernelLanguage:
     """How a language spells what a kernel needs.
 
@@ -88,6 +116,7 @@ class KernelLanguage:
     thread: tuple[str, str, str]
     block: tuple[str, str, str]
     float_suffix: str
+    atomics: Atomics
     reserved: frozenset[str]
 
 
@@ -101,7 +130,7 @@ CUDA_C = KernelLanguage(
     name="cuda",
     prologue=_MACROS,
     qualifiers=Qualifiers(
-        kernel='extern "C" __global__ void',
+        kernel='extern "C" __global__ void __launch_bounds__({threads})',
         function="static __device__ ",
         pointer="",
         restrict="__restrict__",
@@ -113,6 +142,7 @@ CUDA_C = KernelLanguage(
     thread=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
     block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
     float_suffix="f",
+    atomics=Atomics({"+": "atomicAdd", "&": "atomicAnd", "|": "atomicOr", "^": "atomicXor"}, wide=True),
     reserved=frozenset(
         _words(
             """
@@ -133,10 +163,11 @@ OPENCL_C = KernelLanguage(
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #pragma OPENCL FP_CONTRACT OFF
+#define nearbyint(x) rint(x)
 """
     + _MACROS,
     qualifiers=Qualifiers(
-        kernel="__kernel void",
+        kernel="__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))) void",
         function="",
         pointer="__global ",
         restrict="restrict",
@@ -148,6 +179,7 @@ OPENCL_C = KernelLanguage(
     thread=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
     block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     float_suffix="",
+    atomics=Atomics({"+": "atomic_add", "&": "atomic_and", "|": "atomic_or", "^": "atomic_xor"}, wide=False),
     reserved=frozenset(
         _words(
             """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
@@ -13,6 +12,7 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
+from polybuild.values import dataclass
 
 
 class LaneKind(Enum):
@@ -78,6 +78,20 @@ class LaneLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadLimits:
+    """From what work on threads pay for a loop, in statement instances.
+
+    Where ``work`` is given (trip counts, per statement, of what runs each time), several threads pay if the
+    sum of their products reaches the ``minimum``, and one more for each half of that. A loop within
+    others is worth entering, on one thread, from ``entered_for`` on.
+    """
+
+    work: tuple[tuple[isl.PwAff, ...], ...] = ()
+    minimum: int = 0
+    entered_for: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LoopDirective:
     """What is told of one loop: the loop of schedule dimension ``depth`` under a mark.
 
@@ -89,8 +103,8 @@ class LoopDirective:
     ``reductions`` the same for variables of the generated code: an operator and its variables.
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
     One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
-    Where ``work`` is given (trip counts, per statement), threads start only if the sum of
-    their products reaches ``minimum_work``.
+    The nodes of the identities ``invariant`` read an element that no iteration writes.
+    ``limits`` say from what work on threads pay.
     """
 
     depth: int
@@ -101,9 +115,9 @@ class LoopDirective:
     private: tuple[Array, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
     reductions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    work: tuple[tuple[isl.PwAff, ...], ...] = ()
-    minimum_work: int = 0
+    limits: ThreadLimits = ThreadLimits()
     lanes: LaneLoop | None = None
+    invariant: frozenset[int] = frozenset()
 
 
 _SELECTIONS = {"min", "max", "fmin", "fmax"}

@@ -12,6 +12,9 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.poly.marks import Mark
+from polybuild.poly.trees import insert_mark
+
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
@@ -33,10 +36,10 @@ def copy_instances(name: str, time_stamps: isl.Set, kept: Sequence[int | tuple[i
     return isl.Map.from_multi_aff(target).intersect_domain(time_stamps)
 
 
-def graft(instances: isl.Map, depth: int, *, unroll: bool) -> isl.ScheduleNode:
+def graft(instances: isl.Map, depth: int, mark: Mark | None = None) -> isl.ScheduleNode:
     """A tree for ``copy_instances`` below ``depth`` outer dimensions, which are its first ones.
 
-    The loops are the instance's other dimensions, in order.
+    The loops are the instance's other dimensions, in order, below ``mark`` if there is one.
     """
     domain = instances.range()
     count = domain.dim(_set)
@@ -50,10 +53,7 @@ def graft(instances: isl.Map, depth: int, *, unroll: bool) -> isl.ScheduleNode:
         each = isl.MultiUnionPwAff.from_union_pw_aff(isl.UnionPwAff.from_pw_aff(value))
         loops.append(each)
     node = node.insert_partial_schedule(reduce(isl.MultiUnionPwAff.flat_range_product, loops))
-    if unroll:
-        for position in range(count - depth):
-            node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
-    return node.parent()
+    return (node if mark is None else insert_mark(node, mark)).parent()
 
 
 def _tuple(space: isl.Space, name: str, count: int) -> isl.Space:

@@ -8,7 +8,6 @@ transformation": a mark below each band of a dynamic loop).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -16,6 +15,7 @@ from polybuild.poly.relations import depends_on, maps_of
 from polybuild.poly.trees import is_band, member
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 from polybuild.transform.bands import negate, permute
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
@@ -41,6 +41,33 @@ def separate_dynamic_loops(scop: Scop, schedule: isl.Schedule) -> isl.Schedule |
         return schedule
     root = _separated(schedule.get_root(), {statement.name: statement for statement in scop.statements})
     return None if root is None else root.get_schedule()
+
+
+def run_dynamic_loops_in_order(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
+    """``schedule`` where no dynamic loop counts as parallel."""
+    dynamic = {statement.name: statement.dynamic for statement in scop.statements if statement.dynamic}
+    return _in_order(schedule.get_root(), dynamic).get_schedule() if dynamic else schedule
+
+
+def _in_order(node: isl.ScheduleNode, dynamic: Mapping[str, Sequence[DynamicLoop]]) -> isl.ScheduleNode:
+    for position in range(node.band_n_member() if is_band(node) else 0):
+        if counts_dynamic_loop(node, position, dynamic):
+            node = node.band_member_set_coincident(position, 0)
+    for index in range(node.n_children()):
+        node = _in_order(node.child(index), dynamic).parent()
+    return node
+
+
+def counts_dynamic_loop(
+    band: isl.ScheduleNode, position: int, dynamic: Mapping[str, Sequence[DynamicLoop]]
+) -> bool:
+    """Whether a member of ``band`` depends on the counter of a loop that is among those of its statement."""
+    schedule = isl.UnionMap.from_multi_union_pw_aff(member(band, position))
+    return any(
+        depends_on(each, loop.position)
+        for each in maps_of(schedule.intersect_domain(band.get_domain()))
+        for loop in dynamic.get(each.get_tuple_name(_in), ())
+    )
 
 
 def _separated(node: isl.ScheduleNode, statements: Mapping[str, Statement]) -> isl.ScheduleNode | None:
@@ -91,7 +118,8 @@ def _member(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> _Mem
     loops: set[DynamicLoop | None] | None = None
     outer = backwards = False
     for each in maps_of(schedule):
-        dynamic = statements[each.get_tuple_name(_in)].dynamic
+        statement = statements.get(each.get_tuple_name(_in))  # what ranks exchange is no statement
+        dynamic = () if statement is None else statement.dynamic
         used = [dim for dim in range(each.dim(_in)) if depends_on(each, dim)]
         outer = outer or any(dim < loop.position for loop in dynamic for dim in used)
         possible: set[DynamicLoop | None] = {loop for loop in dynamic if _steps_through(each, loop)}

@@ -11,20 +11,17 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.effort import UNROLLED_ITERATIONS, UNROLLED_STATEMENTS
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import largest
 from polybuild.poly.trees import children, descendants, insert_mark, is_band, is_mark, member
 from polybuild.scop.model import Scop
 from polybuild.transform.bands import permute
 
-# The maximum trip count of a loop that is unrolled, and of statements that a nest of them becomes.
-FEW = 8
-_MAXIMUM_STATEMENTS = 32
-
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
-def has_small_trip_counts(scop: Scop, few: int = FEW) -> bool:
+def has_small_trip_counts(scop: Scop, few: int = UNROLLED_ITERATIONS) -> bool:
     """Whether a statement has a loop of ``few`` iterations at most around it, besides others."""
     for counts in trip_counts(scop):
         small = [_is_small(each, few) for each in map(largest, counts)]
@@ -33,7 +30,9 @@ def has_small_trip_counts(scop: Scop, few: int = FEW) -> bool:
     return False
 
 
-def unroll_small_trip_counts(scop: Scop, schedule: isl.Schedule, few: int = FEW) -> isl.Schedule:
+def unroll_small_trip_counts(
+    scop: Scop, schedule: isl.Schedule, few: int = UNROLLED_ITERATIONS
+) -> isl.Schedule:
     """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks.
 
     Those are loops of ``few`` iterations at most.
@@ -67,7 +66,7 @@ def _visit(node: isl.ScheduleNode, few: int) -> tuple[isl.ScheduleNode, int | No
     small: list[int] = []
     for position in reversed(range(node.band_n_member())):
         trips = maximum_trips(node, position)
-        if _is_small(trips, few) and inside * trips.to_python() <= _MAXIMUM_STATEMENTS:
+        if _is_small(trips, few) and inside * trips.to_python() <= UNROLLED_STATEMENTS:
             small.insert(0, position)
             inside *= trips.to_python()
     large = [each for each in range(node.band_n_member()) if each not in small]
@@ -75,7 +74,7 @@ def _visit(node: isl.ScheduleNode, few: int) -> tuple[isl.ScheduleNode, int | No
         return node, inside
     if small and node.band_get_permutable():
         node = permute(node, [*large, *small]).band_split(len(large))
-    if any(map(is_band, descendants(node.child(0)))) and inside <= _MAXIMUM_STATEMENTS:
+    if any(map(is_band, descendants(node.child(0)))) and inside <= UNROLLED_STATEMENTS:
         node = insert_mark(_unrolled(node.child(0)), Mark(MarkKind.UNROLLED)).parent()
     return node, None
 

@@ -7,13 +7,15 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.tuner.candidates import Settings
 from polybuild.tuning.trial import VARIABLE, MetRegion, Trial, met_regions
+from polybuild.values import dataclass
 
 REPORT_VARIABLE = "POLYBUILD_REPORT"
+# Lines of a build that failed: pip says much after the reason.
+_SHOWN = 20
 
 
 class TrialError(Exception):
@@ -67,7 +69,7 @@ class Bench:
         except OSError as error:
             raise TrialError(f"the build cannot be run: {error.strerror}: {self._build[0]}") from None
         if done.returncode:
-            last = done.stdout.decode("utf-8", "replace").strip().splitlines()[-5:]
+            last = done.stdout.decode("utf-8", "replace").strip().splitlines()[-_SHOWN:]
             raise TrialError("\n".join([f"the build ended with code {done.returncode}:", *last]))
 
     def run(self) -> Run:

@@ -17,6 +17,8 @@ from polybuild.tuning.trial import MetRegion
 
 # What a candidate must be faster by to be better: timing tells no less.
 _GAIN = 0.97
+# How often the confirmation builds and runs the program.
+_CONFIRMING = 4
 
 
 @dataclass(slots=True)
@@ -87,12 +89,14 @@ class Search:
         self._bench = bench
         self._runs = runs
         self._end = time.monotonic() + seconds
+        self._round_seconds = 0.0
         self._say = say
         self._printed: bytes | None = None
         self.regions: dict[str, RegionSearch] = {}
 
     def begin(self) -> None:
         """Build and run as things are. Raises TrialError if that fails, or if no region is met or runs."""
+        started = time.monotonic()
         met = self._bench.build({})
         if not met:
             raise TrialError(
@@ -100,6 +104,7 @@ class Search:
                 " 'cmake --build DIR --clean-first' do"
             )
         runs = [self._bench.run() for _ in range(max(2, self._runs))]
+        self._round_seconds = time.monotonic() - started
         # A program that prints its own times prints something else each time, which nothing follows from.
         same = all(each.printed == runs[0].printed for each in runs)
         self._printed = runs[0].printed if same else None
@@ -113,9 +118,9 @@ class Search:
             raise TrialError("the program runs no region that polybuild transforms")
 
     def go_on(self) -> None:
-        """Try candidates until the time is over or none are left."""
+        """Try candidates until none are left, or no more time than it takes to confirm what was found."""
         rounds = 0
-        while time.monotonic() < self._end:
+        while time.monotonic() + min(rounds, 1) * _CONFIRMING * self._round_seconds < self._end:
             candidates = {
                 digest: settings
                 for digest, each in self.regions.items()
@@ -125,6 +130,7 @@ class Search:
                 return
             rounds += 1
             self._round(rounds, candidates)
+        self._say("the time is over: more is tried with a longer --budget")
 
     def _round(self, number: int, candidates: Mapping[str, Settings]) -> None:
         try:
@@ -179,7 +185,7 @@ class Search:
         before: list[Run] = []
         after: list[Run] = []
         found = {digest: each.best for digest, each in self.regions.items()}
-        for _ in range(2):
+        for _ in range(_CONFIRMING // 2):
             for settings, runs in (({}, before), (found, after)):
                 self._bench.build(settings)
                 runs += [self._bench.run() for _ in range(self._runs)]

@@ -9,11 +9,11 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
 from polybuild.machine.model import Machine, Origin
+from polybuild.values import dataclass
 
 FILE = "polybuild.tune.json"
 VERSION = 1
@@ -43,6 +43,15 @@ class Build:
             PurePath(compiler[-1] if compiler else "cc").name,
             tuple(each for each in flags if each.startswith(("-O", "-m", "-f"))),
             known,
+        )
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Build:
+        """The build that JSON tells of. Raises what a wrong entry gives: KeyError, TypeError, ValueError."""
+        return cls(
+            str(entry["compiler"]),
+            tuple(map(str, entry["flags"])),
+            {path: float(value) for path, value in entry["machine"].items()},
         )
 
 
@@ -99,7 +108,6 @@ def read_tuning_file(path: Path) -> tuple[TunedRegion, ...]:
 
 
 def _region(entry: Mapping[str, Any]) -> TunedRegion:
-    build = entry["build"]
     strings = {**entry["settings"], "digest": entry["digest"], "file": entry["file"]}
     if not all(isinstance(each, str) for each in strings.values()):
         raise TypeError("settings, digests and files are strings")
@@ -107,11 +115,7 @@ def _region(entry: Mapping[str, Any]) -> TunedRegion:
         entry["digest"],
         entry["file"],
         int(entry["line"]),
-        Build(
-            str(build["compiler"]),
-            tuple(map(str, build["flags"])),
-            {k: float(v) for k, v in build["machine"].items()},
-        ),
+        Build.from_json(entry["build"]),
         dict(entry["settings"]),
         float(entry["seconds"]),
         float(entry["seconds_before"]),

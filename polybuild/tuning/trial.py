@@ -10,20 +10,24 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.tuning.record import Build
+from polybuild.values import dataclass
 
 VARIABLE = "POLYBUILD_TRIAL"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Settings to try for regions by their digests; the ``log`` is told which regions there are."""
+    """Settings to try for regions by their digests; the ``log`` is told which regions there are.
+
+    Programs count the time in each region where they are ``timed`` by that.
+    """
 
     settings: Mapping[str, Mapping[str, str]]
     log: str
+    timed: bool = True
 
     def write(self, path: Path) -> None:
         """Write the file that ``VARIABLE`` is to name."""
@@ -75,12 +79,11 @@ def met_regions(log: Path) -> tuple[MetRegion, ...]:
     if log.exists():
         for line in log.read_text(encoding="ascii").splitlines():
             entry = json.loads(line)
-            build = entry["build"]
             region = MetRegion(
                 entry["digest"],
                 entry["file"],
                 entry["line"],
-                Build(build["compiler"], tuple(build["flags"]), build["machine"]),
+                Build.from_json(entry["build"]),
                 tuple(entry["tile_sizes"]),
                 tuple(entry["given"]),
                 parallel=entry["parallel"],

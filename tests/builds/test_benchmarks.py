@@ -97,3 +97,40 @@ def test_an_unknown_ordinary_loop_is_refused() -> None:
     done = benchmark("--kernels", "grey,nonesuch", name="ordinary")
     assert done.returncode == 2
     assert done.stderr == "no loop or field nonesuch\n"
+
+
+def test_loops_beside_other_work(tmp_path: Path) -> None:
+    table = tmp_path / "table.txt"
+    done = benchmark(
+        *("--kernels", "factorise", "--size", "small", "--runs", "1", "--seconds", "0"),
+        *("--output", str(table)),
+        name="busy",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert table.read_text(encoding="utf-8") == done.stdout
+    (row,) = [line.split() for line in done.stdout.splitlines() if line.startswith("factorise ")]
+    assert all(float(each) > 0 for each in row[1:])
+    assert "slowest: " in done.stdout
+
+
+def test_candidates_of_the_model(tmp_path: Path) -> None:
+    record = tmp_path / "found.jsonl"
+    words = ("--kernels", "upper_case", "--size", "small", "--runs", "1", "--output", str(record))
+    done = benchmark(*words, name="model")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    assert [each["case"] for each in found] == ["upper_case"]
+    names = [each["name"] for each in found[0]["candidates"]]
+    assert names[:2] == ["original", "default"]
+    assert len(names) == len(set(names)) > 2
+    assert found[0]["winner"] in names
+    assert "1 kernels: regret, geometric mean" in done.stdout
+    again = benchmark(*words, name="model")
+    assert again.stdout.splitlines()[2:] == done.stdout.splitlines()[2:]
+    assert len(record.read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_an_unknown_kernel_of_the_model_is_refused() -> None:
+    done = benchmark("--kernels", "gemm,nonesuch", name="model")
+    assert done.returncode == 2
+    assert done.stderr == "nothing is called nonesuch\n"

@@ -178,3 +178,25 @@ def test_mpi(tmp_path, way):
         assert plate.printed(2, 2) == plate.expected()
         seen.append(plate.expected())
     assert seen[0] != seen[1] != seen[2] == seen[3] == seen[4]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("way", ["make", "cmake"])
+def test_a_program_for_one_machine_on_ranks(tmp_path, way):
+    """The example prints, once, what it does as an ordinary program."""
+    folder = tmp_path / "waves"
+    shutil.copytree(ROOT / "examples" / "waves-ranks", folder, ignore=shutil.ignore_patterns("build", "*.o"))
+    place = Workplace(folder)
+    place.run("gcc", "-O2", "-ffp-contract=off", "waves.c", "-lm", "-o", "plain")
+    if way == "make":
+        place.run("make", "CFLAGS=-O3 -std=c11 -Wall -Werror -ffp-contract=off")
+    else:
+        settings = [f"-Dpolybuild_DIR={ROOT / 'cmake'}", "-DCMAKE_C_FLAGS=-ffp-contract=off"]
+        place.run("cmake", "-S", ".", "-B", "build", *settings)
+        place.run("cmake", "--build", "build")
+    program = "./waves" if way == "make" else "build/waves"
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+    for ranks in (1, 3):
+        command = ["mpirun", "--oversubscribe", "-n", str(ranks), program, "61", "20"]
+        said = [each for each in place.run(*command, **allowed).splitlines() if each.startswith("energy")]
+        assert said == [place.run("./plain", "61", "20").rstrip()]

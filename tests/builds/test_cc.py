@@ -331,8 +331,7 @@ def test_usage():
 def test_settings_of_the_project_count_and_are_prerequisites(folder):
     Path("pyproject.toml").write_text("[tool.polybuild]\nparallel = false\n")
     said = cc("gcc", "-O2", "-c", "kernels/fill.c", "-MD")
-    assert TRANSFORMED in said
-    assert "no parallel loops" in said
+    assert "remark: region stays unchanged: compilers make as much of its original order" in said
     assert str(folder / "pyproject.toml") in Path("fill.d").read_text()
 
 

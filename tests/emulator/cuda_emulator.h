@@ -23,7 +23,9 @@ uint3 emulator_block(void) __attribute__((const));
 uint3 emulator_threads(void) __attribute__((const));
 uint3 emulator_blocks(void) __attribute__((const));
 void emulator_barrier(void);
-// Whether the mistake of this kind, 'b'arrier or 's'hifted bound, and number is the one to make.
+// An atomic operation at `place`, of the kernel's code at `code`.
+void emulator_update(void *place, std::size_t bytes, const void *code);
+// Whether the mistake of this kind, 'b'arrier, 's'hifted bound or 'a'tomic operation, and number is the one to make.
 bool emulator_mistake(char kind, int number) __attribute__((const));
 }
 
@@ -52,6 +54,27 @@ inline long min(long a, long b) { return b < a ? b : a; }
 inline long max(long a, long b) { return a < b ? b : a; }
 inline long long min(long long a, long long b) { return b < a ? b : a; }
 inline long long max(long long a, long long b) { return a < b ? b : a; }
+
+// Atomic operations: threads run one after the other, so it is enough to say that this is one.
+#define EMULATOR_ATOMIC_OPERATION(name, operation)                                                                     \
+    template <class T> __attribute__((no_sanitize("thread"), noinline)) T name(T *place, std::common_type_t<T> value) {\
+        static_assert(std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||                               \
+                      std::is_same<T, unsigned long long>::value, "CUDA has no such operation");                       \
+        emulator_update(place, sizeof *place, __builtin_return_address(0));                                            \
+        const T old = *place;                                                                                          \
+        *place = old operation value;                                                                                  \
+        return old;                                                                                                    \
+    }                                                                                                                  \
+    namespace emulator_plain {                                                                                         \
+    template <class T> inline void name(T *place, std::common_type_t<T> value) { *place = *place operation value; }    \
+    }
+EMULATOR_ATOMIC_OPERATION(atomicAdd, +)
+EMULATOR_ATOMIC_OPERATION(atomicAnd, &)
+EMULATOR_ATOMIC_OPERATION(atomicOr, |)
+EMULATOR_ATOMIC_OPERATION(atomicXor, ^)
+// One that can be wrong: then it is plain.
+#define EMULATOR_ATOMIC(number, operation, ...)                                                                        \
+    (emulator_mistake('a', number) ? emulator_plain::operation(__VA_ARGS__) : (void)operation(__VA_ARGS__))
 
 namespace emulator {
 

@@ -24,12 +24,14 @@ FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-a
 
 _BARRIER = re.compile(r"(?:__syncthreads|BARRIER)\s*\(\s*\)\s*;")
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
+_ATOMIC = re.compile(r"\b(atomic(?:Add|And|Or|Xor))\s*\(")
+_KINDS = {"barrier": _BARRIER, "bound": _COMPARISON, "atomic": _ATOMIC}
 _BOUNDS = {"<": "BELOW", "<=": "UP_TO", ">=": "FROM"}
 _FIRST_KERNEL = re.compile(r"__global__|\Z")
 
 
 def places(text: str, kind: str) -> int:
-    """How many places for a mistake of one kind, ``barrier`` or ``bound``, the kernels in ``text`` have."""
+    """How many places for a mistake of a kind (``barrier``, ``bound``, ``atomic``) the kernels have."""
     return len(_places(_without_comments(text), kind))
 
 
@@ -37,7 +39,7 @@ def with_mistakes(text: str) -> str:
     """``text`` with every mistake in it: the one that POLYBUILD_EMULATOR_MISTAKE names is made.
 
     barrier:n deletes the n-th barrier, bound:n shifts the bound of the n-th comparison by one,
-    outwards, counted from 1.
+    outwards, atomic:n makes the n-th atomic operation a plain one, counted from 1.
     """
     text = _without_comments(text)
     spelled = {
@@ -46,6 +48,10 @@ def with_mistakes(text: str) -> str:
     spelled |= {
         place.start(): (place, f" EMULATOR_{_BOUNDS[place[1]]}({number}) ")
         for number, place in _numbered(text, "bound")
+    }
+    spelled |= {
+        place.start(): (place, f"EMULATOR_ATOMIC({number}, {place[1]}, ")
+        for number, place in _numbered(text, "atomic")
     }
     parts, end = [], 0
     for start, (place, spelling) in sorted(spelled.items()):
@@ -62,7 +68,7 @@ def _places(text: str, kind: str) -> list[re.Match[str]]:
     """Where a mistake can be made, in the kernels: what comes before helps them to find the least of two."""
     first = _FIRST_KERNEL.search(text)
     assert first
-    return list({"barrier": _BARRIER, "bound": _COMPARISON}[kind].finditer(text, first.start()))
+    return list(_KINDS[kind].finditer(text, first.start()))
 
 
 def _without_comments(text: str) -> str:

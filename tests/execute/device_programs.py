@@ -27,7 +27,7 @@ def transform(text: str, backend: str, folder: Path, **options: object) -> FileR
     """What ``text`` becomes for a backend."""
     source = folder / "program.c"
     source.write_text(text, encoding="utf-8")
-    wanted = Options(backend=backend, min_work=0, **options)  # type: ignore[arg-type]
+    wanted = Options(**{"backend": backend, "min_work": 0, **options})  # type: ignore[arg-type]
     return compile_source(str(source), wanted, ["gcc"], FLAGS)
 
 

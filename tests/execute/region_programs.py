@@ -48,7 +48,7 @@ static void test(const char *name, function *f, int n) {
   free(X), free(x), free(y), free(z), free(K), free(a), free(b), free(r), free(c);
 }
 """
-_FLAGS = (
+FLAGS = (
     "-std=gnu99",
     "-O2",
     "-ffp-contract=off",
@@ -110,8 +110,8 @@ def compare(
     """
     functions = {name: case.body for name, case in chosen.items()}
     path = folder / "in.c"
-    path.write_text(_program(functions, sizes, top, bottom))
-    result = compile_source(str(path), Options(min_work=0), ["gcc"], [*_FLAGS, "-fopenmp"])
+    path.write_text(program(functions, sizes, top, bottom))
+    result = compile_source(str(path), Options(min_work=0), ["gcc"], [*FLAGS, "-fopenmp"])
     (folder / "out.c").write_text(result.text)
     lines = path.read_text().splitlines()
     starts = {name: lines.index(f"void f_{name}({PARAMETERS})") + 1 for name in functions}
@@ -126,7 +126,7 @@ def compare(
     )
 
 
-def _program(functions: Mapping[str, str], sizes: Sequence[int], top: str, bottom: str) -> str:
+def program(functions: Mapping[str, str], sizes: Sequence[int], top: str, bottom: str) -> str:
     parts = ["#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n", top]
     parts += [f"void f_{name}({PARAMETERS})\n{{\n{body}\n}}\n" for name, body in functions.items()]
     calls = "".join(f'  test("{name}", f_{name}, {n});\n' for name in functions for n in sizes)
@@ -136,7 +136,7 @@ def _program(functions: Mapping[str, str], sizes: Sequence[int], top: str, botto
 
 
 def _run(source: Path, program: Path, flags: Sequence[str]) -> dict[str, list[str]]:
-    command = ["gcc", *_FLAGS, *flags, str(source), "-o", str(program), "-lm"]
+    command = ["gcc", *FLAGS, *flags, str(source), "-o", str(program), "-lm"]
     subprocess.run(command, check=True, timeout=300)
     environment = {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(

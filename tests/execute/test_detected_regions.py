@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
+import pytest
+
+from polybuild.cli.commands import run as run_command
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -68,13 +72,52 @@ def test_loops_are_found_and_compute_the_same(tmp_path):
     assert [(each.line, each.end_line, each.status) for each in result.regions] == [
         (8, 19, "transformed"),
         (25, 26, "transformed"),
+        (28, 29, "transformed"),
         (31, 32, "transformed"),
     ]
     assert all(each.detected for each in result.regions)
-    assert {each.code for each in result.refused} == {"call", "not-worthwhile"}
+    assert {each.diagnostic.code for each in result.refused} == {"call"}
     assert not result.diagnostics
     (tmp_path / "found.c").write_text(result.text)
     assert run(tmp_path / "found.c", "-fopenmp") == run(path)
+
+
+# a sum in a variable over rows, a loop that does little, one that needs its order, one in lanes
+LOOPS = {
+    "sums": "for (int i = 0; i < n; i++) { double s = 0;"
+    " for (int j = 0; j < n; j++) s += a[i][j]; b[i] = s; }",
+    "few": "for (int i = 0; i < 4; i++) b[i] = i;",
+    "recurrence": "for (int i = 1; i < n; i++) b[i] = b[i - 1] * c[i] + 1;",
+    "offsets": "for (int i = 1; i < n - 1; i++) b[i] = c[i - 1] + c[i + 1];",
+    "product": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    " a[i][j] += d[i][k] * e[k][j];",
+}
+
+
+@pytest.mark.parametrize("flag", ["-O2", "-Ofast"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_what_is_found_is_what_marks_would_gain(tmp_path, name, flag):
+    head = "void f(int n, double a[n][n], double *restrict b, double *restrict c,"
+    head += " double d[n][n], double e[n][n]) {\n"
+    path = tmp_path / "loop.c"
+    path.write_text(f"{head}{LOOPS[name]}\n}}\n")
+    found = compile_source(str(path), Options(autodetect=True), ["gcc"], [flag]).regions
+    path.write_text(f"{head}#pragma scop\n{LOOPS[name]}\n#pragma endscop\n}}\n")
+    (marked,) = compile_source(str(path), Options(), ["gcc"], [flag]).regions
+    assert [each.gains for each in found] == ([marked.gains] if marked.gains else [])
+
+
+def test_why_loops_are_left_alone_is_reported(tmp_path, capsys):
+    path = tmp_path / "plain.c"
+    path.write_text(PROGRAM)
+    words = ["compile", str(path), "--autodetect", "on", "-o", str(tmp_path / "out.c")]
+    assert run_command([*words, "--report", str(tmp_path / "report.json")]) == 0
+    assert not capsys.readouterr().err
+    said = json.loads((tmp_path / "report.json").read_text())["diagnostics"]
+    alone = {(each["severity"], each["code"], each["line"]) for each in said}
+    assert alone == {("remark", "call", 24), ("remark", "not-worthwhile", 28), ("remark", "call", 36)}
+    assert run_command([*words, "-v"]) == 0
+    assert "not taken by itself: the function 'printf'" in capsys.readouterr().err
 
 
 def test_without_the_option_nothing_is_touched(tmp_path):

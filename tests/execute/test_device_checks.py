@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
+from benchmarks.gpu.__main__ import prepare
 from benchmarks.gpu.check import RIGHT, SMALL, Checks
 from benchmarks.gpu.failures import drivers, failures
 from benchmarks.gpu.mutations import SETTINGS, Mutator
@@ -58,6 +64,22 @@ def test_results_are_right_when_drivers_fail(workshop, runtime):
         found = failures(made, driver, first=2, step=driver.calls(list(made.command)) // 5)
         assert not found.wrong
         assert 1 < found.taken_over <= found.tried
+
+
+def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, monkeypatch):
+    """And so does a name that is none; what was measured is written all the same."""
+    monkeypatch.setenv("NVCC", workshop.stand_ins.nvcc)
+    prepare(tmp_path, ["mvt"])
+
+    def measure(kernel: str, environment: dict[str, str]) -> int:
+        command = [sys.executable, "run.py", kernel, "--size", "mini", "--runs", "1"]
+        return subprocess.run(command, cwd=tmp_path, env=environment, check=False, timeout=300).returncode
+
+    assert measure("mvt", workshop.stand_ins.environment()) == 0
+    assert measure("mvt", {**os.environ, "OCL_ICD_VENDORS": "/nowhere"}) == 1
+    row = json.loads((tmp_path / "results.json").read_text())["kernels"]["mvt"]
+    assert (row["equal"], row["on_device"]) == (True, False)
+    assert measure("mtv", workshop.stand_ins.environment()) == 2
 
 
 def test_dumps_are_read_between_their_ends(tmp_path):

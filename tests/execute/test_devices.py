@@ -87,12 +87,12 @@ def test_nvcc_takes_the_kernels(runtime, tmp_path):
 
 
 def test_launches_that_do_little_stay_on_the_host(emulator, runtime, tmp_path, monkeypatch):
-    """durbin has a handful of launches for each step of its outer loop."""
+    """lu has two launches for each step of its outer loop."""
     monkeypatch.setenv("NVCC", emulator.nvcc)
-    made = program("durbin", Options(backend="cuda", min_work=1), runtime, tmp_path)
+    made = program("lu", Options(backend="cuda", min_work=1), runtime, tmp_path)
     environment = {**emulator.environment(), "POLYBUILD_VERBOSE": "1"}
     done = subprocess.run(
-        [made, "200"], env=environment, check=True, capture_output=True, text=True, timeout=60
+        [made, "24"], env=environment, check=True, capture_output=True, text=True, timeout=60
     )
     assert "runs on the device" not in done.stderr
 
@@ -125,6 +125,85 @@ def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path
     assert product["barriers"] == product["blocks"] * (128 // 16) * 2
 
 
+PRODUCT = """\
+#include <stdio.h>
+static double a[96][96], b[96][96], c[96][96];
+int main(void)
+{
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 96; j++)
+      a[i][j] = i / (j + 1.0), b[i][j] = j / (i + 7.0);
+#pragma scop
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 96; j++) {
+      BEGIN
+      for (int k = 0; k < 96; k++)
+        TERM
+      END
+    }
+#pragma endscop
+  for (int i = 0; i < 96; i++)
+    printf("%a\\n", c[i][i * 7 % 96]);
+  return 0;
+}
+"""
+WAYS = (
+    ("c[i][j] = 0;", "c[i][j] += a[i][k] * b[k][j];", ""),
+    ("double s = 0;", "s += a[i][k] * b[k][j];", "c[i][j] = s;"),
+)
+
+
+def test_a_product_with_a_scalar_sum_has_the_kernels_of_one_with_an_element(
+    emulator, runtime, tmp_path, monkeypatch
+):
+    """The same accesses, and the same bits."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    counted, printed = [], []
+    for number, way in enumerate(WAYS):
+        text = PRODUCT
+        for place, code in zip(("BEGIN", "TERM", "END"), way, strict=True):
+            text = text.replace(place, code)
+        result = device_programs.transform(text, "cuda", tmp_path)
+        made = device_programs.build(result, f"product{number}", runtime, tmp_path)
+        printed.append(device_programs.run(made, environment=emulator.environment(order="1")).stdout)
+        printed.append(device_programs.run(made, environment=device_programs.on("host")).stdout)
+        counted.append(list(emulator.report([str(made)])["kernels"].values()))
+    assert counted[0] == counted[1]
+    assert len(set(printed)) == 1
+
+
+def test_a_transpose_moves_no_more_than_it_must(emulator, runtime, tmp_path, monkeypatch):
+    """Neighbours write to neighbours; what is read comes through shared memory."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    text = """\
+#include <stdio.h>
+static double a[96][64], b[64][96];
+int main(void)
+{
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 64; j++)
+      a[i][j] = i + j / 64.0;
+#pragma scop
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 64; j++)
+      b[j][i] = a[i][j];
+#pragma endscop
+  double wrong = 0;
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 64; j++)
+      wrong += b[j][i] != i + j / 64.0;
+  return wrong > 0;
+}
+"""
+    made = device_programs.build(
+        device_programs.transform(text, "cuda", tmp_path), "transpose", runtime, tmp_path
+    )
+    (kernel,) = emulator.report([str(made)])["kernels"].values()
+    for kind in ("global_reads", "global_writes"):
+        assert kernel[kind]["accesses"] == 96 * 64
+        assert kernel[kind]["sectors"] == kernel[kind]["ideal"] == 96 * 64 * 8 // 32
+
+
 def test_files_of_a_toolchain_without_openmp(tmp_path):
     """What is left of the file is plain C99."""
     strict = Toolchain("strict", "gcc", ("-std=c99", "-pedantic", "-O1", "-Wno-unknown-pragmas"))
@@ -142,14 +221,15 @@ def test_a_scalar_that_no_iteration_writes_keeps_its_value(emulator, runtime, tm
     monkeypatch.setenv("NVCC", emulator.nvcc)
     text = """\
 #include <stdio.h>
-static int last = 7, values[40];
+static int last = 7, values[40][40];
 static void find(int n, int m)
 {
 #pragma scop
   for (int i = 0; i < m; i++)
-    values[i] += i;
+    for (int j = 0; j < m; j++)
+      values[i][j] += i;
   for (int i = 0; i < n; i++)
-    last = values[i];
+    last = values[i][0];
 #pragma endscop
 }
 int main(void)

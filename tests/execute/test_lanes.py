@@ -102,6 +102,12 @@ IN_LANES = {
         for (int j = 0; j < n; j++) { real x = A[j][0] - A[i][0], y = B[j][0] - B[i][0];
         real r = root(x * x + y * y + f); real w = 1 / (r * r * r); a += w * x; b += w * y; }
         u[i] = a; v[i] = b; }""",
+    "nearest to a copied row": """for (int i = 0; i < n; i++) { real least = 1e30; int place = 0; real row[m];
+        for (int k = 0; k < m; k++) row[k] = A[i][k];
+        for (int j = 0; j < n; j++) { real s = 0;
+        for (int k = 0; k < m; k++) { real t = row[k] - B[j][k]; s += t * t; }
+        if (s < least) { least = s; place = j; } }
+        at[i] = place; }""",
     "negative": """for (int i = 0; i < n; i++) { real a = 0;
         for (int j = 0; j < n; j++) { real x = v[j] - v[i]; a += root(x); } u[i] = a != a ? f : a; }""",
 }

@@ -255,12 +255,14 @@ class DeviceArray:
         driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(array.nbytes))
         self.pointer = pointer.value
         copy = Copy(st=1, sh=array.ctypes.data, tt=2, td=self.pointer, width=array.nbytes, height=1)
+        copy.sp = copy.tp = array.nbytes
         assert driver.cuMemcpy2DAsync_v2(ctypes.byref(copy), stream) == 0
         given = {"shape": array.shape, "typestr": array.dtype.str, "data": (self.pointer, False)}
         self.__cuda_array_interface__ = {**given, "version": 3}
 
     def get(self):
         copy = Copy(st=2, sd=self.pointer, tt=1, th=self.host.ctypes.data, width=self.host.nbytes, height=1)
+        copy.sp = copy.tp = self.host.nbytes
         assert driver.cuMemcpy2DAsync_v2(ctypes.byref(copy), stream) == 0
         return self.host
 

@@ -274,7 +274,11 @@ unsigned long f(int n, int m, unsigned long x, unsigned long y)
 
 
 def test_a_loop_in_which_nothing_accumulates_has_no_reduction(tmp_path):
-    result = transform(tmp_path / "pieces.c", PIECES, "-O1", tile_sizes=(3, 2), fusion="max")
+    machine = write(
+        tmp_path / "machine.toml", "version = 1\n[vector]\nstrided = 0.5\n"
+    )  # lanes pay, columns or not
+    options = {"tile_sizes": (3, 2), "fusion": "max", "machine": str(machine)}
+    result = transform(tmp_path / "pieces.c", PIECES, "-O1", **options)
     assert "reduction(*: acc_x)" in result.text
     made = write(tmp_path / "made.c", result.text)
     assert messages("gcc", made, "-fopenmp") == (0, "")

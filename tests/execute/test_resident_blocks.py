@@ -50,16 +50,18 @@ int main(int argc, char **argv)
 """
 
 
-def program(text: str, backend: str, runtime: Path, folder: Path, codes: tuple[str, ...] = ()) -> Path:
+def program(
+    text: str, backend: str, runtime: Path, folder: Path, codes: tuple[str, ...] = (), **options: object
+) -> Path:
     """The program made of ``text``, with warnings of ``codes`` alone."""
-    result = transform(text, backend, folder)
+    result = transform(text, backend, folder, **options)
     assert tuple(each.code for each in result.diagnostics) == codes
     return build(result, f"solver-{backend}", runtime, folder)
 
 
-def counted(made: Path, environment: dict[str, str]) -> tuple[str, list[int]]:
+def counted(made: Path, environment: dict[str, str], steps: int = STEPS) -> tuple[str, list[int]]:
     """The results, and runs on the device and on the host, copies in and out."""
-    done = run(made, str(STEPS), environment=environment)
+    done = run(made, str(steps), environment=environment)
     return done.stdout, list(map(int, re.findall(r"\d+", done.stderr.splitlines()[-1])))
 
 
@@ -76,6 +78,27 @@ def test_opencl(runtime, tmp_path):
     made = program(SOLVER, "opencl", runtime, tmp_path)
     expected, _ = counted(made, on("host"))
     assert counted(made, on("opencl")) == (expected, [STEPS, 0, 2, 2])
+
+
+LARGE = SOLVER.replace("60", "20000").replace("static double field", "double other[3];\nstatic double field")
+
+
+@pytest.mark.parametrize(
+    ("element", "runs"),
+    [("u[i] = v[i] / 2", [40, 0]), ("other[i] += i", [20, 20])],
+    ids=["that are there", "that are not"],
+)
+def test_little_loops_run_where_their_arrays_are(*, element, runs, emulator, runtime, tmp_path, monkeypatch):
+    """And bring no others home."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    region = (
+        f"\n#pragma scop\n      for (int i = 0; i < n / 8000; i++)\n        {element};\n#pragma endscop\n"
+    )
+    text = LARGE.replace("u = v;", f"{region}      u = v;", 1)
+    made = program(text, "cuda", runtime, tmp_path, min_work=1)
+    found = [counted(made, environment, steps=20) for environment in (on("host"), emulator.environment())]
+    assert found[0][0] == found[1][0]
+    assert found[1][1] == [*runs, 2, 2]
 
 
 ON_THE_HOST = """    for (int i = 1; i < n; i++)

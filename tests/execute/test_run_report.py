@@ -123,7 +123,9 @@ def test_six_regions(tmp_path, monkeypatch):
         text = (PROJECT / name).read_text("utf-8")
         sources.append(reported(Path(name), text, min_work=20000, backend=backend))
     built = build(tmp_path / "six", *sources, build_runtime(tmp_path), "-lm", "-ldl", strict=POSIX)
-    said = run(built, POLYBUILD_VERBOSE="1", POLYBUILD_BACKEND="opencl", POLYBUILD_REPORT="ran.json")
+    # threads that spin would take processors from those of the device
+    passive = {"OMP_WAIT_POLICY": "passive", "POLYBUILD_VERBOSE": "1", "POLYBUILD_BACKEND": "opencl"}
+    said = run(built, **passive, POLYBUILD_REPORT="ran.json")
     lines = [line for line in told(said) if " ran " in line]
     assert lines
     shown = PAGE.read_text("utf-8")
@@ -175,7 +177,9 @@ def test_libraries_that_are_closed(tmp_path):
     ]
     main = write(tmp_path / "main.c", LOADS)
     built = build(tmp_path / "loads", main, "-ldl", strict=("-std=gnu99",))
-    said = run(built, *libraries, libraries[0], POLYBUILD_VERBOSE="1", POLYBUILD_REPORT=str(tmp_path / "r"))
+    # threads that spin would still run gcc's library when it is unloaded
+    passive = {"OMP_WAIT_POLICY": "passive", "POLYBUILD_VERBOSE": "1"}
+    said = run(built, *libraries, libraries[0], **passive, POLYBUILD_REPORT=str(tmp_path / "r"))
     assert [line.split(": ")[1:3] for line in said.splitlines()] == [
         [f"{tmp_path}/{name}.c:2", "the new loops ran 1 time, " + line.split("1 time, ")[1]]
         for name, line in zip([*names, "one"], said.splitlines(), strict=True)
@@ -231,3 +235,44 @@ def test_ranks(tmp_path):
     said = run(*starter, built, POLYBUILD_VERBOSE="1")
     counts = dict(re.findall(r"rank (\d): .* the original loops ran (\d) time", said))
     assert counts == {"0": "1", "1": "2"}
+
+
+COLUMNS = """\
+#include <stdio.h>
+#include <stdlib.h>
+#define UPDATE for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) a[i * n + j] += x[i] * x[j];
+static void update(int n, double *restrict a, const double *restrict x) {
+#pragma scop
+  UPDATE
+#pragma endscop
+}
+static void same(int n, double *a, const double *x) { UPDATE }
+static double a[1000000], b[1000000], x[1000];
+int main(int count, char **words) {
+  int n = count > 1 ? atoi(words[1]) : 1, wrong = 0;
+  for (int i = 0; i < n; i++) x[i] = 1.0 / (i + 3);
+  update(n, a, x);
+  same(n, b, x);
+  for (int i = 0; i < n * n; i++) wrong += a[i] != b[i];
+  return wrong > 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_one_thread_runs_the_original_loops_until_the_new_ones_gain(tmp_path, compiler):
+    """Columns are no slower than rows while all of them are in a cache; threads gain before."""
+    built = tmp_path / "columns"
+    source = reported(tmp_path / "columns.c", COLUMNS, min_work=20000)
+    build(built, source, compiler=compiler)
+    versions = {
+        (size, threads): told(run(built, str(size), POLYBUILD_VERBOSE="1", OMP_NUM_THREADS=threads))[-1]
+        for size in (100, 150, 1000)
+        for threads in "12"
+    }
+    assert {each for each, said in versions.items() if "the new loops ran" in said} == {
+        (150, "2"),
+        (1000, "1"),
+        (1000, "2"),
+    }
+    assert "the original loops ran 1 time" in versions[150, "1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -9,18 +10,31 @@ from compiling import output, transform, write
 
 from polybuild.codegen.file.team import DEFINITION
 
-# The clock, the number of preemptions and of threads are what the program says.
+# The clock, how long the thread waited for processors, the number of preemptions and of threads are what the
+# program says.
 PROGRAM = """\
 #include <stdio.h>
+#include <string.h>
 static double clock_now = 1;
-static long preempted = 0;
-static int all = 8, inside = 0;
+static long preempted = 0, waited = 7000000000;
+static int all = 8, inside = 0, levels = 1;
 double omp_get_wtime(void);
 int getrusage(int who, long *usage);
+int open(const char *path, int flags, ...);
+long read(int file, void *text, unsigned long size);
+int close(int file);
 double omp_get_wtime(void) { return clock_now; }
 int omp_get_max_threads(void) { return all; }
-int omp_in_parallel(void) { return inside; }
+int omp_get_active_level(void) { return inside; }
+int omp_get_max_active_levels(void) { return levels; }
 int getrusage(int who, long *usage) { usage[17] = who == 0 ? preempted : -1; return 0; }
+int open(const char *path, int flags, ...) {
+  return flags || strcmp(path, "/proc/thread-self/schedstat") ? -1 : 99;
+}
+long read(int file, void *text, unsigned long size) {
+  return file == 99 ? snprintf(text, size, "123456789 %ld 42\\n", waited) : -1;
+}
+int close(int file) { return file == 99 ? 0 : -1; }
 static void after(double seconds, long times) {
   clock_now += seconds;
   preempted += times;
@@ -34,9 +48,14 @@ STEPS
 """
 
 
-def teams(tmp_path, compiler, steps):
+def told(tmp_path):
+    return (tmp_path / "told").read_text().splitlines()
+
+
+def teams(tmp_path, compiler, steps, **environment):
     source = tmp_path / "team.c"
-    head = "#define POLYBUILD_HELPER static\nint omp_get_max_threads(void);\nint omp_in_parallel(void);\n"
+    functions = ("omp_get_max_threads", "omp_get_active_level", "omp_get_max_active_levels")
+    head = "#define POLYBUILD_HELPER static\n" + "".join(f"int {each}(void);\n" for each in functions)
     body = PROGRAM.replace("STEPS", "\n".join(f"  {each};" for each in steps))
     source.write_text(head + DEFINITION + body)
     program = tmp_path / "team"
@@ -54,7 +73,15 @@ def teams(tmp_path, compiler, steps):
         [*command, str(source), "-o", str(program)], check=False, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    done = subprocess.run([str(program)], check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(program)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+    (tmp_path / "told").write_text(done.stderr)
     return [int(each) for each in done.stdout.split()]
 
 
@@ -67,7 +94,7 @@ def test_teams_shrink_while_processors_are_taken_away_and_grow_again(tmp_path, c
         ("after(0.02, 1)", 8),  # once is nothing
         ("after(0.005, 9)", 8),  # not looked at yet
         ("after(0.015, 0)", 4),
-        ("after(0.1, 50)", 4),  # not looked at again for a while
+        ("after(0.1, 0)", 4),  # not so soon again
         ("after(0.4, 50)", 2),
         ("after(2, 500)", 1),
         ("after(2, 500)", 1),
@@ -79,6 +106,30 @@ def test_teams_shrink_while_processors_are_taken_away_and_grow_again(tmp_path, c
     assert teams(tmp_path, compiler, [each for each, _ in steps]) == [each for _, each in steps]
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_teams_shrink_where_the_thread_waits_for_a_processor(tmp_path, compiler):
+    steps = [
+        ("waited += 0; after(0, 0)", 8),
+        ("waited += 3000000; after(0.02, 0)", 8),  # a little is nothing
+        ("waited += 10000000; after(0.02, 0)", 4),
+        ("waited += 10000000; after(0.02, 0)", 2),
+        ("waited += 10000000; after(0.02, 0)", 1),
+        ("waited += 900000000; after(2, 0)", 1),
+        ("waited += 0; after(0.9, 0)", 1),  # not so soon again
+        ("waited += 0; after(0.2, 0)", 2),
+    ]
+    assert teams(tmp_path, compiler, [each for each, _ in steps]) == [each for _, each in steps]
+
+
+def test_who_asks_is_told_that_teams_shrink_and_grow(tmp_path):
+    steps = ["after(0, 0)", "after(0.02, 9)", "after(0.02, 9)", "after(2, 0)", "after(2, 0)"]
+    assert teams(tmp_path, "gcc", steps, POLYBUILD_VERBOSE="1") == [8, 4, 2, 4, 8]
+    assert told(tmp_path) == [
+        "polybuild: 4 of 8 threads, as other work takes the processors",
+        "polybuild: 8 of 8 threads again",
+    ]
+
+
 def test_what_happened_while_no_loop_ran_for_long_counts_little(tmp_path):
     assert teams(tmp_path, "gcc", ["after(0, 0)", "after(60, 200)"]) == [8, 8]
 
@@ -86,7 +137,8 @@ def test_what_happened_while_no_loop_ran_for_long_counts_little(tmp_path):
 def test_teams_follow_the_number_of_threads(tmp_path):
     steps = ["after(0, 0)", "after(0.02, 9)", "all = 3; after(0.001, 0)", "all = 1; after(2, 9)"]
     assert teams(tmp_path, "gcc", steps) == [8, 4, 3, 1]
-    assert teams(tmp_path, "gcc", ["after(0, 0)", "inside = 1; after(0.02, 9)"]) == [8, 8]
+    steps = ["after(0, 0)", "inside = 1; after(0.02, 9)", "levels = 2; after(0.02, 9)"]
+    assert teams(tmp_path, "gcc", steps) == [8, 1, 8]
 
 
 SUMS = """\

@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--programs generate|chains|privates | --device cuda|opencl]
+       [--found FOLDER] [--programs generate|chains|privates|pieces | --device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -32,8 +32,10 @@ from .harness import (
     PRIVATE,
     PRIVATES,
     RACES,
+    RANKS,
     ROOT,
     SETTINGS,
+    SHARED,
     THREADS,
     UNOPTIMISED,
     UNOPTIMISED_BACKWARDS,
@@ -45,6 +47,7 @@ from .harness import (
     links,
     optimised,
 )
+from .pieces import pieces
 from .privates import private_values
 from .program import Program
 from .reduce import reduce
@@ -54,6 +57,7 @@ STREAMS: dict[str, Callable[[int, int], Program]] = {
     "generate": generate,
     "chains": chain,
     "privates": private_values,
+    "pieces": pieces,
 }
 """Program number I of seed S, of each kind."""
 
@@ -80,6 +84,8 @@ def main() -> int:
                 size = min(BATCH, last - first)
                 batch = Path(folder) / str(first)
                 run = functools.partial(run_batch, stream=arguments.programs)
+                if arguments.ranks:
+                    run = run_batch_on_ranks
                 if arguments.device:
                     run = functools.partial(run_device_batch, device=arguments.device)
                 job = pool.submit(run, batch, arguments.seed, first, size, ways=arguments.ways)
@@ -94,6 +100,15 @@ def main() -> int:
                 print(f"\r{total.programs} programs, {len(total.failures)} failures", end="", file=sys.stderr)
     print(summary(total, time.monotonic() - started))
     return 1 if total.failures else 0
+
+
+def run_batch_on_ranks(folder: Path, seed: int, first: int, size: int, *, ways: int) -> Outcome:
+    """The same on ranks that share the regions."""
+    programs = [generate(seed, first + index) for index in range(size)]
+    settings = random.Random(f"{seed}:{first}:ranks").sample(SHARED, ways)  # noqa: S311 -- repeatable
+    outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(programs, settings, [RANKS])
+    shutil.rmtree(folder)
+    return outcome
 
 
 def run_device_batch(folder: Path, seed: int, first: int, size: int, *, ways: int, device: str) -> Outcome:
@@ -255,6 +270,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--found", default="found", help="folder for failing programs")
     parser.add_argument("--programs", choices=STREAMS, default="generate", help="what kind of programs")
     parser.add_argument("--device", choices=DEVICES, default="", help="backend of a device to run on")
+    parser.add_argument("--ranks", action="store_true", help="run on ranks that share the regions")
     parser.add_argument("--no-reduce", action="store_true", help="write failing programs as they are")
     return parser.parse_args()
 

@@ -17,6 +17,8 @@ int omp_get_num_threads(void) { return inside ? THREADS : 1; }
 int omp_get_thread_num(void) { return current; }
 int omp_get_max_threads(void) { return THREADS; }
 int omp_in_parallel(void) { return inside; }
+int omp_get_active_level(void) { return inside; }
+int omp_get_max_active_levels(void) { return 1; }
 double omp_get_wtime(void) { return 1; }
 
 struct share {
@@ -55,3 +57,40 @@ void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned 
   for (int number = 0; number < THREADS; number++) pthread_join(handles[number], 0);
 #endif
 }
+
+/* What reductions of our own combine in: it makes no difference to minima and maxima that a thread starts from
+   what the ones before it found. */
+#ifdef FUZZ_THREADS
+static pthread_mutex_t combining = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t meeting;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void prepare(void) { pthread_barrier_init(&meeting, 0, THREADS); }
+void GOMP_barrier(void) {
+  pthread_once(&once, prepare);
+  pthread_barrier_wait(&meeting);
+}
+void GOMP_atomic_start(void) { pthread_mutex_lock(&combining); }
+void GOMP_atomic_end(void) { pthread_mutex_unlock(&combining); }
+#else
+void GOMP_barrier(void) {}
+void GOMP_atomic_start(void) {}
+void GOMP_atomic_end(void) {}
+#endif
+
+/* Loops that threads take parts of as they come: each thread gets one part, as large as the others'. */
+_Bool GOMP_loop_nonmonotonic_dynamic_start(long start, long end, long step, long chunk, long *first, long *last) {
+  long count = (end - start + step + (step > 0 ? -1 : 1)) / step, share = (count + THREADS - 1) / THREADS;
+  long from = current * share, to = from + share < count ? from + share : count;
+  (void)chunk;
+  *first = start + from * step;
+  *last = start + to * step;
+  return from < to;
+}
+
+_Bool GOMP_loop_nonmonotonic_dynamic_next(long *first, long *last) {
+  (void)first;
+  (void)last;
+  return 0;
+}
+
+void GOMP_loop_end_nowait(void) {}

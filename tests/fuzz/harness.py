@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,8 @@ _FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are 
 class Build:
     """How to compile and run: ``backwards`` uses our threads, last one first, instead of gcc's.
 
-    ``device`` is the backend of a device to run on, ``order`` the emulator's order of its threads.
+    ``device`` is the backend of a device to run on, ``order`` the emulator's order of its threads; of an
+    MPI program so many ``ranks`` run.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Build:
     threads: int = 3
     device: str = ""
     order: str = "ascending"
+    ranks: int = 0
 
     @property
     def link(self) -> list[str]:
@@ -81,6 +84,7 @@ DEVICES = {
     ],
     "opencl": [Build("opencl", flags=("-O0",), device="opencl")],
 }
+RANKS = Build("ranks", "mpicc", ("-O1", "-g", "-fopenmp", *SANITIZERS), threads=1, ranks=3)
 ORIGINAL = Build("original", flags=("-O0",))
 CHECKED = (
     Build("original checked", flags=("-O1", "-g", *SANITIZERS)),
@@ -111,6 +115,14 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "contract-arrays": "copies", "parallel": "off"},
     PRIVATE,
     {},
+)
+# Options for programs that ranks share.
+SHARED: tuple[Mapping[str, str], ...] = (
+    {"min-work": "0", "distribute": "mpi"},
+    {"min-work": "0", "distribute": "mpi", "schedule": "original"},
+    {"min-work": "0", "distribute": "mpi", "schedule": "pluto"},
+    {"min-work": "0", "distribute": "mpi", "tile-sizes": "2,3,5"},
+    {"min-work": "0", "distribute": "mpi", "fusion": "max"},
 )
 # What is only done for a compiler that optimises; the last is for wide vectors.
 _OPTIMISED = ("-O2", "-O3", "-O3 -mavx2 -mfma")
@@ -368,6 +380,9 @@ class Harness:
         command = [str(program), *arguments]
         if "races" in build.name:
             command = ["setarch", "-R", *command]  # the thread sanitizer wants its own addresses
+        if build.ranks:
+            command = ["mpirun", "--oversubscribe", "-n", str(build.ranks), *command]
+            environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = limited(command, self.run_seconds, env=environment)
         if done is None:
             return [], "hang"
@@ -380,7 +395,8 @@ class Harness:
                     outcome.runs += int(words[1])
                     outcome.originals += int(words[3])
         message = f"ended with {done.returncode}\n{done.stderr[:3000]}" if done.returncode else ""
-        return done.stdout.splitlines(), message
+        lines = done.stdout.splitlines()
+        return _of_all_ranks(lines, build.ranks) if build.ranks else lines, message
 
     def _compare(  # noqa: PLR0917 -- all of them are what it compares
         self,
@@ -407,6 +423,12 @@ class Harness:
                     Failure("wrong", each, settings, build, _difference(expected, found, each.name))
                 )
         return True
+
+
+def _of_all_ranks(lines: Sequence[str], ranks: int) -> list[str]:
+    """The lines that each of ``ranks`` printed, once; others once more than they were printed."""
+    counts = Counter(lines)
+    return [each for line, count in counts.items() for each in [line] * (1 if count == ranks else count + 1)]
 
 
 def _program_at(source: Path, line: int, programs: Sequence[Program]) -> Program:

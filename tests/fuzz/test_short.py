@@ -10,6 +10,7 @@ from .__main__ import run_batch, summary
 from .chains import chain
 from .generate import generate
 from .harness import BACKWARDS, PRIVATES, THREADS, Harness
+from .pieces import pieces
 from .privates import private_values
 from .program import Array as Variable
 from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
@@ -54,9 +55,17 @@ def test_random_private_values(tmp_path):
     assert outcome.transformed > outcome.regions // 2
 
 
+def test_random_subscripts_in_pieces(tmp_path):
+    programs = [pieces(2026, index) for index in range(6)]
+    outcome = Harness(tmp_path / "pieces").check(programs, [{"min-work": "0"}], [BACKWARDS])
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed == outcome.regions
+
+
 def test_programs_are_free_of_undefined_behaviour(tmp_path):
     programs = [*(generate(7, index) for index in range(40)), generate(815, 67)]
     programs += [private_values(7, index) for index in range(20)]
+    programs += [pieces(7, index) for index in range(20)]
     assert Harness(tmp_path).invalid(programs) == []
 
 

@@ -32,38 +32,70 @@ POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > 
 #define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
-#if defined _OPENMP && !defined POLYBUILD_TEAM
+#ifndef _OPENMP
+#define polybuild_team() 1
+#elif !defined POLYBUILD_TEAM
 #define POLYBUILD_TEAM
-extern int omp_get_max_threads(void), omp_in_parallel(void);
+extern int omp_get_max_threads(void), omp_get_active_level(void), omp_get_max_active_levels(void);
 #if defined __linux__ && defined __LP64__ && defined __GNUC__
 extern double omp_get_wtime(void);
 extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
-static double polybuild_looked, polybuild_until;
+extern int polybuild_file_open(const char *path, int flags, ...) __asm__("open");
+extern long polybuild_file_read(int file, void *text, unsigned long size) __asm__("read");
+extern int polybuild_file_close(int file) __asm__("close");
+extern int polybuild_say(int file, const char *text, ...) __asm__("dprintf");
+extern char *polybuild_variable(const char *name) __asm__("getenv");
+static double polybuild_looked, polybuild_until, polybuild_waited;
 static long polybuild_preempted;
 static int polybuild_limit;
-#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_waited)
+#pragma omp threadprivate(polybuild_preempted, polybuild_limit)
+/* the seconds that this thread has waited for a processor: the second number of three, in nanoseconds */
+POLYBUILD_HELPER double polybuild_wait(void)
+{
+  char text[80] = {0}, *c = text;
+  double waited = 0;
+  int file = polybuild_file_open("/proc/thread-self/schedstat", 0);
+  if (file < 0)
+    return 0;
+  if (polybuild_file_read(file, text, sizeof text - 1) > 0) {
+    while (*c >= '0')
+      c++;
+    for (c += *c == ' '; *c >= '0'; c++)
+      waited = 10 * waited + (*c - '0');
+  }
+  polybuild_file_close(file);
+  return waited * 1e-9;
+}
 /* how many threads to start: fewer for a while where others take the processors away from them */
 POLYBUILD_HELPER int polybuild_team(void)
 {
-  int all = omp_get_max_threads();
-  double now, passed;
+  int all = omp_get_max_threads(), level = omp_get_active_level(), before;
+  double now, passed, waited;
   long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
-  if (all < 2 || omp_in_parallel())
-    return all;
+  if (all < 2 || level > 0)
+    return level < omp_get_max_active_levels() ? all : 1;
   now = omp_get_wtime();
   passed = now - polybuild_looked;
   if (polybuild_limit < 1 || polybuild_limit > all)
     polybuild_limit = all;
-  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+  if (passed < 0.01 || polybuild_usage(0, usage) != 0)
     return polybuild_limit;
+  before = polybuild_limit;
+  waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+  if (polybuild_looked > 0
+      && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed))) {
     polybuild_limit -= polybuild_limit / 2;
     polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
-  } else {
+  } else if (now >= polybuild_until) {
     polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
   }
+  if ((before < all) != (polybuild_limit < all) && polybuild_variable("POLYBUILD_VERBOSE"))
+    polybuild_say(2, "polybuild: %d of %d threads%s\n", polybuild_limit, all,
+                  polybuild_limit < all ? ", as other work takes the processors" : " again");
   polybuild_looked = now;
+  polybuild_waited = waited;
   polybuild_preempted = usage[17];
   return polybuild_limit;
 }
@@ -71,11 +103,17 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
-#ifdef _OPENMP
-extern int omp_get_max_threads(void);
-#define polybuild_threads() omp_get_max_threads()
-#else
-#define polybuild_threads() 1
+#if defined _OPENMP && !defined POLYBUILD_TEAM_FOR
+#define POLYBUILD_TEAM_FOR
+/* how many threads pay where each should have that `share` of the work */
+POLYBUILD_HELPER int polybuild_team_for(double work, double share)
+{
+  int all;
+  if (work < 2 * share)
+    return 1;
+  all = polybuild_team();
+  return work < share * all ? (int)(work / share) : all;
+}
 #endif
 #line 1 "branches.c"
 #include <stdio.h>
@@ -92,18 +130,18 @@ static void mark(struct grid *g, int limit)
 #line 11
   const long long pb_g_n = g->n; const long long pb_limit = limit;
 #line 11
-  if (POLYBUILD_LINE(pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */
-      && (double)pb_g_n * (double)pb_g_n
-          + (double)(pb_limit + 1 >= pb_g_n && pb_g_n % 2 == 0 ? pb_g_n - 1 : (pb_g_n >= 3 && pb_limit <=
-          0 ? pb_g_n % 2 + pb_g_n - 3 : pb_g_n % 2 + pb_g_n - 2)) * (double)(pb_g_n >= 3 && pb_limit <= 0
-          ? pb_g_n - 2 : pb_g_n - 1) >= 1000 /* line 11: less work is not worth it */
-      && polybuild_threads() > 1 /* line 11: one thread gains nothing */)) {
+  if (POLYBUILD_LINE(((double)(pb_g_n - 1) * (double)(pb_g_n - 1) >= 50000 || (double)pb_g_n * (double)pb_g_n >= 50000) /* line 11: less work is not worth threads */
+      && polybuild_team() > 1 /* line 11: one thread gains nothing */
+      && pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */)) {
+    /* threads from 50000 instances on */
 #line 13
     POLYBUILD_SIMD for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
 #line 17
       g->cell[0][j] += g->cell[j][0];
 #line 12
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 1; i < pb_g_n - 1; i++) {
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)(pb_g_n - 1) * (double)(pb_g_n - 1), 25000)))
+#line 12
+    for (long long i = 1; i < pb_g_n - 1; i++) {
       if ((i + 1) % 2 == 0) {
 #line 13
         POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
@@ -118,7 +156,9 @@ static void mark(struct grid *g, int limit)
 #line 13
       } }
 #line 12
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long i = 0; i < pb_g_n; i++) {
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_g_n * (double)pb_g_n, 25000)))
+#line 12
+    for (long long i = 0; i < pb_g_n; i++) {
 #line 15
       g->cell[i][i] = 1;
 #line 13
@@ -146,11 +186,11 @@ static void mark(struct grid *g, int limit)
 #line 20
   const long long pb_g_n = g->n;
 #line 20
-  if (POLYBUILD_LINE((double)pb_g_n >= 1000 /* line 20: less work is not worth it */
-      && polybuild_threads() > 1 /* line 20: one thread gains nothing */
-      && (double)pb_g_n >= 20000 /* line 20: less work is not worth threads */)) {
+  if (POLYBUILD_LINE((double)pb_g_n >= 1900 /* line 20: less work is not worth threads */
+      && polybuild_team() > 1 /* line 20: one thread gains nothing */)) {
+    /* threads from 1900 instances on */
 #line 20
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team()) if((double)pb_g_n >= 20000))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_g_n, 950)))
 #line 20
     for (long long i = 0; i < pb_g_n; i++)
 #line 20

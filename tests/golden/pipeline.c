@@ -32,38 +32,70 @@ POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > 
 #define POLYBUILD_OMP(...)
 #define POLYBUILD_SIMD
 #endif
-#if defined _OPENMP && !defined POLYBUILD_TEAM
+#ifndef _OPENMP
+#define polybuild_team() 1
+#elif !defined POLYBUILD_TEAM
 #define POLYBUILD_TEAM
-extern int omp_get_max_threads(void), omp_in_parallel(void);
+extern int omp_get_max_threads(void), omp_get_active_level(void), omp_get_max_active_levels(void);
 #if defined __linux__ && defined __LP64__ && defined __GNUC__
 extern double omp_get_wtime(void);
 extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
-static double polybuild_looked, polybuild_until;
+extern int polybuild_file_open(const char *path, int flags, ...) __asm__("open");
+extern long polybuild_file_read(int file, void *text, unsigned long size) __asm__("read");
+extern int polybuild_file_close(int file) __asm__("close");
+extern int polybuild_say(int file, const char *text, ...) __asm__("dprintf");
+extern char *polybuild_variable(const char *name) __asm__("getenv");
+static double polybuild_looked, polybuild_until, polybuild_waited;
 static long polybuild_preempted;
 static int polybuild_limit;
-#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_waited)
+#pragma omp threadprivate(polybuild_preempted, polybuild_limit)
+/* the seconds that this thread has waited for a processor: the second number of three, in nanoseconds */
+POLYBUILD_HELPER double polybuild_wait(void)
+{
+  char text[80] = {0}, *c = text;
+  double waited = 0;
+  int file = polybuild_file_open("/proc/thread-self/schedstat", 0);
+  if (file < 0)
+    return 0;
+  if (polybuild_file_read(file, text, sizeof text - 1) > 0) {
+    while (*c >= '0')
+      c++;
+    for (c += *c == ' '; *c >= '0'; c++)
+      waited = 10 * waited + (*c - '0');
+  }
+  polybuild_file_close(file);
+  return waited * 1e-9;
+}
 /* how many threads to start: fewer for a while where others take the processors away from them */
 POLYBUILD_HELPER int polybuild_team(void)
 {
-  int all = omp_get_max_threads();
-  double now, passed;
+  int all = omp_get_max_threads(), level = omp_get_active_level(), before;
+  double now, passed, waited;
   long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
-  if (all < 2 || omp_in_parallel())
-    return all;
+  if (all < 2 || level > 0)
+    return level < omp_get_max_active_levels() ? all : 1;
   now = omp_get_wtime();
   passed = now - polybuild_looked;
   if (polybuild_limit < 1 || polybuild_limit > all)
     polybuild_limit = all;
-  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+  if (passed < 0.01 || polybuild_usage(0, usage) != 0)
     return polybuild_limit;
+  before = polybuild_limit;
+  waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+  if (polybuild_looked > 0
+      && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed))) {
     polybuild_limit -= polybuild_limit / 2;
     polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
-  } else {
+  } else if (now >= polybuild_until) {
     polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
   }
+  if ((before < all) != (polybuild_limit < all) && polybuild_variable("POLYBUILD_VERBOSE"))
+    polybuild_say(2, "polybuild: %d of %d threads%s\n", polybuild_limit, all,
+                  polybuild_limit < all ? ", as other work takes the processors" : " again");
   polybuild_looked = now;
+  polybuild_waited = waited;
   polybuild_preempted = usage[17];
   return polybuild_limit;
 }
@@ -71,10 +103,22 @@ POLYBUILD_HELPER int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
+#if defined _OPENMP && !defined POLYBUILD_TEAM_FOR
+#define POLYBUILD_TEAM_FOR
+/* how many threads pay where each should have that `share` of the work */
+POLYBUILD_HELPER int polybuild_team_for(double work, double share)
+{
+  int all;
+  if (work < 2 * share)
+    return 1;
+  all = polybuild_team();
+  return work < share * all ? (int)(work / share) : all;
+}
+#endif
 #line 1 "pipeline.c"
 #include <stdio.h>
 
-enum { N = 200 };
+enum { N = 500 };
 
 /* Blurred rows, then blurred columns, of an image: what is between them needs three rows at a time. */
 static void blur(float image[N][N], float blurred[N][N])
@@ -82,21 +126,23 @@ static void blur(float image[N][N], float blurred[N][N])
   float rows[N][N];
 { /* polybuild: lines 9 to 16, the new order */
 #line 9
-  if (POLYBUILD_LINE(((const char *)(&image[199][199] + 1) <=
-          (const char *)&blurred[1][1] || (const char *)(&blurred[198][198] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */)) {
-    /* tiles of 64 x 16 iterations */
+  if (POLYBUILD_LINE(((const char *)(&image[499][499] + 1) <=
+          (const char *)&blurred[1][1] || (const char *)(&blurred[498][498] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */)) {
+    /* tiles of 64 x 16 iterations; threads from 37000 instances on */
 #line 11
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team())) for (long long tile_j = 0; tile_j <= 3; tile_j++) {
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(500.0 * 498.0 + 498.0 * 498.0, 18500)))
+#line 11
+    for (long long tile_j = 0; tile_j <= 7; tile_j++) {
 #line 10
       float rows_buffer[3][64];
 #line 10
-      for (long long tile_i = 0; tile_i <= 12; tile_i++)
+      for (long long tile_i = 0; tile_i <= 31; tile_i++)
 #line 10
-        for (long long i = 16 * tile_i; i <= polybuild_min(199, 16 * tile_i + 15); i++) {
+        for (long long i = 16 * tile_i; i <= polybuild_min(499, 16 * tile_i + 15); i++) {
           POLYBUILD_SIMD
 #line 11
-          for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(198, 64 * tile_j + 63); j++) {
-            rows_buffer[-((-i + 200) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
+          for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(498, 64 * tile_j + 63); j++) {
+            rows_buffer[-((-i + 500) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
 #line 15
             if (i >= 2)
 #line 15

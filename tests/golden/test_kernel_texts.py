@@ -32,7 +32,7 @@ def test_text(backend, suffix, request):
     dependences = compute_dependences(scop, live_after(region))
     target = TARGETS[backend]
     planned = target.plan(scop, dependences, OPTIONS, None, ())
-    wanted = DeviceRequest(planned, target.language, trip_counts(scop), 0)
+    wanted = DeviceRequest(scop, planned, target.language, trip_counts(scop), 0)
     plan = HostPlan(scop.schedule, {})
     text = kernel_source([write_region(scop, region, plan, RunTimeChecks(), wanted).device])
     golden = HERE / "kernels" / f"product.{suffix}"

@@ -40,7 +40,7 @@ static polybuild_region twice_region = {&module, "client.c", 1, 0, 0, NULL, {0}}
 static void twice(const double *a, double *b, long first, long last) {
     int done = 0;
     const size_t bytes = (size_t)(last - first) * sizeof *a;
-    polybuild_session *s = polybuild_open(&twice_region, 0, 0);
+    polybuild_session *s = polybuild_open(&twice_region, NULL, NULL, 0);
     if (s) {
         polybuild_box a_box = flat(a + first, bytes), b_box = flat(b + first, bytes);
         polybuild_buffer *ab = polybuild_map(s, a, &a_box, sizeof *a, POLYBUILD_IN);
@@ -53,7 +53,7 @@ static void twice(const double *a, double *b, long first, long last) {
         done = polybuild_close(s);
     }
     if (!done) {
-        polybuild_host_begin(&twice_region);
+        polybuild_host_begin(&twice_region, 0);
         for (long i = first; i < last; i++)
             b[i] = 2 * a[i];
         polybuild_host_end(&twice_region);
@@ -77,7 +77,7 @@ static polybuild_region interior_region = {&module, "client.c", 2, 0, 0, NULL, {
 static void interior(float *a, int n) {
     int done = 0;
     const size_t row = (size_t)n * sizeof *a, inner = (size_t)n - 2;
-    polybuild_session *s = polybuild_open(&interior_region, 0, 0);
+    polybuild_session *s = polybuild_open(&interior_region, NULL, NULL, 0);
     if (s) {
         polybuild_box box = {a + ((long)n + 1) * n + 1, inner * sizeof *a, inner, row, inner, row * (size_t)n};
         polybuild_buffer *ab = polybuild_map(s, a, &box, sizeof *a, POLYBUILD_INOUT);
@@ -89,7 +89,7 @@ static void interior(float *a, int n) {
         done = polybuild_close(s);
     }
     if (!done) {
-        polybuild_host_begin(&interior_region);
+        polybuild_host_begin(&interior_region, 0);
         for (int t = 0; t < 2; t++)
             for (int i = 1; i < n - 1; i++)
                 for (int j = 1; j < n - 1; j++)
@@ -118,7 +118,7 @@ static void check_interior(int n) {
 static polybuild_region heat_region = {&module, "client.c", 3, 0, 0, NULL, {0}};
 static void heat(const double *a, double *b, long n) {
     int done = 0;
-    polybuild_session *s = polybuild_open(&heat_region, 0, 0);
+    polybuild_session *s = polybuild_open(&heat_region, NULL, NULL, 0);
     if (s) {
         polybuild_box a_box = flat(a, (size_t)n * sizeof *a), b_box = flat(b + 1, (size_t)(n - 2) * sizeof *b);
         polybuild_buffer *ab = polybuild_map(s, a, &a_box, sizeof *a, POLYBUILD_IN);
@@ -130,7 +130,7 @@ static void heat(const double *a, double *b, long n) {
         done = polybuild_close(s);
     }
     if (!done) {
-        polybuild_host_begin(&heat_region);
+        polybuild_host_begin(&heat_region, 0);
         for (long i = 1; i < n - 1; i++)
             b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1];
         polybuild_host_end(&heat_region);
@@ -181,7 +181,7 @@ static polybuild_region turn_region = {&module, "client.c", 4, 0, 0, NULL, {0}};
 static void turn(const double *a, double *b, long blocks) {
     int done = 0;
     const size_t bytes = (size_t)blocks * 64 * sizeof *a;
-    polybuild_session *s = polybuild_open(&turn_region, 0, 0);
+    polybuild_session *s = polybuild_open(&turn_region, NULL, NULL, 0);
     if (s) {
         double *place = NULL; /* the temporary has no home on the host */
         polybuild_box a_box = flat(a, bytes), b_box = flat(b, bytes), t_box = flat(place, bytes), no_box = flat(b, 0);
@@ -201,7 +201,7 @@ static void turn(const double *a, double *b, long blocks) {
         done = polybuild_close(s);
     }
     if (!done) {
-        polybuild_host_begin(&turn_region);
+        polybuild_host_begin(&turn_region, 0);
         memcpy(b, a, bytes);
         polybuild_host_end(&turn_region);
     }

@@ -28,6 +28,22 @@ def compile_client(stand_ins: StandIns, tmp_path_factory: pytest.TempPathFactory
     return compile_it
 
 
+def _after_client(name: str) -> str:
+    """The text of a file that uses functions of client.c."""
+    regions, scenarios = ((HERE / each).read_text() for each in ("client.c", name))
+    return f"#define main client\n{regions}#undef main\n{scenarios}"
+
+
+@pytest.fixture(scope="session")
+def memories(compile_client: Callable[..., Client]) -> Client:
+    return compile_client(client=_after_client("memories.c"))
+
+
+@pytest.fixture(scope="session")
+def estimates(compile_client: Callable[..., Client]) -> Client:
+    return compile_client(client=_after_client("estimates.c"))
+
+
 @pytest.fixture(scope="session")
 def client(compile_client: Callable[..., Client]) -> Client:
     return compile_client()

@@ -17,6 +17,11 @@ SCENARIOS = ("twice", "interior", "heat", "turn", "short")
 TWICE = "b[i - b_first] = 2 * a[i - a_first];"
 MAPPED = "POLYBUILD_INOUT);\n        const long a_first = polybuild_first(ab);"
 READ = "part[63 - THREAD(0)]"
+UPDATE_AND_READ = """{
+        atomicAdd((unsigned *)&a[(i * n + j) * n + k - a_first], 1u);
+        if (k < n - 2 && a[(i * n + j) * n + k + 1 - a_first] < 0)
+            return;
+    }"""
 TURN = "part[THREAD(0)] = a[INDEX(0) - a_first];"
 
 
@@ -40,6 +45,8 @@ def run_all_orders(client: Client, stand_ins: StandIns, *scenarios: str) -> list
         (TWICE, "b[i - b_first] = i;", "twice", ""),
         (TWICE, "*(double *)((char *)&b[i - b_first] - (i == first + 9 ? 4 : 0)) = 1;", "twice", "aligned"),
         ("+= 1;", "+= a[(i * n + j) * n + k + 1 - a_first];", "interior", "reads"),
+        (TWICE, "atomicAdd((unsigned *)&b[i - b_first], 1u);", "twice", "updates the byte at"),
+        ("a[(i * n + j) * n + k - a_first] += 1", UPDATE_AND_READ, "interior", "the byte at"),
         ("2 * a[i - a_first]", "*(double *)16", "twice", "which is no memory of the device"),
     ],
 )  # fmt: skip

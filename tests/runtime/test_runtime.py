@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +38,109 @@ def test_every_scenario_runs_on_the_device(client: Client, stand_ins: StandIns, 
 
 def test_memory_kept_between_regions_changes_nothing(client: Client, stand_ins: StandIns) -> None:
     done = client.run(*ALL, environment=stand_ins.environment(POLYBUILD_DEVICE_CACHE="1"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("limits", "allocations"),
+    [
+        ({}, 2),
+        ({"POLYBUILD_DEVICE_MEMORY": "20"}, 2),
+        ({"POLYBUILD_DEVICE_MEMORY": "8"}, 3),
+        ({"POLYBUILD_DEVICE_MEMORY": "1"}, 4),
+        ({"POLYBUILD_EMULATOR_MEMORY": "20000000"}, 4),
+    ],
+)
+def test_memory_that_is_kept_has_a_limit(
+    client: Client, stand_ins: StandIns, *, limits: dict[str, str], allocations: int
+) -> None:
+    """Two arrays of 5.6 MB, twice: others want some of the device's memory, too."""
+    command = [str(client.program), "large", "large"]
+    report = stand_ins.report(command, POLYBUILD_DEVICE_CACHE="1", **limits)
+    assert report["allocations"] == allocations
+
+
+def test_a_run_of_bytes_is_copied_as_one(client: Client, stand_ins: StandIns) -> None:
+    """A copy of rows needs a pitch, which one run has none of."""
+    assert stand_ins.report([str(client.program), "twice", "large"])["rectangles"] == 0
+    assert stand_ins.report([str(client.program), "interior"])["rectangles"] > 0
+
+
+@pytest.mark.parametrize(
+    ("instances", "serial", "launches", "travelling", "where"),
+    [
+        (1e8, 0, 1, 8, "device"),
+        (1e8, 0, 1e6, 8, "host"),
+        (1e8, 1e8, 1, 8, "host"),
+        (1e8, 0, 1, 10**11, "host"),
+    ],
+)
+def test_what_a_run_costs(
+    estimates: Client,
+    stand_ins: StandIns,
+    *,
+    instances: float,
+    serial: float,
+    launches: float,
+    travelling: int,
+    where: str,
+) -> None:
+    """Launches, what one thread does alone and each array that travels count, whatever else is there."""
+    work = (instances, serial, launches, travelling)
+    done = estimates.run(*map(str, work), environment=stand_ins.environment(POLYBUILD_BACKEND="auto"))
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, where, "")
+
+
+@pytest.mark.parametrize("scenario", ["pinned", "own", "foreign"])
+def test_memory_that_cuda_knows_of(memories: Client, stand_ins: StandIns, scenario: str) -> None:
+    done = memories.run(scenario, environment=stand_ins.environment(POLYBUILD_EMULATOR_DEVICES="2"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture(scope="session")
+def library(compile_client: Callable[..., Client]) -> Path:
+    """A library with a region and a runtime of its own, which keeps its names to itself."""
+    regions = (HERE / "client.c").read_text()
+    text = f"""#define main unused
+{regions}
+void library_twice(const double *a, double *b, long first, long last);
+void library_twice(const double *a, double *b, long first, long last) {{ twice(a, b, first, last); }}
+"""
+    return compile_client("gcc", "-fPIC", "-shared", "-Wl,-Bsymbolic", client=text).program
+
+
+def test_a_program_and_a_library_have_one_runtime(
+    memories: Client, stand_ins: StandIns, library: Path
+) -> None:
+    """Although it is linked into each: where the values of an array are is known to both."""
+    environment = stand_ins.environment(POLYBUILD_VERBOSE="1")
+    done = memories.run("library", str(library), environment=environment)
+    assert done.returncode == 0
+    assert done.stderr.count("1 runs on the device") == 2
+
+
+TWO_LIBRARIES = """
+import ctypes, sys
+one, other = map(ctypes.CDLL, sys.argv[1:])
+a, b, c = ((ctypes.c_double * 100)(*range(100)) for _ in range(3))
+for library in (one, other):
+    library.library_twice.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_long]
+one.polybuild_resident(b, ctypes.c_size_t(800))
+one.library_twice(a, b, 0, 100)
+other.library_twice(b, c, 0, 100)
+other.polybuild_release(b)
+sys.exit(list(b) != list(range(0, 200, 2)) or list(c) != list(range(0, 400, 4)))
+"""
+
+
+def test_two_libraries_of_a_program_without_have_one_runtime(
+    stand_ins: StandIns, library: Path, tmp_path: Path
+) -> None:
+    other = shutil.copy(library, tmp_path / "other.so")
+    command = [sys.executable, "-c", TWO_LIBRARIES, str(library), str(other)]
+    done = subprocess.run(
+        command, env=stand_ins.environment(), check=False, capture_output=True, text=True, timeout=60
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

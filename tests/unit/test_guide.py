@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,25 @@ SHOWN = {
 def test_what_is_shown_is_what_is_tested(page, number):
     blocks = re.findall(r"^```\w+\n(.*?)^```$", (GUIDE / page).read_text(), re.DOTALL | re.MULTILINE)
     assert blocks[number] in (ROOT / SHOWN[page, number]).read_text()
+
+
+def peers() -> dict[str, dict[str, str]]:
+    """The cells of the table of peers, by tools and kernels."""
+    text = (ROOT / "benchmarks" / "results" / "peers-2026-11-22.txt").read_text()
+    head, *rows = [line.split() for line in text[text.index("kernel  ") :].splitlines()]
+    return {tool: {row[0]: row[number] for row in rows} for number, tool in enumerate(head) if number}
+
+
+@pytest.mark.parametrize("tool", ["clang", "Polly", "Pluto", "Pluto-no-uj", "PPCG", "polybuild"])
+def test_figures_of_peers_are_those_of_the_results(tool):
+    gcc = {kernel: float(cell) for kernel, cell in peers()["gcc"].items()}
+    times = {kernel: cell for kernel, cell in peers()[tool].items() if cell.replace(".", "").isdigit()}
+    gains = {kernel: gcc[kernel] / float(cell) for kernel, cell in times.items()}
+    long = [gain for kernel, gain in gains.items() if gcc[kernel] > 0.05]
+    means = [math.exp(statistics.fmean(map(math.log, each))) for each in (gains.values(), long)]
+    slower = sum(gain < 0.95 for gain in gains.values())
+    cells = [tool, len(gains), *(f"{mean:.2f}" for mean in means), slower, f"{min(gains.values()):.2f}"]
+    assert f"| {' | '.join(map(str, cells))} |\n" in (GUIDE / "comparison.md").read_text()
 
 
 @pytest.mark.parametrize("page", sorted(GUIDE.glob("*.md")), ids=lambda page: page.name)

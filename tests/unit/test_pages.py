@@ -39,6 +39,14 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def test_the_menu_of_the_site_has_every_page():
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    menu = set(re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", text, re.MULTILINE))
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    pages |= {f"examples/{path.parent.name}.md" for path in ROOT.glob("examples/*/README.md")}
+    assert pages <= menu, "add what is missing to mkdocs.yml"
+
+
 def test_what_is_not_there_is_seen():
     page = ROOT / "README.md"
     assert list(missing("`scop/model.py`, `model.py`, `tests/run.py`, `scop/`, `tiling/`", page)) == []

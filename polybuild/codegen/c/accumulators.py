@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -16,6 +15,7 @@ from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Statement
 from polybuild.targets.model import Accumulator
+from polybuild.values import dataclass
 
 _in, _set, _param = isl.dim_type.in_, isl.dim_type.set, isl.dim_type.param
 # Minima and maxima in OpenMP start from a value of their own, which floating-point numbers
@@ -116,9 +116,7 @@ class ActiveAccumulators:
         body = statement.body
         for mark in self.marks:
             accumulator = self._open[mark]
-            own = {
-                node for each in accumulator.reductions if each.statement is statement for node in each.own
-            }
+            own = self._own(accumulator, statement)
             if own and accumulator.type != accumulator.array.element:
                 body = _converted(body, own, accumulator.type)
         return body

@@ -16,7 +16,7 @@ from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
-from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, RegisterTile
@@ -55,12 +55,12 @@ class GeneratedAst:
     instances: dict[str, Instance]
     loops: dict[str, LoopOrigin]
     dynamic: dict[str, RestoredLoop]
-    vectors: dict[str, Lanes | Move | Packing]
+    vectors: dict[str, VectorBlock | Packing]
     tiles: Tiles
     accumulators: AccumulatorScopes
 
     @property
-    def everything(self) -> dict[str, Instance | Lanes | Move | Packing]:
+    def everything(self) -> dict[str, Instance | VectorBlock | Packing]:
         """What stands at each user node."""
         return {**self.instances, **self.vectors}
 
@@ -89,7 +89,7 @@ class PrintedAst(Protocol):
         ...
 
     @property
-    def vectors(self) -> Mapping[str, Lanes | Move | Packing]:
+    def vectors(self) -> Mapping[str, VectorBlock | Packing]:
         """What stands at the nodes of register tiles."""
         ...
 
@@ -99,7 +99,7 @@ class PrintedAst(Protocol):
         ...
 
     @property
-    def everything(self) -> Mapping[str, Instance | Lanes | Move | Packing]:
+    def everything(self) -> Mapping[str, Instance | VectorBlock | Packing]:
         """What stands at each user node."""
         ...
 
@@ -150,7 +150,7 @@ class _AstBuilder(AstCallbacks):
         self.instances: dict[str, Instance] = {}
         self.loops: dict[str, LoopOrigin] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
-        self.vectors: dict[str, Lanes | Move | Packing] = {}
+        self.vectors: dict[str, VectorBlock | Packing] = {}
         self.tiles = Tiles(registers, self._buffers)
         self.accumulators = AccumulatorScopes(accumulators)
 
@@ -158,7 +158,9 @@ class _AstBuilder(AstCallbacks):
         """Find what stands at a statement instance."""
         called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
         vector = self.tiles.at(called, self._within, build)
-        if vector is None:
+        if vector is None and called not in self._statements:
+            name = called  # what ranks exchange is printed by who knows of it
+        elif vector is None:
             name = f"instance{len(self.instances)}"
             instance = instance_at(self._statements[called], build, self._buffers)
             fitting = self._fitting.get(called, frozenset())

@@ -9,13 +9,13 @@ import islpy as isl
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
 from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
-from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.model import Packed, RegisterTile
 
-_VectorNode = Lanes | Move | Packing
+_VectorNode = VectorBlock | Packing
 _Touching = tuple[str, frozenset[str]]  # a statement and the arrays it touches
 
 
@@ -70,23 +70,25 @@ def _inside(mark: isl.AstNode, vectors: Mapping[str, _VectorNode]) -> Iterator[_
 
 
 def _check_buffer(packed: Packed, inside: list[_VectorNode]) -> None:
-    used = [each.domain for each in inside if isinstance(each, Lanes) and packed in each.tile.packed]
+    used = [each.domain for each in _blocks(inside) if each.computes and packed in each.tile.packed]
     filled = [each.domain for each in inside if isinstance(each, Packing) and each.packed is packed]
     _expect(used, packed.needs, filled, f"a buffer of '{packed.update.name}'")
 
 
 def _check_block(tile: RegisterTile, inside: list[_VectorNode]) -> None:
-    used = [each.domain for each in inside if isinstance(each, Lanes) and each.tile is tile]
-    for store in (False, True):
-        moved = [
-            each.domain
-            for each in inside
-            if isinstance(each, Move) and each.tile is tile and each.store is store
-        ]
-        transfer = tile.transfer
-        copy = transfer.store if store else transfer.load
+    blocks = [each for each in _blocks(inside) if each.tile is tile]
+    used = [each.domain for each in blocks if each.computes]
+    transfer = tile.transfer
+    for copy, moved in (
+        (transfer.load, [each.domain for each in blocks if each.loads]),
+        (transfer.store, [each.domain for each in blocks if each.stores]),
+    ):
         moves = transfer.needs.set_tuple_name(isl.dim_type.out, copy)
         _expect(used, moves, moved, f"a block of '{tile.array.name}'")
+
+
+def _blocks(inside: Iterable[_VectorNode]) -> Iterator[VectorBlock]:
+    return (each for each in inside if isinstance(each, VectorBlock))
 
 
 def _expect(used: list[isl.Set], needs: isl.Map, found: list[isl.Set], what: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.codegen.c.nodes import FOR, IF, kind_of, parts
+from polybuild.poly import spaces
 from polybuild.schedule.legality import IllegalSchedule
+from polybuild.values import dataclass
 
 _Op = isl.ast_expr_op_type
 _set, _param = isl.dim_type.set, isl.dim_type.param
@@ -159,8 +160,7 @@ class AstReader:
         space = around.values.get_space()
         if name in around.counters:
             return _dimension(space, around.counters.index(name))
-        position = space.find_dim_by_name(_param, name)
-        return isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _param, position)
+        return isl.PwAff.param_on_domain_id(isl.Set.universe(space), spaces.identifier(name))
 
 
 def _dimension(space: isl.Space, position: int) -> isl.PwAff:

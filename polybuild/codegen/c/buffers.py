@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -17,6 +17,7 @@ from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, AccessKind, Array
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Packed, RegisterTile
+from polybuild.values import dataclass
 
 _in = isl.dim_type.in_
 

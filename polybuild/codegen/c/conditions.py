@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -15,8 +15,10 @@ from polybuild.codegen.c.bodies import Sizes, c_text, element
 from polybuild.codegen.c.expressions import AND, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.inspectors import Extrema
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.file.team import TEAM
 from polybuild.scop.model import Assumption, ProductLimit, Scop
-from polybuild.targets.model import LoopDirective
+from polybuild.targets.model import ThreadLimits
+from polybuild.values import dataclass
 
 ViewSizes = Mapping[str, Sizes]
 
@@ -48,11 +50,12 @@ class Condition:
 class ConditionPrinter:
     """Prints the conditions of one region; ``names`` and ``in_use`` are those of its loops.
 
-    ``extrema`` has the variables that inspectors leave their results in.
+    ``extrema`` has the variables that inspectors leave their results in. ``line`` is that of the region.
     """
 
     def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse, extrema: Extrema) -> None:
         self._scop = scop
+        self.line = scop.location.line
         self._in_use = in_use
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
@@ -73,42 +76,52 @@ class ConditionPrinter:
         return self._sizes[0]
 
     def all(
-        self, overlaps: Sequence[Overlap], work: Sequence[Sequence[isl.PwAff]], min_work: int
+        self, overlaps: Sequence[Overlap], worth: Sequence[Condition], *, runs: bool
     ) -> tuple[Condition, ...]:
-        """All conditions, each text once; ``work`` and ``min_work`` as in ``Plan``."""
+        """All conditions, each text once, beginning with those under which the new loops are ``worth`` it.
+
+        Small sizes get no further. ``runs`` tells whether something runs where these hold.
+        """
         found = [*map(self._assumption, self._scop.assumptions), *map(self._limit, self._scop.limits)]
         # with work to do, the addresses below are those of elements
-        found += self._enough_work(work, min_work)
-        return _once([*found, *self.disjoint(overlaps, runs=bool(work and min_work))])
+        return _once([*worth, *found, *self.disjoint(overlaps, runs=runs)])
 
     def disjoint(self, overlaps: Sequence[Overlap], *, runs: bool) -> tuple[Condition, ...]:
         """That ``overlaps`` are none, where it is known that something ``runs``."""
         ran = self._ran() if runs else None
         return _once([self._disjoint(each, ran) for each in overlaps])
 
-    def enough_threads(self, line: int) -> Condition:
+    def enough_threads(self) -> Condition:
         """That threads make up for an inspector, which takes about as long as the loops it is for."""
         self._in_use.helpers.add("polybuild_threads")
         text = "polybuild_threads() > 2"
         reason = "with fewer threads, looking at the data takes longer than they save"
-        return Condition(text, text, reason, line, "too few threads to look at the data")
+        return Condition(text, text, reason, self.line, "too few threads to look at the data")
 
-    def several_threads(self, line: int, loops: Sequence[LoopDirective]) -> tuple[Condition, ...]:
-        """That there are threads for ``loops``, and work for them, where one gains nothing."""
-        self._in_use.helpers.add("polybuild_threads")
-        text, reason = "polybuild_threads() > 1", "one thread gains nothing"
-        found = [Condition(text, text, reason, line, "only one thread, which gains nothing")]
-        work = [each for each in loops if each.work]
-        if len(work) == len(loops) and all(_constant_instances(each.work) is None for each in work):
+    def several_threads(self, *, fixed: bool) -> Condition:
+        """That there are threads, where one gains nothing.
 
-            def enough(printer: ExpressionPrinter, _: ViewSizes) -> str:
-                sums = dict.fromkeys(
-                    f"{self._instances(each.work, printer)} >= {each.minimum_work}" for each in work
-                )
-                return next(iter(sums)) if len(sums) == 1 else f"({' || '.join(sums)})"
+        Those that other work leaves no processors for are none, unless the number of threads is ``fixed``.
+        """
+        threads = "polybuild_threads" if fixed else TEAM
+        self._in_use.helpers.add(threads)
+        text, reason = f"{threads}() > 1", "one thread gains nothing"
+        return Condition(text, text, reason, self.line, "only one thread, which gains nothing")
 
-            found.append(self._both(enough, "less work is not worth threads", line, "too little work"))
-        return tuple(found)
+    def enough_for(
+        self, loops: Sequence[ThreadLimits], minimum: Callable[[ThreadLimits], int], reason: str
+    ) -> Condition | None:
+        """That one of ``loops`` has the ``minimum`` work; None unless that of all depends on parameters."""
+        if not loops or not all(_depends_on_parameters(each) for each in loops):
+            return None
+
+        def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
+            sums = dict.fromkeys(
+                f"{self._instances(each.work, printer)} >= {minimum(each)}" for each in loops
+            )
+            return next(iter(sums)) if len(sums) == 1 else f"({' || '.join(sums)})"
+
+        return self._both(text, reason, self.line, "too little work")
 
     def _both(
         self, text: Callable[[ExpressionPrinter, ViewSizes], str], reason: str, line: int, failure: str = ""
@@ -186,7 +199,8 @@ class ConditionPrinter:
             subscripts.insert(0, Operand(extrema[footprint.inspector][corner], ATOM))
         return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
 
-    def _enough_work(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
+    def worthwhile(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
+        """That the region has ``work`` of ``min_work`` instances; nothing where it certainly has."""
         constant = _constant_instances(work)
         if min_work == 0 or not work or (constant is not None and constant >= min_work):
             return []
@@ -194,14 +208,11 @@ class ConditionPrinter:
         def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
             return f"{self._instances(work, printer)} >= {min_work}"
 
-        line = self._scop.location.line
-        return [self._both(text, "less work is not worth it", line, "too little work")]
+        return [self._both(text, "less work is not worth it", self.line, "too little work")]
 
-    def enough_work(self, directive: LoopDirective) -> str | None:
-        """Whether the loop of ``directive`` has work for several threads; None where it certainly has."""
-        if not directive.work or _constant_instances(directive.work) is not None:
-            return None
-        return f"{self._instances(directive.work, self._directive_printer)} >= {directive.minimum_work}"
+    def work_of(self, loop: ThreadLimits) -> str | None:
+        """How much ``loop`` does each time it runs; None where that is not known."""
+        return self._instances(loop.work, self._directive_printer) if loop.work else None
 
     def instances(self, work: Sequence[Sequence[isl.PwAff]]) -> str:
         """How many statement instances run at most, in double."""
@@ -237,15 +248,35 @@ class ConditionPrinter:
         }
 
 
+def either(alone: Condition, on_threads: Sequence[Condition]) -> Condition:
+    """That one thread has enough work, as ``alone`` says, or that all the conditions ``on_threads`` hold."""
+
+    def text(first: str, others: Sequence[str]) -> str:
+        joined = " && ".join(others)
+        return f"({first} || {joined})" if len(others) == 1 else f"({first} || ({joined}))"
+
+    return replace(
+        alone,
+        text=text(alone.text, [each.text for each in on_threads]),
+        meaning=text(alone.meaning, [each.meaning for each in on_threads]),
+        reason="less work gains on several threads alone",
+    )
+
+
 def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Conditions, each text once, the first time it comes."""
     return tuple({each.text: each for each in reversed(conditions)}.values())[::-1]
 
 
-def has_too_little_work(directive: LoopDirective) -> bool:
-    """Whether the work of a loop is a constant, and not worth starting threads for."""
-    constant = _constant_instances(directive.work) if directive.work else None
-    return constant is not None and constant < directive.minimum_work
+def has_too_little_work(loop: ThreadLimits) -> bool:
+    """Whether the work of ``loop`` is a constant, and not worth starting threads for."""
+    constant = _constant_instances(loop.work) if loop.work else None
+    return constant is not None and constant < loop.minimum
+
+
+def _depends_on_parameters(loop: ThreadLimits) -> bool:
+    """Whether the work of ``loop`` is known, but no constant."""
+    return bool(loop.work) and _constant_instances(loop.work) is None
 
 
 def _constant_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:

@@ -10,21 +10,21 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import combination
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.file.team import TEAM
+from polybuild.codegen.file.team import TEAM, TEAM_FOR
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.model import Accumulator, LoopDirective
+from polybuild.targets.model import Accumulator, LoopDirective, ThreadLimits
 
 _CHARACTER = 8  # bits
 
 
-def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str]:
-    """The pointers to elements of ``scop`` that threads need copies of, where it writes characters.
+def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str] | None:
+    """The pointers to elements of ``scop`` that threads need copies of; None if they may share all variables.
 
-    Characters may be written to any memory, that of pointers which threads share included: clang would
-    load these anew for every element, and leave loops to scalar code. Arrays of the names ``unused``
-    are not accessed.
+    Characters may be written to any memory, that of variables which threads share included: clang would
+    load pointers, parameters and counters anew for every element, and leave loops to scalar code. Arrays
+    of the names ``unused`` are not accessed.
     """
     written = [
         access.array.element
@@ -33,7 +33,7 @@ def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str]:
         if access.kind is not AccessKind.READ and access.array.extents
     ]
     if not any(isinstance(each, IntegerType) and each.width <= _CHARACTER for each in written):
-        return []
+        return None
     own = {
         each.expression.name
         for each in scop.arrays
@@ -50,22 +50,23 @@ def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str]:
 class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
-    ``condition`` writes what must hold for a loop's threads to start, None if nothing must, and
-    ``variables`` are the names of the accumulators. Each thread gets a copy of the ``pointers``.
-    ``in_use`` records what the text mentions.
+    ``work`` writes how much a loop does each time it runs, None if that is not known, and ``variables``
+    are the names of the accumulators. Each thread gets a copy of the ``pointers``, and of the
+    parameters and counters that its loop mentions, unless they are None. ``in_use`` records what the text
+    mentions.
     """
 
     def __init__(
         self,
         directives: Mapping[Mark, LoopDirective],
         in_use: NamesInUse,
-        condition: Callable[[LoopDirective], str | None] = lambda _: None,
+        work: Callable[[ThreadLimits], str | None] = lambda _: None,
         variables: Mapping[Mark, str] | None = None,
-        pointers: Sequence[str] = (),
+        pointers: Sequence[str] | None = None,
     ) -> None:
         self._directives = directives
         self.in_use = in_use
-        self._condition = condition
+        self._work = work
         self._variables = variables or {}
         self._pointers = pointers
 
@@ -73,20 +74,27 @@ class DirectivePrinter:
         """The directive for the loop under ``mark``, None if there is none."""
         return None if mark is None else self._directives.get(mark)
 
-    def above(self, head: CodeLine, directive: LoopDirective | None, active: Collection[Mark]) -> list[str]:
+    def above(
+        self,
+        head: CodeLine,
+        directive: LoopDirective | None,
+        active: Collection[Mark],
+        mentioned: Collection[str] = (),
+    ) -> list[str]:
         """The ``head`` of a loop with its ``directive``, on the same line if both fit there.
 
-        Of the accumulators, those of the marks ``active`` get a clause.
+        Of the accumulators, those of the marks ``active`` get a clause. The loop has ``mentioned`` these
+        parameters and counters of loops around it.
         """
         if directive is None:
             return [head]
-        words, indent = self._text(directive, active), head[: len(head) - len(head.lstrip())]
+        words, indent = self._text(directive, active, mentioned), head[: len(head) - len(head.lstrip())]
         together = f"{indent}{words} {head.head.lstrip()}"
         if len(together) <= WIDTH:
             return [loop(together, head.source, verbatim=head.verbatim, directed=True)]
         return [CodeLine(f"{indent}{words}", head.source, directed=True), head]
 
-    def _text(self, directive: LoopDirective, active: Collection[Mark]) -> str:
+    def _text(self, directive: LoopDirective, active: Collection[Mark], mentioned: Collection[str]) -> str:
         if directive.independent and not directive.parallel:
             self.in_use.helpers.add("POLYBUILD_SIMD")
             return "POLYBUILD_SIMD"
@@ -95,29 +103,42 @@ class DirectivePrinter:
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
         self.in_use.helpers.update({macro, "POLYBUILD_OMP"})
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
-        return f"{macro}({' '.join([*words, *self._clauses(directive, active)])})"
+        return f"{macro}({' '.join([*words, *self._clauses(directive, active, mentioned)])})"
 
-    def _clauses(self, directive: LoopDirective, active: Collection[Mark]) -> list[str]:
+    def _clauses(
+        self, directive: LoopDirective, active: Collection[Mark], mentioned: Collection[str]
+    ) -> list[str]:
         clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
-        # sums of floating-point numbers shall not depend on what else the machine does
-        if directive.parallel and not (directive.accumulators or directive.reductions):
-            self.in_use.helpers.add(TEAM)
-            clauses.append(f"num_threads({TEAM}())")
+        if directive.parallel:
+            clauses += self._threads(directive)
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")
-        if directive.parallel and self._pointers:
-            clauses.append(f"firstprivate({', '.join(self._pointers)})")
-        condition = self._condition(directive)
-        if condition is not None:
-            # without its name the clause would be that of simd, too: no vectors in one thread
-            clauses.append(f"if(parallel: {condition})" if directive.simd else f"if({condition})")
+        if directive.parallel and self._pointers is not None:
+            copied = [*self._pointers, *sorted(mentioned, key=natural_key)]
+            clauses += [f"firstprivate({', '.join(copied)})"] if copied else []
         clauses += [
             f"reduction({self._operator(each)}: {self._variables[each.mark]})"
             for each in directive.accumulators
             if each.mark in active
         ]
         return clauses + [f"reduction({op} : {', '.join(names)})" for op, names in directive.reductions]
+
+    def _threads(self, directive: LoopDirective) -> list[str]:
+        """The clause for how many threads run a loop: as many as get processors and as pay."""
+        work, minimum = self._work(directive.limits), directive.limits.minimum
+        if directive.accumulators or directive.reductions:
+            # sums of floating-point numbers shall not depend on what else the machine does
+            if work is None:
+                return []
+            condition = f"{work} >= {minimum}"
+            # without its name the clause would be that of simd, too: no vectors in one thread
+            return [f"if(parallel: {condition})" if directive.simd else f"if({condition})"]
+        self.in_use.helpers.add(TEAM)
+        if work is None:
+            return [f"num_threads({TEAM}())"]
+        self.in_use.helpers.add(TEAM_FOR)
+        return [f"num_threads({TEAM_FOR}({work}, {minimum // 2}))"]
 
     def _operator(self, accumulator: Accumulator) -> str:
         """The operator of the clause of ``accumulator``, one of our own where OpenMP's does not suit."""

@@ -7,16 +7,19 @@ predicates of the statements inside are then not needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.codegen.c.expressions import ADDITIVE, AND, ExpressionPrinter, is_number
 from polybuild.codegen.c.nodes import users_below
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import DynamicLoop, Statement
+from polybuild.values import dataclass
 
+_Guarded = tuple[c_ast.Node, c_ast.Node | None]
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
@@ -85,6 +88,19 @@ def _is_narrowed(instances: isl.Set, loop: DynamicLoop) -> bool:
     values = instances.project_out(_set, loop.position + 1, count - loop.position - 1).reset_tuple_id()
     rest = values.gist(loop.domain.align_params(values.get_space()))
     return bool(rest.involves_dims(_set, loop.position, 1))
+
+
+def unguarded(statement: Statement, body: c_ast.Node, opened: Collection[DynamicLoop]) -> _Guarded:
+    """``body``, of ``statement``, without the predicates of ``opened`` loops; and again if none is left."""
+    predicates = []
+    for loop in statement.dynamic:
+        if loop not in opened:
+            predicates.append(loop.predicate)
+        body = body.iftrue
+    always = None if predicates else body
+    for predicate in reversed(predicates):
+        body = c_ast.If(predicate, body, None)
+    return body, always
 
 
 def first_instance(node: isl.AstNode) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.values import dataclass
 
 _Op = isl.ast_expr_op_type
 _AND: isl.ast_expr_op_type = getattr(_Op, "and_")  # noqa: B009 - islpy's stubs lack the name

@@ -14,6 +14,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
 from polybuild.codegen.c.buffers import BuffersInScope
+from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
 from polybuild.codegen.c.layout import CodeLine, Role
 from polybuild.codegen.c.lazy_texts import LazyTexts
@@ -68,15 +69,8 @@ class InstancePrinter:
 
     def _body(self, instance: Instance) -> tuple[c_ast.Node, c_ast.Node | None]:
         """What is printed of ``instance``, and that part of it that runs whatever the data."""
-        body, predicates = self._accumulators.in_its_type(instance.statement), []
-        for loop in instance.statement.dynamic:
-            if loop not in self.open_loops:
-                predicates.append(loop.predicate)
-            body = body.iftrue
-        always = None if predicates else body
-        for predicate in reversed(predicates):
-            body = c_ast.If(predicate, body, None)
-        return body, always
+        body = self._accumulators.in_its_type(instance.statement)
+        return unguarded(instance.statement, body, self.open_loops)
 
     def printer(
         self, instance: Instance, counters: Mapping[str, str], always: c_ast.Node | None = None

@@ -24,36 +24,58 @@ _Op = isl.ast_expr_op_type
 _IDLE = frozenset({MarkKind.SIMD, MarkKind.SERIAL, MarkKind.UNROLLED})
 
 
+class LaneLoopBounds:
+    """The counter of ``loop``, in ``scope``, and the last value that it has there.
+
+    They are shared by the loops that it becomes: in steps of many lanes, of fewer, and one by one.
+    """
+
+    def __init__(self, loop: isl.AstNode, scope: LaneScope) -> None:
+        condition = loop.for_get_cond()
+        self._loop = loop
+        self._scope = scope
+        self._operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
+        stem = "last" if self._operator == "<=" else "end"
+        self._end = scope.names.declare(f"{stem}_{scope.counter}")
+
+    def declarations(self, indent: str) -> list[str]:
+        """What stands before the loops."""
+        expressions = self._scope.expressions
+        start, last = self._loop.for_get_init(), self._loop.for_get_cond().op_get_arg(1)
+        return [
+            f"{indent}const {COUNTER_TYPE} {self._end} = {expressions.text(last)};",
+            f"{indent}{COUNTER_TYPE} {self._scope.counter} = {expressions.text(start)};",
+        ]
+
+    def head(self, indent: str, step: int, conditions: Sequence[str] = ()) -> str:
+        """The head of a loop over ``step`` iterations at once, while ``conditions`` hold."""
+        counter = self._scope.counter
+        end, advance = (
+            (self._end, f"{counter}++")
+            if step == 1
+            else (
+                f"{self._end} - {step - 1}",
+                f"{counter} += {step}",
+            )
+        )
+        test = " && ".join([*conditions, f"{counter} {self._operator} {end}"])
+        return loop(f"{indent}for (; {test}; {advance})")
+
+
 class LaneLoopPrinter:
-    """Prints what ``loop`` becomes, of which ``scope`` tells; ``below`` are the instances in it.
+    """Prints one of the loops over vectors of iterations: that of ``scope``, with the instances ``below``.
 
     ``bodies`` are the statements in lanes.
     """
 
-    def __init__(self, loop: isl.AstNode, scope: LaneScope, below: Sequence[Instance]) -> None:
-        self._loop = loop
-        self._scope = scope
+    def __init__(self, scope: LaneScope, below: Sequence[Instance]) -> None:
+        self._step = scope.step
         self._buffers = RowBufferPrinter(scope, below)
         self.bodies = LaneBodyPrinter(scope, self._buffers)
 
-    def heads(self, indent: str) -> tuple[list[str], str]:
-        """The heads of two loops that share a counter: in steps of all lanes, and one by one.
-
-        Before the first one stands what declares the counter.
-        """
-        expressions, counter = self._scope.expressions, self._scope.counter
-        condition = self._loop.for_get_cond()
-        operator = "<=" if _Op(condition.op_get_type()) == _Op.le else "<"
-        end = self._scope.names.declare(f"last_{counter}" if operator == "<=" else f"end_{counter}")
-        start, last = (
-            expressions.text(each) for each in (self._loop.for_get_init(), condition.op_get_arg(1))
-        )
-        step = self._scope.step
-        test = " && ".join([*self._buffers.conditions(), f"{counter} {operator} {end} - {step - 1}"])
-        first = [f"const {COUNTER_TYPE} {end} = {last};", f"{COUNTER_TYPE} {counter} = {start};"]
-        lanes = loop(f"{indent}for (; {test}; {counter} += {step})")
-        rest = loop(f"{indent}for (; {counter} {operator} {end}; {counter}++)")
-        return [*(f"{indent}{line}" for line in first), lanes], rest
+    def head(self, bounds: LaneLoopBounds, indent: str) -> str:
+        """The head of the loop."""
+        return bounds.head(indent, self._step, self._buffers.conditions())
 
     def declarations(self, indent: str) -> list[str]:
         """What stands before the statements in lanes: variables, and buffers with what fills them."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from polybuild.codegen.c.expressions import ExpressionPrinter
 from polybuild.codegen.c.instances import InstancePrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.targets.model import LaneLoop

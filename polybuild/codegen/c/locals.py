@@ -73,8 +73,9 @@ class LocalVariables:
 
     def _users(self, node: isl.AstNode, array: Array) -> int:
         """How many statements below ``node`` name ``array``."""
-        names = (each.get_annotation().get_name() for each in users_below(node))
-        return sum(array.name in _named_by(self._ast.everything[each].statement) for each in names)
+        names = {each.get_annotation().get_name() for each in users_below(node)}
+        below = (each for name, each in self._ast.everything.items() if name in names)
+        return sum(array.name in _named_by(each.statement) for each in below)
 
 
 def _named_by(statement: Statement) -> set[str]:

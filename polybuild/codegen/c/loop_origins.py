@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.poly.relations import depends_on, maps_of
 from polybuild.scop.model import Statement
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -13,15 +12,16 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
 from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators
 from polybuild.codegen.c.ast_checks import keeps_private
-from polybuild.codegen.c.bodies import Sizes
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.counter_types import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
-from polybuild.codegen.c.expressions import ExpressionPrinter
+from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
+from polybuild.codegen.c.invariant_elements import invariant_elements
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
-from polybuild.codegen.c.lane_loops import LaneLoopPrinter, runs_in_lanes
+from polybuild.codegen.c.lane_loops import LaneLoopBounds, LaneLoopPrinter, runs_in_lanes
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import (
     CodeLine,
@@ -40,13 +40,15 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
-from polybuild.codegen.c.register_tiles import RegisterTilePrinter
-from polybuild.codegen.c.vectors import Lanes, Packing, VectorPrinter
+from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
+from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
+from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
 if TYPE_CHECKING:
-    from polybuild.codegen.c.ast import PrintedAst
+    from polybuild.codegen.c.ast import Instance, PrintedAst
+    from polybuild.targets.model import LoopDirective
 
 _INDENT = "  "
 _NO_SCOPES = Scopes({})
@@ -134,20 +136,13 @@ class LoopPrinter:
         raise NotImplementedError(f"isl AST node {kind}")
 
     def _several(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
-        """Lines of the nodes of a block; what vectors in a row have in common is named before them."""
-        lines: list[str] = []
-        for kind, group in groupby(flat(node), key=self._tiles.kind_of):
-            nodes = list(group)
-            if kind is not None:
-                lines += (f"{indent}{line}" for line in self._tiles.rows(nodes))
-            for each in nodes:
-                lines += self._node(each, indent, before)
-        return lines
+        """Lines of the nodes of a block."""
+        return [line for each in flat(node) for line in self._node(each, indent, before)]
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         mark, below = Mark.of_id(node.mark_get_id()), node.mark_get_node()
-        if mark.kind is MarkKind.LANES:  # the body takes all lanes at once
-            return self._node(below.for_get_body(), indent, None)
+        if mark.kind is MarkKind.LANES:
+            return self._statement(block_below(node), indent)
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
         if mark in self._accumulators.variables:
@@ -223,18 +218,23 @@ class LoopPrinter:
             directive, before = None, None
         if directive is not None and directive.lanes is not None and self._runs_in_lanes(node):
             return self._in_lanes(node, before, replace(origin, counter=counter), indent)
+        if before is not None and directive is not None and directive.invariant:
+            within_block = self._with_invariants(node, before, directive, indent)
+            if within_block is not None:
+                return within_block
         outer = self._names.get(identifier)
         own = self._own_type(node)
-        constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
-        self._names[identifier] = counter
-        if own is not None:
-            self._instances.own_types[identifier] = own.name
-        self._outline.enter(counter, identifier, before)
-        self._buffers.conditional += 1
-        body = self._block(node.for_get_body(), indent + _INDENT)
-        self._buffers.conditional -= 1
-        self._outline.leave()
-        self._names.restore(identifier, outer)
+        with self._in_use.mentioned() as mentioned:
+            constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
+            self._names[identifier] = counter
+            if own is not None:
+                self._instances.own_types[identifier] = own.name
+            self._outline.enter(counter, identifier, before)
+            self._buffers.conditional += 1
+            body = self._block(node.for_get_body(), indent + _INDENT)
+            self._buffers.conditional -= 1
+            self._outline.leave()
+            self._names.restore(identifier, outer)
         self._instances.own_types.pop(identifier, None)
         here: list[str] = []
         if directive is not None:
@@ -242,7 +242,8 @@ class LoopPrinter:
         if directive is not None and not (directive.parallel or directive.simd):
             directive = None  # it could not be written in lanes
         declared = [f"{indent}{_INDENT}{line}" for line in here]
-        heads = [*constants, *self._directives.above(head, directive, self._accumulators.marks)]
+        around = mentioned.intersection(self._names.values())
+        heads = [*constants, *self._directives.above(head, directive, self._accumulators.marks, around)]
         return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
 
     def _runs_in_lanes(self, node: isl.AstNode) -> bool:
@@ -254,8 +255,46 @@ class LoopPrinter:
         scopes = self._buffers.scopes
         return all(scopes.variables(access.array.name, at) is None for access, at in accesses)
 
+    def _with_invariants(
+        self, node: isl.AstNode, mark: Mark, directive: LoopDirective, indent: str
+    ) -> list[str] | None:
+        """The loop ``node`` below variables for elements that all its iterations read; None without any."""
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        inner, declared, before = indent + _INDENT, self._names.enter(), len(self._instances.replaced)
+        lines: list[str] = []
+        for each in invariant_elements(node, self._ast, self._instances, directive.invariant):
+            text = self._instances.element(each.array, self._expression().subscripts(each.element))
+            variable = self._names.declare(f"{each.array.name}_value")
+            self._instances.replaced.append((each.element, variable))
+            lines.append(
+                f"{inner}{register(f'const {each.type}', wanted=self._unoptimised)} {variable} = {text};"
+            )
+        if not lines:
+            return None
+        lines += self._node(node, inner, mark)
+        del self._instances.replaced[before:]
+        self._names.leave(declared)
+        runs = self._runs(node, identifier)
+        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
+        return [head, *lines, closing(indent)]
+
+    def _runs(self, loop: isl.AstNode, identifier: str) -> str | None:
+        """That ``loop`` has an iteration, as a condition; None where it is plain to see."""
+        first, last = loop.for_get_init(), loop.for_get_cond().op_get_arg(1)
+        if not is_atom(last) and isl.ast_expr_op_type(last.op_get_type()) == isl.ast_expr_op_type.add:
+            start, more = last.op_get_arg(0), last.op_get_arg(1)
+            if start.is_equal(first) and is_atom(more) and more.to_C_str().isdigit():
+                return None
+        self._names[identifier] = self._expression().text(first)
+        text = self._expression().text(loop.for_get_cond())
+        del self._names[identifier]
+        return text
+
     def _in_lanes(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
-        """A loop over vectors of iterations, and one over those that are left; ``mark`` has its directive."""
+        """Loops over as many vectors of iterations as run together, over single ones, and over what is left.
+
+        ``mark`` has the directive of the loop ``node``.
+        """
         counter = origin.counter
         directive = self._directives.at(mark)
         lanes = None if directive is None else directive.lanes
@@ -264,26 +303,40 @@ class LoopPrinter:
         outer, declared = self._names.get(identifier), self._names.enter()
         self._names[identifier] = counter
         scope = LaneScope(lanes, identifier, counter, self._names, self._instances, self._in_use)
-        below = [self._ast.instances[each.get_annotation().get_name()] for each in users_below(node)]
-        loop = LaneLoopPrinter(node, scope, below)
-        steps, rest = loop.heads(inner)
-        self._outline.enter(counter, identifier, mark)
+        bounds = LaneLoopBounds(node, scope)
+        lines: list[str] = [*belonging(bounds.declarations(inner), origin.line)]
         self._buffers.conditional += 1
-        self._lanes = loop.bodies
-        vectors = [*loop.declarations(inner + _INDENT), *self._block(node.for_get_body(), inner + _INDENT)]
-        self._lanes = None
+        self._outline.enter(counter, identifier, mark)
+        lines += self._vectors(node, scope, bounds, origin, inner)
         self._outline.leave()
         outline, self._outline = self._outline, Outline()  # what is left is the same once more
+        if lanes.copies > 1:
+            single = replace(scope, lanes=replace(lanes, copies=1))
+            lines += self._vectors(node, single, bounds, origin, inner)
         own = self._locals.taken_out(node, directive, self._directives)[0]
-        scalars = [f"{inner}{_INDENT}{line}" for line in own]
-        scalars += self._block(node.for_get_body(), inner + _INDENT)
+        lines += belonging([bounds.head(inner, 1)], origin.line)
+        lines += [f"{inner}{_INDENT}{line}" for line in own]
+        lines += [*self._block(node.for_get_body(), inner + _INDENT), closing(inner)]
         self._outline = outline
         self._buffers.conditional -= 1
         self._names.restore(identifier, outer)
         self._names.leave(declared)
-        first, second = belonging(steps, origin.line), belonging([rest], origin.line)
-        lines = [*first, *vectors, closing(inner), *second, *scalars, closing(inner)]
         return [opening(f"{indent}{{"), *lines, closing(indent)]
+
+    def _vectors(
+        self, node: isl.AstNode, scope: LaneScope, bounds: LaneLoopBounds, origin: LoopOrigin, indent: str
+    ) -> list[str]:
+        """The loop ``node`` over vectors of iterations, as many at once as ``scope`` says."""
+        declared = self._names.enter()
+        below = [self._ast.instances[each.get_annotation().get_name()] for each in users_below(node)]
+        loop = LaneLoopPrinter(scope, below)
+        head = belonging([loop.head(bounds, indent)], origin.line)
+        inner = indent + _INDENT
+        self._lanes = loop.bodies
+        lines = [*head, *loop.declarations(inner), *self._block(node.for_get_body(), inner), closing(indent)]
+        self._lanes = None
+        self._names.leave(declared)
+        return lines
 
     def _once(self, node: isl.AstNode, origin: LoopOrigin, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
@@ -322,17 +375,19 @@ class LoopPrinter:
         if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
             self._names[f"{identifier} of the user"] = variable
             counter = self._names.declare(f"{variable}_value")
-        printer = self._instances.printer(instance, {iterator.name: variable})
+        printer = self._bounds_printer(instance, {iterator.name: variable})
         directive = self._directives.at(before)
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
-        kind = counter_type(instance.statement, counted.position) if unsigned else COUNTER_TYPE
+        kind = counter_type(instance.statement, counted.position) if unsigned else self.counter_type
         first = restored_head(counted, f"{indent}for ({kind} {variable}", variable, printer)
         head = self._directives.above(first, directive, self._accumulators.marks)
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""
-            head.append(f"{inner}const {COUNTER_TYPE} {counter} = {sign}({COUNTER_TYPE}){variable};")
+            head.append(
+                f"{inner}const {self.counter_type} {counter} = {sign}({self.counter_type}){variable};"
+            )
             head.append(f"{inner}(void)sizeof {counter};")
         self._names[identifier] = counter
         if restored.narrowed:
@@ -349,6 +404,10 @@ class LoopPrinter:
         self._names.leave(declared)
         lines = [*belonging(head, first.source), *body]
         return [*lines, *([closing(inner)] if restored.narrowed else []), closing(indent)]
+
+    def _bounds_printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
+        """Prints the bounds of a dynamic loop around ``instance``."""
+        return self._instances.printer(instance, counters)
 
     def _counter(self, hint: str, identifier: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""
@@ -377,7 +436,7 @@ class LoopPrinter:
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         name = node.get_annotation().get_name()
         vector = self._ast.vectors.get(name)
-        if isinstance(vector, Lanes):
+        if isinstance(vector, VectorBlock) and vector.computes:
             self._outline.statement(vector.tile.update.name, once=True)
         if isinstance(vector, Packing):
             packed = tuple(each.spelling for each in vector.packed.arrays)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import field
 
 from polybuild.codegen.file.prologue import Helper
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,15 @@ class NamesInUse:
     def of_directives(self) -> NamesInUse:
         """What to record the text of directives in."""
         return NamesInUse(self.in_directives, self.in_directives, self.helpers)
+
+    @contextmanager
+    def mentioned(self) -> Iterator[set[str]]:
+        """Record in a set of their own, too, the variables that the text printed meanwhile mentions."""
+        before, own = frozenset(self.variables), set[str]()
+        self.variables.clear()
+        yield own
+        own.update(self.variables)
+        self.variables.update(before)
 
     def include(self, other: NamesInUse) -> None:
         """Record what ``other`` text mentions, which is written, too."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polybuild.poly.marks import Mark
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

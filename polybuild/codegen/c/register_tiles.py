@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polybuild.codegen.c.layout import CodeLine, Role, belonging
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.nodes import flat, kind_of, users_below
-from polybuild.codegen.c.vectors import Lanes, Move, Packing, VectorPrinter
+from polybuild.codegen.c.nodes import FOR, flat, kind_of, users_below
+from polybuild.codegen.c.vector_blocks import Move, Packing, VectorBlock
+from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
+from polybuild.schedule.legality import IllegalSchedule
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
@@ -43,45 +44,53 @@ class RegisterTilePrinter:
             return [CodeLine(f"{indent}{line}", role=Role.SILENT) for line in self._vectors.buffer(packed)]
         self._names[mark.name] = self._names.declare_stem("acc")
         loads = self._first_loads(tiles.registers[mark], below)
-        self._loaded.update(loads)
-        lines = self._vectors.variables(tiles.registers[mark], list(loads.values()), indent)
+        lines = self._vectors.variables(tiles.registers[mark], loads, indent)
         return belonging(lines, tiles.registers[mark].update.location.line)
 
-    def rows(self, nodes: Sequence[isl.AstNode]) -> list[str]:
-        """Declarations of pointers to the rows of buffers that the vectors at ``nodes`` use."""
-        return self._vectors.rows([each for node in nodes if (each := self._vector_at(node)) is not None])
-
     def lines(self, name: str, indent: str) -> list[str]:
-        """The statement at the node called ``name``; none for a load that is an initialiser."""
-        vector = self._ast.vectors[name]
+        """The statements at the node called ``name``; none for loads that are initialisers.
+
+        What several vectors have in common is named before them.
+        """
+        done = self._ast.vectors[name]
         if name in self._loaded:
             return []
-        text = f"{indent}{self._vectors.text(vector)}"
-        row = None if isinstance(vector, Packing) else vector.block[0]
-        return [CodeLine(text, vector.statement.location.line, row=row, role=Role.STATEMENT)]
+        source = done.statement.location.line
+        if isinstance(done, Packing):
+            return [CodeLine(f"{indent}{self._vectors.text(done)}", source, role=Role.STATEMENT)]
+        lines = [f"{indent}{line}" for line in self._vectors.rows(done.vectors)]
+        for each in done.vectors:
+            text = f"{indent}{self._vectors.text(each)}"
+            lines.append(CodeLine(text, source, row=each.block[0], role=Role.STATEMENT))
+        return lines
 
-    def kind_of(self, node: isl.AstNode) -> tuple[type, Mark] | None:
-        """What a statement of a register tile does, None for everything else."""
-        vector = self._vector_at(node)
-        return (type(vector), vector.tile.mark) if isinstance(vector, Lanes | Move) else None
+    def _first_loads(self, tile: RegisterTile, node: isl.AstNode) -> list[Move]:
+        """The loads of the block of ``tile``, which become initialisers, if ``node`` begins with them."""
+        first = next(flat(node), None)
+        if first is None or not is_block(first):
+            return []
+        name = block_below(first).get_annotation().get_name()
+        found = self._ast.vectors.get(name)
+        if not isinstance(found, VectorBlock) or not found.loads or found.tile is not tile:
+            return []
+        self._loaded.add(name)
+        return [each for each in found.vectors if isinstance(each, Move)]
 
-    def _vector_at(self, node: isl.AstNode) -> Lanes | Move | Packing | None:
-        """What of a register tile ``node`` is."""
-        if kind_of(node) == isl.ast_node_type.mark and Mark.of_id(node.mark_get_id()).kind is MarkKind.LANES:
-            node = node.mark_get_node().for_get_body()
-        if kind_of(node) != isl.ast_node_type.user:
-            return None
-        return self._ast.vectors.get(node.get_annotation().get_name())
 
-    def _first_loads(self, tile: RegisterTile, node: isl.AstNode) -> dict[str, Move]:
-        """The loads of all variables of ``tile``, by their nodes' names, if ``node`` begins with them."""
-        loads: dict[str, Move] = {}
-        for each in flat(node):
-            vector = self._vector_at(each)
-            if not isinstance(vector, Move) or vector.store or vector.tile is not tile:
-                break
-            (user,) = users_below(each)
-            loads[user.get_annotation().get_name()] = vector
-        rows, vectors = (each.size for each in tile.block)
-        blocks = {each.block for each in loads.values()}
-        return loads if len(blocks) == len(loads) == rows * vectors else {}
+def is_block(node: isl.AstNode) -> bool:
+    """Whether ``node`` is a mark around all that is done at once for a block."""
+    is_mark = kind_of(node) == isl.ast_node_type.mark
+    return bool(is_mark and Mark.of_id(node.mark_get_id()).kind is MarkKind.LANES)
+
+
+def block_below(mark: isl.AstNode) -> isl.AstNode:
+    """The node of the block that ``mark`` stands around, in loops over its rows, vectors and lanes.
+
+    Raises IllegalSchedule if there is anything else.
+    """
+    node = mark.mark_get_node()
+    while kind_of(node) == FOR:
+        node = node.for_get_body()
+    if kind_of(node) != isl.ast_node_type.user:
+        raise IllegalSchedule("the vectors of a block do not stand together")
+    return node

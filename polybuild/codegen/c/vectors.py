@@ -1,4 +1,4 @@
-"""Register tiles and packed buffers in isl's AST: what is needed to print them, and their text.
+"""Register tiles and packed buffers as C.
 
 Vectors are written with the vector extension of gcc and clang: an operation on them is that
 operation on each lane, and a scalar among the operands counts for all lanes.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from functools import partial
 
 import islpy as isl
@@ -18,204 +17,21 @@ from pycparser import c_ast
 from polybuild.c.explicit_conversions import Number
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
-from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.corners import BlockCorners
 from polybuild.codegen.c.expressions import ExpressionPrinter, Operand
 from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.c.vector_blocks import Lanes, Move, Packing
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.prologue import WIDEST, WholeVector
 from polybuild.codegen.file.vector_types import VectorType, vector_of
-from polybuild.poly.marks import Mark
-from polybuild.scop.model import Access, Array, Statement
-from polybuild.targets.model import Offset, Packed, RegisterTile
+from polybuild.scop.model import Access, Array
+from polybuild.targets.model import Packed, RegisterTile
 
 # Buffers of so many subscripts have rows.
 _ROWS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """One vector's worth of a statement's instances.
-
-    ``block`` is the place of its result; ``operands`` are its accesses to memory, for the
-    first lane, and ``packed`` what it takes from buffers, with their subscripts. ``domain`` are
-    the instances.
-    """
-
-    tile: RegisterTile
-    block: tuple[int, int]
-    operands: tuple[tuple[Access, isl.AstExpr], ...]
-    packed: tuple[tuple[Packed, tuple[isl.AstExpr, ...]], ...]
-    domain: isl.Set
-
-    @property
-    def statement(self) -> Statement:
-        """The statement that this is done for."""
-        return self.tile.update
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A vector of results on its way between registers and ``array``, where its first element is ``place``.
-
-    ``domain`` are the instances of the copy statement.
-    """
-
-    tile: RegisterTile
-    block: tuple[int, int]
-    array: Array
-    place: isl.AstExpr
-    store: bool
-    domain: isl.Set
-
-    @property
-    def statement(self) -> Statement:
-        """The statement that this is done for."""
-        return self.tile.update
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """A value put into a buffer; ``domain`` are the instances of the copy statement."""
-
-    packed: Packed
-    subscripts: tuple[isl.AstExpr, ...]
-    operands: tuple[tuple[Access, isl.AstExpr], ...]
-    domain: isl.Set
-
-    @property
-    def statement(self) -> Statement:
-        """The statement that this is done for."""
-        return self.packed.update
-
-
-class Tiles:
-    """The register tiles and buffers of a schedule, by their marks and the names of copy statements.
-
-    ``arrays`` are the buffers that stand for arrays, by the names of these.
-    """
-
-    def __init__(
-        self, tiles: Sequence[RegisterTile], arrays: Mapping[str, NamedBuffer] | None = None
-    ) -> None:
-        self._arrays = arrays or {}
-        self.registers = {tile.mark: tile for tile in tiles}
-        self.buffers = {each.mark: each for tile in tiles for each in tile.packed}
-        self._packed = {each.copy: each for each in self.buffers.values()}
-        self._moves = {tile.transfer.load: (tile, False) for tile in tiles} | {
-            tile.transfer.store: (tile, True) for tile in tiles
-        }
-
-    def uses(self, instance: Lanes | Move | Packing, mark: Mark) -> bool:
-        """Whether ``instance`` uses the buffer, or the variables of the register tile, called ``mark``."""
-        if isinstance(instance, Packing):
-            return instance.packed.mark == mark
-        packed = instance.tile.packed if isinstance(instance, Lanes) else ()
-        return instance.tile.mark == mark or any(each.mark == mark for each in packed)
-
-    def entered(self, mark: Mark) -> tuple[RegisterTile, ...]:
-        """The register tile that begins at ``mark``, if one does."""
-        return (self.registers[mark],) if mark in self.registers else ()
-
-    def at(
-        self, name: str, within: Sequence[RegisterTile], build: isl.AstBuild
-    ) -> Lanes | Move | Packing | None:
-        """What statement ``name`` is at the place of ``build``, below the marks of ``within``.
-
-        None for an instance like any other.
-        """
-        copy = self._copy(name, build)
-        return copy if copy is not None or not within else _lanes_at(within[-1], build, self._arrays)
-
-    def _copy(self, name: str, build: isl.AstBuild) -> Move | Packing | None:
-        """The instance of copy statement ``name`` at the place of ``build``, None if it is none."""
-        packed = self._packed.get(name)
-        if packed is None and name not in self._moves:
-            return None
-        schedule = isl.Map.from_union_map(build.get_schedule())
-        if packed is not None:
-            to_instance = isl.PwMultiAff.from_map(schedule.reverse())
-            operands = []
-            for access, cell in packed.elements:
-                stored = self._arrays.get(access.array.name)
-                read = access if stored is None else replace(access, array=stored.array)
-                at = cell if stored is None else stored.packed(packed, cell)
-                operands.append((read, build.access_from_pw_multi_aff(at.pullback_pw_multi_aff(to_instance))))
-            return Packing(
-                packed, _subscripts(packed.stored, to_instance, build), tuple(operands), schedule.domain()
-            )
-        tile, store = self._moves[name]
-        # an instance of either is described as one of the load
-        transfer = tile.transfer
-        loads = schedule.set_tuple_name(isl.dim_type.in_, transfer.load)
-        to_instance = isl.PwMultiAff.from_map(loads.reverse())
-        buffer = self._arrays.get(tile.array.name)
-        array, element = tile.array, transfer.element
-        if buffer is not None:
-            array, element = buffer.array, buffer.moved(tile)
-        place = build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))
-        return Move(tile, _block(transfer.block, to_instance, build), array, place, store, schedule.domain())
-
-
-def _lanes_at(tile: RegisterTile, build: isl.AstBuild, arrays: Mapping[str, NamedBuffer]) -> Lanes:
-    """The instances of the tile's statement that are the lanes of a vector at the place of ``build``."""
-    schedule = isl.Map.from_union_map(build.get_schedule())
-    to_instance = isl.PwMultiAff.from_map(schedule.reverse()).pullback_pw_multi_aff(_first_lane(schedule))
-    from_buffers = {id(node) for each in tile.packed for node in walk(each.expression)}
-    reads = [
-        access
-        for access in tile.update.accesses
-        if id(access.node) not in tile.own and id(access.node) not in from_buffers
-    ]
-    operands = []
-    for access in reads:
-        buffer = arrays.get(access.array.name)
-        element = isl.PwMultiAff.from_map(access.relation)
-        if buffer is not None:
-            element = buffer.element(access.relation)
-            access = replace(access, array=buffer.array)  # noqa: PLW2901 - the same one, in the buffer
-        operands.append((access, build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(to_instance))))
-    packed = tuple((each, _subscripts(each.used, to_instance, build)) for each in tile.packed)
-    return Lanes(tile, _block(tile.block, to_instance, build), tuple(operands), packed, schedule.domain())
-
-
-def _first_lane(schedule: isl.Map) -> isl.PwMultiAff:
-    """The time stamps of ``schedule``, their last dimension that of the first lane instead."""
-    stamps = schedule.range()
-    last = stamps.dim(isl.dim_type.set) - 1
-    vectors = isl.Map.identity(stamps.get_space().map_from_set()).project_out(isl.dim_type.out, last, 1)
-    first = vectors.intersect_domain(stamps).reverse().lexmin_pw_multi_aff()
-    return first.pullback_pw_multi_aff(isl.PwMultiAff.from_map(vectors))
-
-
-def _subscripts(
-    offsets: Sequence[Offset], to_instance: isl.PwMultiAff, build: isl.AstBuild
-) -> tuple[isl.AstExpr, ...]:
-    """The offsets at the time stamps of which ``to_instance`` gives the instance."""
-    subscripts = []
-    for each in offsets:
-        value = each.value.pullback_pw_multi_aff(to_instance)
-        start = _counted(value.scale_down_val(isl.Val(each.size)).floor()).scale_val(isl.Val(each.size))
-        subscripts.append(build.expr_from_pw_aff(value.sub(start).coalesce()))
-    return tuple(subscripts)
-
-
-def _counted(number: isl.PwAff) -> isl.PwAff:
-    """``number``, which counts tiles, as the counter of the loop over these tiles if there is one."""
-    local = isl.LocalSpace.from_space(number.get_space().domain())
-    for position in reversed(range(number.dim(isl.dim_type.in_))):
-        counter = isl.PwAff.var_on_domain(local, isl.dim_type.set, position)
-        if number.ne_set(counter).is_empty():
-            return counter
-    return number
-
-
-def _block(offsets: tuple[Offset, ...], to_instance: isl.PwMultiAff, build: isl.AstBuild) -> tuple[int, int]:
-    row, vector = (each.int_get_val().to_python() for each in _subscripts(offsets, to_instance, build))
-    return row, vector
 
 
 class VectorPrinter:
@@ -271,7 +87,7 @@ class VectorPrinter:
         told = f"/* a tile of {' and '.join(arrays)}, in the order of its use */"
         return [f"{packed.type.name} {name}{extents} __attribute__((aligned(64))); {told}"]
 
-    def rows(self, vectors: Sequence[Lanes | Move | Packing]) -> list[str]:
+    def rows(self, vectors: Sequence[Lanes | Move]) -> list[str]:
         """Declarations of pointers to the rows of buffers that ``vectors``, one after the other, use."""
         lines = []
         for instance in vectors:

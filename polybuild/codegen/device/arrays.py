@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import c_text
@@ -11,6 +10,7 @@ from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.file.names import fresh
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.targets.languages import KernelLanguage
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import islpy as isl
 
 from polybuild.codegen.c.ast import Instance, instance_at
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
-from polybuild.codegen.c.dynamic import RestoredLoop
+from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin
-from polybuild.codegen.c.vectors import Lanes, Move, Packing, Tiles
+from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop
 from polybuild.targets.device import AddedStatement, FullTiles, KernelTree, SharedTile, ThreadTile, Tile
+from polybuild.values import dataclass
 
 NO_LAUNCH = "none"
 
@@ -53,8 +54,8 @@ class KernelAst:
 
     The annotation of a user node names its entry in ``instances`` or ``copies``, that of a
     kernel's mark its entry in ``launches``, that of the mark around a tile its entry in ``full``
-    (when the tile is full), that of another mark is ``NO_LAUNCH``. Kernels have
-    no loops with ``dynamic`` bounds and no ``vectors``.
+    (when the tile is full), that of another mark is ``NO_LAUNCH``, that of a loop its entry in ``dynamic``
+    if its bounds are data. Kernels have no ``vectors``.
     """
 
     root: isl.AstNode
@@ -63,9 +64,9 @@ class KernelAst:
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, AddedInstance]
     full: Mapping[str, isl.AstExpr]
+    dynamic: Mapping[str, RestoredLoop]
     loops: Mapping[str, LoopOrigin] = field(default_factory=dict)
-    dynamic: Mapping[str, RestoredLoop] = field(default_factory=dict)
-    vectors: Mapping[str, Lanes | Move | Packing] = field(default_factory=dict)
+    vectors: Mapping[str, VectorBlock | Packing] = field(default_factory=dict)
     tiles: Tiles = field(default_factory=lambda: Tiles(()))
 
     @property
@@ -78,7 +79,15 @@ def build_kernel_ast(scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer
     """Generate the AST of ``tree``; what ``buffers`` stand for is accessed there."""
     builder = _KernelAstBuilder(scop, tree, buffers)
     root = generate_ast(scop.context, tree.schedule, builder)
-    return KernelAst(root, builder.instances, builder.launches, builder.placed, builder.copies, builder.full)
+    return KernelAst(
+        root,
+        builder.instances,
+        builder.launches,
+        builder.placed,
+        builder.copies,
+        builder.full,
+        builder.dynamic,
+    )
 
 
 class _KernelAstBuilder(AstCallbacks):
@@ -94,6 +103,15 @@ class _KernelAstBuilder(AstCallbacks):
         self.placed: dict[str, tuple[Placed, ...]] = {}
         self.copies: dict[str, AddedInstance] = {}
         self.full: dict[str, isl.AstExpr] = {}
+        self.dynamic: dict[str, RestoredLoop] = {}
+
+    def before_for(self, build: isl.AstBuild) -> isl.Id:
+        """The name of the loop with dynamic bounds that a loop is."""
+        restored = restored_loop(build, self._statements)
+        if restored is None:
+            return super().before_for(build)
+        self.dynamic[name := f"dynamic{len(self.dynamic)}"] = restored
+        return isl.Id(name)
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         """Find what stands at a statement instance, or at one of a statement that was added."""

@@ -8,7 +8,6 @@ as both languages choose between overloaded functions; arrays are addressed flat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from pycparser import c_ast
@@ -20,7 +19,8 @@ from polybuild.codegen.c.expressions import ATOM, Operand
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Access, Array
 from polybuild.source.model import Region
-from polybuild.targets.languages import ARGUMENTS, KernelLanguage
+from polybuild.targets.languages import ARGUMENTS, KernelLanguage, mathematical
+from polybuild.values import dataclass
 
 _ABSOLUTE = {
     "abs": types.IntegerType("int", 32, signed=True),
@@ -45,13 +45,15 @@ class BodyTexts:
 
     ``element`` gives the text of an element of an array from its subscripts, for
     accesses that have no affine form: their subscripts are printed as written.
-    ``functions`` are those that may be called.
+    ``functions`` are those that may be called. ``atomic`` is the operator of a body whose assignment other
+    threads may make to the same element at the same time.
     """
 
     accesses: Mapping[int, str]
     iterator: Callable[[str], str | None]
     element: Element
     functions: CallableFunctions
+    atomic: str = ""
 
 
 class KernelBodyPrinter(BodyPrinter):
@@ -72,6 +74,7 @@ class KernelBodyPrinter(BodyPrinter):
         self._language = language
         self._element = texts.element
         self._functions = texts.functions
+        self._atomic = texts.atomic
         self._arrays = {id(access.node): access.array for access in accesses}
         self._hidden = own
 
@@ -103,7 +106,7 @@ class KernelBodyPrinter(BodyPrinter):
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
         """A counter, an enumeration constant, or a variable that the statement declares itself."""
         text = super().visit_ID(node)
-        if text != node.name or node.name in self._hidden:
+        if text != node.name or node.name in self._hidden or self._iterator(node.name) is not None:
             return text
         if node.name in self._region.visible.enumerators:
             return str(self._region.visible.enumerators[node.name])
@@ -123,14 +126,30 @@ class KernelBodyPrinter(BodyPrinter):
         if name in _ABSOLUTE and len(arguments) == 1:
             kind = self._language.types.of(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
-        single = name not in ARGUMENTS and name.endswith("f")
-        base = name[:-1] if single else name
-        if ARGUMENTS.get(base) != len(arguments):
+        found = mathematical(name)
+        if found is None or ARGUMENTS[found[0]] != len(arguments):
             raise _refusal(node, f"the function '{name}'")
+        base, single = found
         kind = "float" if single else "double"
         suffix = self._language.float_suffix if single else ""
         values = ", ".join(f"({kind})({self.visit(each)})" for each in arguments)
         return f"{base}{suffix}({values})"
+
+    def visit_Assignment(self, node: c_ast.Assignment) -> str:  # noqa: N802
+        """An assignment, or what it combines its element with, as an atomic operation."""
+        if not self._atomic:
+            return str(super().visit_Assignment(node))
+        return self._atomic_operation(node.lvalue, self.visit(node.rvalue), negated=node.op == "-=")
+
+    def _atomic_operation(self, target: c_ast.Node, value: str, *, negated: bool) -> str:
+        array = self._arrays[id(target)]
+        assert isinstance(array.element, types.IntegerType)  # noqa: S101 - others have no atomic operations
+        unsigned = self._language.types.of(types.IntegerType("", array.element.width, signed=False))
+        value = f"({unsigned})({value})"
+        if negated:
+            value = f"({unsigned})0 - {value}"
+        place = f"({self._language.qualifiers.pointer}{unsigned} *)&{self.visit(target)}"
+        return f"{self._language.atomics.names[self._atomic]}({place}, {value})"
 
     def visit_Cast(self, node: c_ast.Cast) -> str:  # noqa: N802
         """A conversion to an arithmetic type."""
@@ -168,6 +187,8 @@ class KernelBodyPrinter(BodyPrinter):
         """An operation."""
         if node.op in {"sizeof", "&", "*", "_Alignof"}:
             raise _refusal(node, f"the operator '{node.op}'")
+        if self._atomic and node.op in {"++", "p++", "--", "p--"}:
+            return self._atomic_operation(node.expr, "1", negated=node.op in {"--", "p--"})
         return str(super().visit_UnaryOp(node))
 
     def visit_ArrayRef(self, node: c_ast.ArrayRef) -> str:  # noqa: N802

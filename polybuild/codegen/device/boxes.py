@@ -32,37 +32,43 @@ class BoxPrinter:
         self._printer = ExpressionPrinter(lambda name: names.get(name, name), in_use)
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
-    def buffer(self, transfer: Transfer) -> list[str]:
-        """The box, the buffer and the first element of an array."""
+    def box(self, transfer: Transfer) -> list[str]:
+        """The box of an array; the host has none of many values of a variable."""
         array = transfer.array
-        box = f"pb_{array.name}_box"
-        base = self._element(array, [ZERO] * len(array.extents))
         low = f"&{self._element(array, [self._operand(each) for each in transfer.lowest])}"
+        low = "0" if array.expanded else low
         width, rows, row_pitch, planes, plane_pitch = self._shape(transfer)
         guard = self._guard(transfer)
         if guard:
             low, width = f"{guard} ? (const void *){low} : 0", f"{guard} ? {width} : 0"
         return [
-            f"const polybuild_box {box} = {{",
+            f"const polybuild_box {_box_name(array)} = {{",
             f"{_INDENT}.low = {low}, .width = (size_t)({width}),",
             f"{_INDENT}.rows = (size_t)({rows or 1}), .row_pitch = (size_t)({row_pitch}),",
             f"{_INDENT}.planes = (size_t)({planes or 1}), .plane_pitch = (size_t)({plane_pitch}),",
             "};",
-            f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, &{base}, &{box},",
-            f"{_INDENT * 2}{unit_of(array)}, {_MODES[transfer.goes_in, transfer.comes_out]});",
+        ]
+
+    @staticmethod
+    def use(transfer: Transfer) -> str:
+        """The initialiser of the ``polybuild_use`` of an array."""
+        return f"{{&{_box_name(transfer.array)}, {_mode(transfer)}}}"
+
+    @staticmethod
+    def look(transfer: Transfer) -> str:
+        """The initialiser of a ``polybuild_use`` of an array that is read on the host."""
+        return f"{{&{_box_name(transfer.array)}, POLYBUILD_IN}}"
+
+    def buffer(self, transfer: Transfer) -> list[str]:
+        """The buffer and the first element of an array."""
+        array = transfer.array
+        base = "0" if array.expanded else f"&{self._element(array, [ZERO] * len(array.extents))}"
+        return [
+            f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, {base},",
+            f"{_INDENT * 2}&{_box_name(array)}, {unit_of(array)}, {_mode(transfer)});",
             f"const long {first_name(array)} = polybuild_first({buffer_name(array)});",
             *self._steps(array),
         ]
-
-    def bytes(self, transfers: Sequence[Transfer]) -> str:
-        """The number of bytes that are copied, in double."""
-        terms = []
-        for each in transfers:
-            copies = int(each.goes_in) + int(each.comes_out)
-            if copies:
-                width, rows, _, planes, _ = self._shape(each)
-                terms.append(" * ".join([f"{copies}.0", *filter(None, (width, rows, planes))]))
-        return f"\n{_INDENT * 3}+ ".join(terms) or "0.0"
 
     def _guard(self, transfer: Transfer) -> str:
         """The condition under which any element is touched; empty if one always is."""
@@ -135,6 +141,15 @@ class BoxPrinter:
 
     def _text(self, value: isl.PwAff, binding: int = 0) -> str:
         return self._printer.text(self._build.expr_from_pw_aff(value), binding)
+
+
+def _box_name(array: Array) -> str:
+    """The variable of the host that holds the box of ``array``."""
+    return f"pb_{array.name}_box"
+
+
+def _mode(transfer: Transfer) -> str:
+    return _MODES[transfer.goes_in, transfer.comes_out]
 
 
 def regular(arrays: Iterable[Array]) -> list[str]:

@@ -7,14 +7,17 @@ anything fails the session leaves the user's data as it was.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.buffers import NamedBuffer, named_buffers
 from polybuild.codegen.c.conditions import ConditionPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
+from polybuild.codegen.c.inspectors import InspectorText, extrema_declarations, write_inspectors
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.layout import indented
 from polybuild.codegen.c.locals import local_declaration
@@ -31,7 +34,9 @@ from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.device import DevicePlan
+from polybuild.targets.gpu.transfers import looked_at
 from polybuild.targets.languages import KernelLanguage
+from polybuild.values import dataclass
 
 _INDENT = "  "
 
@@ -43,7 +48,8 @@ class DeviceText:
     ``kernels`` maps the name of each kernel to its text, ``functions`` that of each function
     of the user's that they call, those it calls before it. ``condition`` is a C
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
-    the region ran. ``name`` is that of the region's static object.
+    the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
+    of the region's static object.
     """
 
     language: KernelLanguage
@@ -68,11 +74,14 @@ class DeviceText:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """What to generate: the plan, the language of the kernels, and the trip counts of the statements.
+    """What to generate: the plan, the model that it is of, the language of the kernels, and trip counts.
 
-    The region runs on the host where a launch does less than ``minimum_work`` statement instances.
+    ``scop`` may have the region's instances in another form than the host's loops, ``work`` has the trip
+    counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
+    statement instances.
     """
 
+    scop: Scop
     plan: DevicePlan
     language: KernelLanguage
     work: Sequence[Sequence[isl.PwAff]]
@@ -80,7 +89,6 @@ class DeviceRequest:
 
 
 def write_device(
-    scop: Scop,
     region: Region,
     request: DeviceRequest,
     host: HostNames,
@@ -90,7 +98,7 @@ def write_device(
 
     Raises Unsupported for what the language cannot express.
     """
-    plan = request.plan
+    scop, plan = request.scop, request.plan
     reserved = {*request.language.reserved, *(each.name for each in scop.arrays)}
     buffers = named_buffers(plan.buffers, reserved)
     ast = build_kernel_ast(scop, plan.tree, buffers)
@@ -98,27 +106,77 @@ def write_device(
     loops = HostPrinter(ast, host, kernels).lines()
     boxes = BoxPrinter(scop, host.parameters, host.in_use)
     name = object_name(region)
+    travelling = [each for each in plan.transfers if each.goes_in or each.comes_out]
+    uses = ", ".join(map(boxes.use, travelling))
+    used = f"pb_uses, {len(travelling)}"
     lines = [
-        *(local_declaration(each.array) for each in plan.transfers if each.array.local),
+        *(
+            local_declaration(each.array)
+            for each in plan.transfers
+            if each.array.local and not each.array.expanded
+        ),
+        *_boxes(request, host, conditions, boxes),
+        f"const polybuild_use pb_uses[] = {{{uses}}};",
         f"polybuild_session *const pb_session = polybuild_open(&{name},",
-        f"{_INDENT * 2}{conditions.instances(request.work)},",
-        f"{_INDENT * 2}{boxes.bytes(plan.transfers)});",
+        f"{_INDENT * 2}&(const polybuild_work){{{_work(request, conditions)}}},",
+        f"{_INDENT * 2}{used});",
         "if (pb_session) {",
         *(f"{_INDENT}{line}" for each in plan.transfers for line in boxes.buffer(each)),
         *indented(loops, _INDENT),
         f"{_INDENT}pb_done = polybuild_close(pb_session);",
         "}",
+        "if (!pb_done)",
+        f"{_INDENT}pb_home = polybuild_home({used});",
     ]
     parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
     host.in_use.variables.update(parameters)
     limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
     limits += regular(each.array for each in plan.transfers)
-    if request.minimum_work:
-        launches = conditions.instances(plan.launches)
-        limits.append(f"{conditions.instances(request.work)} >= {request.minimum_work}.0 * ({launches})")
     condition = " && ".join(limits)
     texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
     return DeviceText(request.language, name, texts, kernels.functions.texts, condition, tuple(lines))
+
+
+def _boxes(
+    request: DeviceRequest, host: HostNames, conditions: ConditionPrinter, boxes: BoxPrinter
+) -> list[str]:
+    """The boxes of all arrays; where data choose the elements, after a look at the data, at home."""
+    extrema: dict[Inspector, tuple[str, str]] = {}
+    lines: list[str] = []
+    for transfer in request.plan.transfers:
+        new = {
+            each.inspector: (each.minimum, each.maximum)
+            for each in transfer.inspected
+            if each.inspector not in extrema
+        }
+        extrema |= new
+        names = frozenset[str]().union(*map(looked_at, new))
+        known = [each for each in request.plan.transfers if each.array.name in names]
+        text = InspectorText(request.scop, host.parameters, host.taken, host.in_use, conditions.sizes, new)
+        if known:
+            uses = f"pb_tells_of_{transfer.array.name}"
+            lines.append(f"const polybuild_use {uses}[] = {{{', '.join(map(boxes.look, known))}}};")
+            lines.append(f"polybuild_home({uses}, {len(known)});")
+        lines += extrema_declarations(list(new), new)
+        lines += write_inspectors(list(new), text, parallel=False)
+        lines += boxes.box(transfer)
+    return lines
+
+
+def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
+    """The initialiser of a ``polybuild_work``: what runs in all, what in one thread, and launches."""
+    alone = [
+        trips
+        for each, trips in zip(request.scop.statements, request.work, strict=True)
+        if each.name in request.plan.serial
+    ]
+    launches = Counter(conditions.instances([each]) for each in request.plan.launches)
+    return (
+        f".instances = {conditions.instances(request.work)},"
+        f" .serial = {conditions.instances(alone) or '0.0'},"
+        f" .launches = {' + '.join(f'{count}.0 * {text}' for text, count in launches.items())},"
+        f" .minimum = {request.minimum_work}.0"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +215,14 @@ class _Kernels:
         self._ast = ast
         self._arrays: DeviceArrays = device_arrays(scop, request.plan.private, request.language, buffers)
         self._kernels = {each.mark(): each for each in request.plan.kernels}
+        self._atomics = {each.statement.name: each for each in request.plan.atomics}
         self.functions = DeviceFunctions(region, request.language)
         self.found: dict[str, KernelText] = {}
 
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
         printer = KernelPrinter(
-            KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions),
+            KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions, self._atomics),
             self._request.language,
             names,
             counter_type="int" if self._request.plan.limit else COUNTER_TYPE,
@@ -177,10 +236,6 @@ class _Kernels:
         name = f"polybuild_{label_of(self._region)}_{len(self.found)}"
         self.found[name] = text
         return name, text
-
-    def block(self, launch: Launch) -> tuple[int, ...]:
-        """The threads of a block along each axis, outermost first."""
-        return tuple(axis.size for axis in self._kernels[launch.kernel].threads)
 
 
 class HostPrinter(LoopPrinter):
@@ -200,7 +255,7 @@ class HostPrinter(LoopPrinter):
         name, text = self._kernels.launch(node.mark_get_node(), launch, dict(self._names))
         self._in_use.variables.update(text.outer)
         grid = _three([self._expression().text(each) for each in launch.grid])
-        block = _three([str(each) for each in self._kernels.block(launch)])
+        block = ", ".join(map(str, text.block))
         arguments = [f"{indent}{_INDENT * 3}{each.initialiser}," for each in text.arguments]
         return [
             f"{indent}polybuild_launch(pb_session, {name},",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.codegen.c.ast import Instance
+from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import UNARY
 from polybuild.codegen.c.guards import GuardSimplifier
@@ -23,6 +24,7 @@ from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array
 from polybuild.targets.device import Kernel, Purpose, SharedTile, Tile
 from polybuild.targets.languages import KernelLanguage
+from polybuild.values import dataclass
 
 _INDENT = "  "
 
@@ -31,17 +33,21 @@ _INDENT = "  "
 class KernelText:
     """A kernel: ``body`` is all but the head of the function, ``arguments`` its parameters in order.
 
-    ``outer`` are the variables of the host that are among them: parameters, and counters around the kernel.
+    ``block`` has its threads along x, y and z. ``outer`` are the variables of the host that are among the
+    arguments: parameters, and counters around the kernel.
     """
 
     arguments: tuple[Argument, ...]
+    block: tuple[int, int, int]
     body: tuple[str, ...]
     outer: tuple[str, ...]
 
     def function(self, name: str, language: KernelLanguage) -> str:
         """The text of the kernel as a function called ``name``."""
         parameters = ", ".join(each.declaration for each in self.arguments)
-        return "\n".join([f"{language.qualifiers.kernel} {name}({parameters})", "{", *self.body, "}", ""])
+        x, y, z = self.block
+        head = language.qualifiers.kernel.format(threads=x * y * z, x=x, y=y, z=z)
+        return "\n".join([f"{head} {name}({parameters})", "{", *self.body, "}", ""])
 
 
 class KernelPrinter(LoopPrinter):
@@ -62,7 +68,9 @@ class KernelPrinter(LoopPrinter):
         self._language = language
         self._outer = dict(names)
         self._tile_names: dict[str, str] = {}
-        self._statements = KernelStatementPrinter(source, language, self._expression(), self._tile_names)
+        self._statements = KernelStatementPrinter(
+            source, language, self._expression(), self._tile_names, self._instances.open_loops
+        )
         self._known: GuardSimplifier | None = None
         self._is_full = False  # whether this is printed for full tiles
         self._parting: isl.AstExpr | None = None  # what the pieces between barriers have to ask first
@@ -85,7 +93,9 @@ class KernelPrinter(LoopPrinter):
         arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
         declared = [*self._indices(kernel), *map(self._tile, tiles), *self._variables(used)]
         body = (*(f"{_INDENT}{line}" for line in declared), *lines)
-        return KernelText(tuple(arguments), body, tuple(outer))
+        sizes = [axis.size for axis in reversed(kernel.threads)]
+        x, y, z = [*sizes, 1, 1, 1][:3]
+        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer))
 
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
@@ -196,6 +206,10 @@ class KernelPrinter(LoopPrinter):
             head = f"{indent}for (int polybuild_once = {holds}; polybuild_once; polybuild_once = 0) {{"
             lines += [head, *self._node(branch, indent + _INDENT, before), f"{indent}}}"]
         return lines
+
+    def _bounds_printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
+        name = next(name for name, each in self._source.ast.instances.items() if each is instance)
+        return self._statements.printer(instance, self._source.ast.placed[name], counters)
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         return [f"{indent}{line}" for line in self._statements.lines(node)]

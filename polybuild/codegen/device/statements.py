@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 import islpy as isl
 
+from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import Type
 from polybuild.codegen.c.ast import Instance
+from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
-from polybuild.scop.model import Access, AccessKind, Array, Scop
+from polybuild.scop.model import Access, AccessKind, Array, DynamicLoop, Scop
 from polybuild.source.model import Region
 from polybuild.targets.device import Purpose, Tile
 from polybuild.targets.languages import KernelLanguage
+from polybuild.values import dataclass
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_IDENTITIES = {"+": "0", "|": "0", "^": "0", "&": "~0"}
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
-    """What kernels are printed from: the region, its AST, how its arrays are passed, and its functions."""
+    """What kernels are printed from: the region, its AST, how its arrays are passed, and its functions.
+
+    ``atomics`` are the reductions that many threads make at the same time, by their statements.
+    """
 
     scop: Scop
     region: Region
     ast: KernelAst
     arrays: DeviceArrays
     functions: CallableFunctions
+    atomics: Mapping[str, Reduction]
 
 
 class KernelStatementPrinter:
     """Prints the statements of one kernel.
 
     ``expressions`` prints what isl made of subscripts and counters, ``tiles`` has the names of the tiles.
-    ``used`` collects the names of the arrays that the text mentions.
+    ``used`` collects the names of the arrays that the text mentions, ``open_loops`` has the dynamic loops
+    around.
     """
 
     def __init__(
@@ -45,11 +56,13 @@ class KernelStatementPrinter:
         language: KernelLanguage,
         expressions: ExpressionPrinter,
         tiles: Mapping[str, str],
+        open_loops: Collection[DynamicLoop],
     ) -> None:
         self._source = source
         self._language = language
         self._expressions = expressions
         self._tiles = tiles
+        self._open_loops = open_loops
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
         self.used: set[str] = set()
 
@@ -74,6 +87,13 @@ class KernelStatementPrinter:
         return self._tiles[tile.name] + "".join(f"[{self._expressions.text(each)}]" for each in subscripts)
 
     def _body(self, instance: Instance, placed: Sequence[Placed]) -> str:
+        body, _ = unguarded(instance.statement, instance.statement.body, self._open_loops)
+        return self.printer(instance, placed).statement(body)
+
+    def printer(
+        self, instance: Instance, placed: Sequence[Placed], known: Mapping[str, str] = _NOTHING
+    ) -> KernelBodyPrinter:
+        """Prints the code of ``instance``; ``known`` has the texts of some of its counters."""
         statement = instance.statement
         accesses = {id(node): partial(self._own, array) for node, array in statement.locals}
         accesses |= {id(access.node): partial(self._access, access, at) for access, at in instance.accesses}
@@ -89,11 +109,17 @@ class KernelStatementPrinter:
             {
                 iterator.name: partial(self._counter, iterator.type, value)
                 for iterator, value in zip(statement.iterators, instance.iterators, strict=True)
-            }
+            },
+            known,
         )
-        texts = BodyTexts(LazyTexts(accesses), counters.get, self._element, self._source.functions)
-        printer = KernelBodyPrinter(statement.accesses, self._source.region, self._language, texts)
-        return printer.statement(statement.body)
+        operator = ""
+        atomic = self._source.atomics.get(statement.name)
+        if atomic is not None:  # the old value is not read here: what leaves it as it is stands for it
+            operator = atomic.operator
+            (target,) = (id(each.node) for each in statement.accesses if each.kind is not AccessKind.READ)
+            accesses |= {node: partial(str, _IDENTITIES[operator]) for node in atomic.own - {target}}
+        texts = BodyTexts(LazyTexts(accesses), counters.get, self._element, self._source.functions, operator)
+        return KernelBodyPrinter(statement.accesses, self._source.region, self._language, texts)
 
     def _access(self, access: Access, at: isl.AstExpr) -> str:
         return self._element(access.array, self._expressions.subscripts(at))

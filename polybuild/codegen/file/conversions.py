@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polybuild.codegen.file.lane_functions import HELPER
 from polybuild.codegen.file.vector_types import VectorType
+from polybuild.values import dataclass
 
 _DOUBLES = "(double __attribute__((vector_size(64)))){0}"
 _INTEGERS = "(long long __attribute__((vector_size(64)))){0}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from polybuild.c.mathematics import ROOTS
 from polybuild.codegen.file.vector_types import VectorType
+from polybuild.values import dataclass
 
 HELPER = "POLYBUILD_HELPER"
 """The macro that stands before the type of each function of ours."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
 from polybuild.codegen.file.line_numbers import ONE_LINE
-from polybuild.codegen.file.team import DEFINITION, TEAM
+from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
+from polybuild.values import dataclass
 
 _FUNCTIONS = {
     "polybuild_min": "{ return a < b ? a : b; }",
@@ -138,6 +138,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
         parts.append(_SELECT)
     if TEAM in helpers:
         parts.append(DEFINITION)
+    if TEAM_FOR in helpers:
+        parts.append(DEFINITION_FOR)
     if "polybuild_threads" in helpers:
         parts.append(_THREADS)
     return "".join(parts)

@@ -14,8 +14,9 @@ from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
 from polybuild.codegen.c.buffers import Scopes
-from polybuild.codegen.c.conditions import Condition, ConditionPrinter, has_too_little_work
+from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
 from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
+from polybuild.codegen.c.exchanges import RankLoopPrinter
 from polybuild.codegen.c.inspectors import (
     InspectorText,
     extrema_declarations,
@@ -31,15 +32,18 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
+from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
 from polybuild.codegen.file.prologue import Helper
+from polybuild.codegen.file.ranks import Agreement
 from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile
+from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile, ThreadLimits
+from polybuild.targets.ranks.model import Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class HostPlan:
     temporary arrays, ``accumulators`` for what reductions accumulate in; ``registers`` are register
     tiles: all have marks in ``schedule``, too. Where the compiler is ``unoptimised`` counters and
     parameters ask for registers. ``tile_sizes`` are told to who reads the code. A plan that has no
-    ``gains_alone`` is for several threads: one runs the original loops as fast.
+    ``gains_alone`` is for several threads: one runs the original loops as fast. Of a region that ranks share
+    it is for the block of one, ``sharing`` says how.
     """
 
     schedule: isl.Schedule
@@ -61,6 +66,13 @@ class HostPlan:
     unoptimised: bool = False
     tile_sizes: tuple[tuple[int, ...], ...] = ()
     gains_alone: bool = True
+    sharing: Sharing | None = None
+
+    @property
+    def shared_loops(self) -> list[ThreadLimits]:
+        """From what work on the loops pay that several threads may run."""
+        parallel = [each for each in self.directives.values() if each.parallel]
+        return [each.limits for each in parallel if not has_too_little_work(each.limits)]
 
     @property
     def gains_threads_only(self) -> bool:
@@ -73,16 +85,20 @@ class RunTimeChecks:
     """What is looked at when a region runs, before the new order may.
 
     ``overlaps`` must not be. ``work`` has upper bounds on the trip counts of the loops of each statement;
-    the original loops run when the sum of their products is below ``min_work``. With ``verified``,
-    the dependences that the new order respects, the region can compare itself with the original.
-    ``reported``: the region counts its runs and the conditions that did not hold.
+    the original loops run when the sum of their products is below ``min_work``, and on one thread where it is
+    below ``gains_from``. With ``verified``, the dependences that the new order respects, the region can
+    compare itself with the original.
+    ``reported``: the region counts its runs and the conditions that did not hold. One that ``adapts`` may
+    choose among its versions by their time.
     """
 
     overlaps: tuple[Overlap, ...] = ()
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     min_work: int = 0
+    gains_from: int = 0
     verified: Dependences | None = None
     reported: bool = False
+    adapts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +114,13 @@ class Stage:
 class RegionText:
     """The generated part of a region, and the conditions under which it runs.
 
-    ``declarations`` and ``loops`` are lines of C; ``helpers`` names what the
-    loops need from the prologue; ``outline`` lists the loops and their statements.
+    ``declarations`` and ``loops`` are lines of C, none where the region stays as it is; ``helpers`` names
+    what the loops need from the prologue; ``outline`` lists the loops and their statements.
     ``device`` is what a device runs instead, if it can; ``host`` names the region's object where
     it cannot, but other regions of the program may. ``verification`` has the parts of a check
     at run time, ``reported`` says whether runs are counted. ``stages`` follow the ``conditions``, one after
-    the other.
+    the other. Where a device may run the region, ``worthwhile`` are conditions on the host's new loops alone.
+    ``decision`` is what the region needs to choose among its versions by their time, or for ranks to agree.
     """
 
     declarations: tuple[str, ...]
@@ -116,11 +133,14 @@ class RegionText:
     stages: tuple[Stage, ...] = ()
     host: str = ""
     reported: bool = False
+    worthwhile: tuple[Condition, ...] = ()
+    decision: Adapting | Agreement | None = None
 
     @property
     def all_conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the text and of its stages."""
-        return (*self.conditions, *(each for stage in self.stages for each in stage.conditions))
+        """The conditions of the text, of its stages and of the host's new loops."""
+        staged = (each for stage in self.stages for each in stage.conditions)
+        return (*self.conditions, *staged, *self.worthwhile)
 
 
 def write_region(
@@ -146,18 +166,20 @@ def write_region(
     loops = printer.lines()
     final_texts = [line for value in scop.final_values for line in boundary.final_value(value)]
     finals = belonging(final_texts, region.end.line)
-    sizes = "; ".join(" x ".join(map(str, each)) for each in dict.fromkeys(plan.tile_sizes))
-    told = [CodeLine(f"/* tiles of {sizes} iterations */", role=Role.SILENT)] if sizes else []
-    lines = (*told, *local_declarations(scop, names.buffered, printer.declared_inside), *loops, *finals)
+    declared = local_declarations(scop, names.buffered, printer.declared_inside)
+    lines = (*_told(plan), *declared, *loops, *finals)
     inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     threads = any(each.parallel for each in plan.directives.values())
-    first, stages = _stages(checks, conditions, inspecting, parallel=threads)
-    if checks.min_work and device is None:
-        first += _conditions_on_threads(plan, conditions, region.begin.line, inspectors, scop)
+    everything = _looks_at_everything(inspectors, scop)
+    worth = [] if device else _worth_running(plan, checks, conditions, inspects=everything)
+    adapting = _adapting(plan, checks, conditions)
+    # what is too little for the host's threads may still be where its data are
+    before = checks if device is None else replace(checks, min_work=0)
+    first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
     kernels = None
     if device is not None:
         host = HostNames(names.parameters, names.taken, in_use)
-        kernels = write_device(scop, region, device, host, conditions).followed_by(finals)
+        kernels = write_device(region, device, host, conditions).followed_by(finals)
     checked = None
     if checks.verified is not None and names.used.isdisjoint({CHECK, RUNS}):
         on_device = {each.array.name for each in device.plan.buffers} if device else set()
@@ -172,13 +194,23 @@ def write_region(
         )
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
-    declared = boundary.declarations(kind=kind)
     return replace(
         text,
-        declarations=tuple(declared),
+        declarations=tuple(boundary.declarations(kind=kind)),
         helpers=frozenset(in_use.helpers),
         reported=checks.reported,
+        decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
+        worthwhile=() if device is None else tuple(conditions.worthwhile(checks.work, checks.min_work)),
     )
+
+
+def _told(plan: HostPlan) -> list[CodeLine]:
+    """A comment on how the loops run, for who reads the code."""
+    sizes = "; ".join(" x ".join(map(str, each)) for each in dict.fromkeys(plan.tile_sizes))
+    limits = sorted({each.minimum for each in plan.shared_loops if each.work})
+    found = [f"tiles of {sizes} iterations"] if sizes else []
+    found += [f"threads from {' or '.join(map(str, limits))} instances on"] if limits else []
+    return [CodeLine(f"/* {'; '.join(found)} */", role=Role.SILENT)] if found else []
 
 
 def _loop_printer(
@@ -188,51 +220,107 @@ def _loop_printer(
     scopes: Scopes,
     conditions: ConditionPrinter,
     *,
-    pointers: Sequence[str],
+    pointers: Sequence[str] | None,
     in_use: NamesInUse,
 ) -> LoopPrinter:
     """What prints the loops of ``ast``, for all but devices; threads get copies of ``pointers``."""
-    directives = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each)}
-    return LoopPrinter(
+    directives = {
+        mark: each for mark, each in plan.directives.items() if not has_too_little_work(each.limits)
+    }
+    kind = LoopPrinter if plan.sharing is None else RankLoopPrinter
+    printer = kind(
         ast,
         NamesInScope(names.parameters, names.taken),
-        DirectivePrinter(directives, in_use, conditions.enough_work, names.accumulators, pointers),
+        DirectivePrinter(directives, in_use, conditions.work_of, names.accumulators, pointers),
         scopes=scopes,
         sizes=conditions.sizes,
         accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
         unoptimised=plan.unoptimised,
     )
+    if plan.sharing is not None and isinstance(printer, RankLoopPrinter):
+        in_use.variables.update(names.parameters.values())  # all ranks agree on them
+        return printer.of_rank(plan.sharing)
+    return printer
 
 
 def _stages(
-    checks: RunTimeChecks, conditions: ConditionPrinter, inspecting: InspectorText, *, parallel: bool
+    checks: RunTimeChecks,
+    worth: Sequence[Condition],
+    conditions: ConditionPrinter,
+    inspecting: InspectorText,
+    *,
+    parallel: bool,
 ) -> tuple[tuple[Condition, ...], tuple[Stage, ...]]:
-    """The conditions that need no inspector, and the stages with those that do.
+    """The conditions that need no inspector, ``worth`` included, and the stages with those that do.
 
     Inspectors run on several threads if ``parallel``.
     """
+    runs = bool(checks.work and checks.min_work)
     steps = list(in_stages(checks.overlaps))
     plain = steps.pop(0)[1] if steps and not steps[0][0] else []
-    first = conditions.all(plain, checks.work, checks.min_work)
+    first = conditions.all(plain, worth, runs=runs)
     stages = [
         Stage(
             tuple(extrema_declarations(inspectors, inspecting.extrema)),
             tuple(write_inspectors(inspectors, inspecting, parallel=parallel)),
-            conditions.disjoint(overlaps, runs=bool(checks.work and checks.min_work)),
+            conditions.disjoint(overlaps, runs=runs),
         )
         for inspectors, overlaps in steps
     ]
     return first, tuple(stages)
 
 
-def _conditions_on_threads(
-    plan: HostPlan, conditions: ConditionPrinter, line: int, inspectors: Collection[Inspector], scop: Scop
-) -> tuple[Condition, ...]:
-    """That there are as many threads as it takes to be faster than the original loops."""
-    if plan.gains_threads_only and _looks_at_everything(inspectors, scop):
-        return (conditions.enough_threads(line),)
-    shared = [each for each in plan.directives.values() if each.parallel and not has_too_little_work(each)]
-    return conditions.several_threads(line, shared) if shared and not plan.gains_alone else ()
+def _worth_running(
+    plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinter, *, inspects: bool
+) -> list[Condition]:
+    """That the new loops have enough work to be faster than the original ones, and threads if need be.
+
+    Before them the region ``inspects`` all of the data that they read, or not.
+    """
+    worth = _worth_of_sizes(plan, checks, conditions, inspects=inspects)
+    return chosen(worth, conditions.line) if checks.adapts else worth
+
+
+def _worth_of_sizes(
+    plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinter, *, inspects: bool
+) -> list[Condition]:
+    """The conditions above where no version is chosen by its time."""
+    enough = conditions.worthwhile(checks.work, checks.min_work)
+    if not checks.min_work:
+        return enough
+    shared = plan.shared_loops
+    if inspects and plan.gains_threads_only:
+        return [*enough, conditions.enough_threads()]
+    alone = conditions.worthwhile(checks.work, max(checks.min_work, checks.gains_from))
+    if shared and not (plan.gains_alone and alone == enough):
+        on_threads, for_threads = _worth_threads(plan, conditions)
+        if for_threads >= checks.min_work:
+            enough = []
+        if not plan.gains_alone:
+            return [*enough, *on_threads]
+        alone = [*enough, *(either(each, on_threads) for each in alone)]
+    inner = [each for each in shared if each.entered_for]
+    reason = "less work is not worth starting it so often"
+    often = conditions.enough_for(inner, lambda each: each.entered_for, reason)
+    return [*alone, *([often] if often else [])]
+
+
+def _worth_threads(plan: HostPlan, conditions: ConditionPrinter) -> tuple[list[Condition], int]:
+    """That a loop has enough work for threads, and that there are some; and the least work that is enough."""
+    # what is summed up in another order shall not depend on what else the machine does
+    sums = any(each.accumulators or each.reductions for each in plan.directives.values())
+    reason = "less work is not worth threads"
+    enough = conditions.enough_for(plan.shared_loops, lambda each: each.minimum, reason)
+    several = conditions.several_threads(fixed=sums)
+    if enough is None:
+        return [several], 0
+    return [enough, several], min(each.minimum for each in plan.shared_loops)
+
+
+def _adapting(plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinter) -> Adapting | None:
+    """What the region needs to choose among its versions, if it ``adapts``."""
+    work = conditions.instances(checks.work) or "1.0"
+    return Adapting(work, parallel=bool(plan.shared_loops)) if checks.adapts else None
 
 
 def _looks_at_everything(inspectors: Collection[Inspector], scop: Scop) -> bool:

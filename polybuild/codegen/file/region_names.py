@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,6 +19,7 @@ from polybuild.scop.model import Access, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ The address is kept, as the pointer may have another value at the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polybuild.source.model import ResidentBlock, Span
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

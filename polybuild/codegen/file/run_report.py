@@ -8,7 +8,6 @@ needs no header, as the user's own come after it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.codegen.c.conditions import Condition
@@ -17,8 +16,9 @@ from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.region import RegionText
 from polybuild.poly.marks import MarkKind
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
-_HEADER = Path(__file__).parents[2] / "runtime" / "include" / "polybuild_report.h"
+_HEADERS = Path(__file__).parents[2] / "runtime" / "include"
 _RUN = "polybuild_run"
 _ASKED_OTHERWISE = "POLYBUILD_BACKEND=host was set"
 
@@ -121,4 +121,9 @@ def prologue(reports: Sequence[RunReport]) -> str:
 
 def epilogue() -> str:
     """The functions that do the counting, for the end of the file: their headers come after the user's."""
-    return _HEADER.read_text(encoding="ascii")
+    return (_HEADERS / "polybuild_report.h").read_text(encoding="ascii")
+
+
+def watch() -> str:
+    """The clock that they need, and what asks the environment; for ``adapting``, too."""
+    return (_HEADERS / "polybuild_watch.h").read_text(encoding="ascii")

@@ -22,10 +22,12 @@ from polybuild.codegen.c.layout import (
     wrapped,
 )
 from polybuild.codegen.device.host import DeviceText
-from polybuild.codegen.file import run_report, verification
+from polybuild.codegen.file import adapting, ranks, run_report, verification
+from polybuild.codegen.file.adapting import Adapting
 from polybuild.codegen.file.line_numbers import ONE_LINE, UserText, numbered, on_one_line
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.prologue import Helper, prologue
+from polybuild.codegen.file.ranks import Agreement
 from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.residents import Insertion, resident_calls
 from polybuild.codegen.file.run_report import RunReport
@@ -70,11 +72,16 @@ def splice(
     first_line_mark = "\ufeff" if text.startswith("\ufeff") else ""
     checked = any(each.text.verification for each in replacements)
     reports = [each.report for each in replacements if each.report]
+    decisions = [(each.region, each.text.decision) for each in replacements]
+    adapted = [(region, each) for region, each in decisions if isinstance(each, Adapting)]
+    shared = any(isinstance(each, Agreement) for _, each in decisions)
     changes = [Insertion(each.region.span, _replaced(each, text)) for each in replacements]
     changes += [each for block in residents for each in resident_calls(block, text)]
     helpers = frozenset[Helper]().union(*(each.text.helpers for each in replacements), {ONE_LINE})
     head += prologue(helpers) + (verification.prologue() if checked else "")
     head += run_report.prologue(reports) if reports else ""
+    head += adapting.prologue(adapted) if adapted else ""
+    head += ranks.PROLOGUE if shared else ""
     pieces = [first_line_mark, _lines(f"#line 1 {_HELPERS}\n{head}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
     for change in sorted(changes, key=lambda each: (each.span.start, each.span.end)):
@@ -83,41 +90,57 @@ def splice(
     pieces.append(text[position:])
     if checked:
         pieces.append(_lines(f'\n#line 1 "polybuild_verify.h"\n{verification.epilogue()}', newline))
+    if reports or adapted:
+        pieces.append(_lines(f'\n#line 1 "polybuild_watch.h"\n{run_report.watch()}', newline))
     if reports:
         pieces.append(_lines(f'\n#line 1 "polybuild_report.h"\n{run_report.epilogue()}', newline))
+    if adapted:
+        pieces.append(_lines(f'\n#line 1 "polybuild_adapt.h"\n{adapting.epilogue()}', newline))
+    if shared:
+        pieces.append(_lines(f'\n#line 1 "polybuild_ranks.h"\n{ranks.epilogue()}', newline))
     return "".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``."""
+    """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``.
+
+    Where a device may, ``worthwhile`` is what the new loops ask besides.
+    """
 
     loops: tuple[str, ...]
     original: tuple[UserText, ...]
     device: DeviceText | None
+    worthwhile: tuple[Condition, ...]
 
 
 def _replaced(replacement: Replacement, text: str) -> str:
     """The compound statement that a region becomes."""
-    region, generated = replacement.region, replacement.text
+    region, generated, decision = replacement.region, replacement.text, replacement.text.decision
+    adapted = decision if isinstance(decision, Adapting) else None
     name = quoted(region.begin.file)
     body = text[region.body.start : region.body.end].replace("\r\n", "\n").rstrip("\n")
     versions = _Versions(
-        tuple(indented(generated.loops, _INDENT * 2)),
+        tuple(indented([*([adapting.RAN] if adapted else []), *generated.loops], _INDENT * 2)),
         (UserText(body, _body_line(region, text)),),
         generated.device,
+        generated.worthwhile,
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
     report = replacement.report
     if report:
         begin, end = [*report.begin, *begin], [*end, *report.end]
+    choosing = adapted.begin(region) if adapted else []
+    end = [*(adapted.end if adapted else []), *end]
     condition = _all(generated.conditions, report)
     if generated.host:
         condition = f"{_asked(f'{_VERSION} == POLYBUILD_OPENMP', report)} && {condition}"
     looking = _looking(condition, generated.stages, report)
     if generated.stages:
         condition = _HOLDS
+    if isinstance(decision, Agreement):
+        condition = decision.condition(region, condition)
     if generated.verification:
         place = f"{name}, {region.begin.line}"
         chosen = _checked(generated.verification, place, condition, versions, report)
@@ -125,10 +148,12 @@ def _replaced(replacement: Replacement, text: str) -> str:
         chosen = _on_device(generated.device, condition, versions, report)
     else:
         chosen = _on_host(condition, versions)
+    told = "the new order" if generated.loops else "as they are"
     lines = [
-        opening(f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, the new order */"),
+        opening(f"{lead}{{ /* polybuild: lines {region.begin.line} to {region.end.line}, {told} */"),
         *begin,
         *side_by_side(indented(generated.declarations, _INDENT), region.begin.line),
+        *choosing,
         *looking,
         *chosen,
         *belonging([*end, closing("")], region.end.line),
@@ -139,7 +164,7 @@ def _replaced(replacement: Replacement, text: str) -> str:
 def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
     """What brings the values of resident arrays home before the host looks at them, and tells of its runs."""
     if generated.host:
-        begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host});"
+        begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host}, 0);"
         return [begin], [f"  polybuild_host_end(&{generated.host});"]
     return ["  polybuild_update_host(0);"] if generated.device and generated.stages else [], []
 
@@ -172,7 +197,9 @@ def _looking(condition: str, stages: Sequence[Stage], report: RunReport | None) 
 
 
 def _on_host(condition: str, versions: _Versions) -> list[str]:
-    """The new loops if ``condition`` holds, else the original ones."""
+    """The new loops if ``condition`` holds, else the original ones; these alone where there are no others."""
+    if not versions.loops:
+        return ["  {", *versions.original, closing(_INDENT)]
     return [
         f"  if ({condition}) {{",
         *versions.loops,
@@ -187,11 +214,12 @@ def _on_device(
 ) -> list[str]:
     """The kernels on ``device``; the new loops where they did not run; else the original ones."""
     applies = f"pb_applies && {device.condition}" if device.condition else "pb_applies"
-    asked = _asked(f"polybuild_host_begin(&{device.name}) == POLYBUILD_OPENMP", report)
-    runs_here = f"{asked} && pb_applies"
+    asked = _asked(f"polybuild_host_begin(&{device.name}, pb_home) == POLYBUILD_OPENMP", report)
+    worthwhile = [_all(versions.worthwhile, report)] if versions.worthwhile else []
+    runs_here = " && ".join([asked, "pb_applies", *worthwhile])
     return [
         f"  const int pb_applies = {condition};",
-        "  int pb_done = 0;",
+        "  int pb_done = 0, pb_home = 0;",
         f"  if ({applies}) {{ /* on a device */",
         *indented(device.lines, _INDENT * 2),
         closing(_INDENT),
@@ -217,7 +245,7 @@ def _checked(
     device = versions.device
     before: list[str] = []
     if device:
-        home = f"polybuild_host_begin(&{device.name})"
+        home = f"polybuild_host_begin(&{device.name}, 0)"
         before = [f"  if ({CHECK}) {{ {home}; polybuild_host_end(&{device.name}); }}"]
         runs = [
             *_on_device(device, RUNS, versions, report),

@@ -2,52 +2,102 @@
 
 Threads wait for each other at the end of a parallel loop, and spin meanwhile. Where other work runs on the
 machine, one of them often has no processor for some milliseconds, and short loops take a hundred times as
-long as on one thread. A process whose threads lose their processors often, as the system counts, asks for
-half as many for a while, then for twice as many again. On an idle machine nobody takes processors away.
+long as on one thread. So a process looks every ten milliseconds how long the thread that starts the others
+had to wait for a processor, and how often its threads lost theirs, as the system counts both. Where that
+is much it asks for half as many for a while, in the end for one; then for twice as many again. On an idle
+machine nobody takes processors away.
 """
 
 from __future__ import annotations
 
 TEAM = "polybuild_team"
+TEAM_FOR = "polybuild_team_for"
 
 DEFINITION = """\
-#if defined _OPENMP && !defined POLYBUILD_TEAM
+#ifndef _OPENMP
+#define polybuild_team() 1
+#elif !defined POLYBUILD_TEAM
 #define POLYBUILD_TEAM
-extern int omp_get_max_threads(void), omp_in_parallel(void);
+extern int omp_get_max_threads(void), omp_get_active_level(void), omp_get_max_active_levels(void);
 #if defined __linux__ && defined __LP64__ && defined __GNUC__
 extern double omp_get_wtime(void);
 extern int polybuild_usage(int who, long *usage) __asm__("getrusage");
-static double polybuild_looked, polybuild_until;
+extern int polybuild_file_open(const char *path, int flags, ...) __asm__("open");
+extern long polybuild_file_read(int file, void *text, unsigned long size) __asm__("read");
+extern int polybuild_file_close(int file) __asm__("close");
+extern int polybuild_say(int file, const char *text, ...) __asm__("dprintf");
+extern char *polybuild_variable(const char *name) __asm__("getenv");
+static double polybuild_looked, polybuild_until, polybuild_waited;
 static long polybuild_preempted;
 static int polybuild_limit;
-#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_preempted, polybuild_limit)
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_waited)
+#pragma omp threadprivate(polybuild_preempted, polybuild_limit)
+/* the seconds that this thread has waited for a processor: the second number of three, in nanoseconds */
+POLYBUILD_HELPER double polybuild_wait(void)
+{
+  char text[80] = {0}, *c = text;
+  double waited = 0;
+  int file = polybuild_file_open("/proc/thread-self/schedstat", 0);
+  if (file < 0)
+    return 0;
+  if (polybuild_file_read(file, text, sizeof text - 1) > 0) {
+    while (*c >= '0')
+      c++;
+    for (c += *c == ' '; *c >= '0'; c++)
+      waited = 10 * waited + (*c - '0');
+  }
+  polybuild_file_close(file);
+  return waited * 1e-9;
+}
 /* how many threads to start: fewer for a while where others take the processors away from them */
 POLYBUILD_HELPER int polybuild_team(void)
 {
-  int all = omp_get_max_threads();
-  double now, passed;
+  int all = omp_get_max_threads(), level = omp_get_active_level(), before;
+  double now, passed, waited;
   long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
-  if (all < 2 || omp_in_parallel())
-    return all;
+  if (all < 2 || level > 0)
+    return level < omp_get_max_active_levels() ? all : 1;
   now = omp_get_wtime();
   passed = now - polybuild_looked;
   if (polybuild_limit < 1 || polybuild_limit > all)
     polybuild_limit = all;
-  if (passed < 0.01 || now < polybuild_until || polybuild_usage(0, usage) != 0)
+  if (passed < 0.01 || polybuild_usage(0, usage) != 0)
     return polybuild_limit;
+  before = polybuild_limit;
+  waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  if (polybuild_looked > 0 && preempted > 1 && (double)preempted > 50 * passed) {
+  if (polybuild_looked > 0
+      && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed))) {
     polybuild_limit -= polybuild_limit / 2;
     polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
-  } else {
+  } else if (now >= polybuild_until) {
     polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
   }
+  if ((before < all) != (polybuild_limit < all) && polybuild_variable("POLYBUILD_VERBOSE"))
+    polybuild_say(2, "polybuild: %d of %d threads%s\\n", polybuild_limit, all,
+                  polybuild_limit < all ? ", as other work takes the processors" : " again");
   polybuild_looked = now;
+  polybuild_waited = waited;
   polybuild_preempted = usage[17];
   return polybuild_limit;
 }
 #else
 #define polybuild_team() omp_get_max_threads()
 #endif
+#endif
+"""
+
+DEFINITION_FOR = """\
+#if defined _OPENMP && !defined POLYBUILD_TEAM_FOR
+#define POLYBUILD_TEAM_FOR
+/* how many threads pay where each should have that `share` of the work */
+POLYBUILD_HELPER int polybuild_team_for(double work, double share)
+{
+  int all;
+  if (work < 2 * share)
+    return 1;
+  all = polybuild_team();
+  return work < share * all ? (int)(work / share) : all;
+}
 #endif
 """

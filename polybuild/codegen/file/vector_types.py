@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.values import dataclass
 
 _SIZES = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
 _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import islpy as isl
@@ -28,6 +28,7 @@ from polybuild.codegen.file.names import PREFIX, quoted
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.targets.model import Accumulator
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.report.explain import sentences
 from polybuild.report.explain.terminal import Style, render
-from polybuild.report.record.model import TRANSFORMED, RegionReport
+from polybuild.report.record.model import KEPT, RegionReport
 
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
@@ -31,7 +31,7 @@ class Level(IntEnum):
 
 
 def remark(region: RegionReport) -> Diagnostic:
-    """The remark that says what became of ``region``, which was transformed."""
+    """The remark that says what became of ``region``, which was not kept."""
     verb = "is" if region.gains else "stays"
     text = f"region {verb} {sentences.outcome(region)}"
     return Diagnostic(Severity.REMARK, "", text, Location(region.file, region.line))
@@ -75,7 +75,7 @@ def _painted(said: str, region: RegionReport, style: Style) -> str:
     """What is ``said`` of ``region`` in the colour of what became of it."""
     if region.gains:
         return style.good(said)
-    kept = region.status != TRANSFORMED
+    kept = region.status == KEPT
     return style.severity(Severity.WARNING if kept else Severity.REMARK, said)
 
 
@@ -84,11 +84,12 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
     function = f" in {region.function}" if region.function else ""
     place = style.bold(f"{region.file}:{region.line}-{region.end_line}{function}:")
     fate = _painted(region.fate, region, style)
-    if region.status == TRANSFORMED:
+    if region.status != KEPT:
         for_backend = f" for {region.backend}" if region.backend else ""
         origin = " (not marked)" if region.detected else ""
         lines = [f"{place} {fate}{for_backend}{origin}"]
         lines.append(f"  {sentences.summary(region)}")
+        lines += [f"  {each}" for each in (sentences.expected(region),) if each]
         lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
         if explained.details is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
 from polybuild.report.explain.obstacles import SourceLoop, source_loops
 from polybuild.report.record.model import RegionReport
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.driver.file import FileResult
@@ -38,7 +38,7 @@ class Explained:
 def gather(result: FileResult) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:
     """The regions of ``result`` in order, and the diagnostics that concern none of them."""
     found = []
-    rest = [*result.diagnostics, *result.refused]
+    rest = [*result.diagnostics, *(each.remark for each in result.refused)]
     details = result.details or (None,) * len(result.regions)
     for region, known in zip(result.regions, details, strict=True):
         own = tuple(diagnostic for diagnostic in rest if _concerns(diagnostic, region))

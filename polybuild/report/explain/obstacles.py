@@ -8,7 +8,6 @@ make it, with its distance over the loops both have in common and an example.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from polybuild.diagnostics import Location
 from polybuild.poly.relations import maps_of
 from polybuild.poly.sampling import Point, small_parameters, small_point, without_parameters
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 _MAXIMUM_LENGTH = 60

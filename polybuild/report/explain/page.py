@@ -18,7 +18,7 @@ from polybuild.report.explain.pictures.footprints import footprints
 from polybuild.report.explain.pictures.iterations import iteration_space, nests
 from polybuild.report.explain.pictures.tiling import tiling
 from polybuild.report.explain.pictures.tree import schedule_tree
-from polybuild.report.record.model import TRANSFORMED
+from polybuild.report.record.model import KEPT
 from polybuild.scop.model import Statement
 
 _MAXIMUM_OPERATIONS = 2_000_000  # of isl, for one picture: about two seconds
@@ -77,13 +77,13 @@ def file_body(path: str, regions: Sequence[Explained], rest: Sequence[Diagnostic
     return "\n".join(body)
 
 
-def whole_page(paths: Sequence[str], bodies: Sequence[str]) -> str:
-    """The page of several files, of which ``bodies`` say what there is to say."""
+def whole_page(paths: Sequence[str], bodies: Sequence[str], command: str = "explain") -> str:
+    """The page of several files, of which ``bodies`` say what there is to say, as ``command`` writes it."""
     title = escape(paths[0]) if len(paths) == 1 else sentences.count(len(paths), "file")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{title}: polybuild explain</title><style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{title}: polybuild {command}</title><style>{_STYLE}</style></head>\n<body>\n"
         + "\n".join(bodies)
         + "\n</body></html>\n"
     )
@@ -96,7 +96,7 @@ def _index(regions: Sequence[Explained], prefix: str) -> Iterator[str]:
     yield "<nav><table>"
     for number, each in enumerate(regions, 1):
         report = each.report
-        kind = "good" if report.gains else "faint" if report.status == TRANSFORMED else "bad"
+        kind = "good" if report.gains else "bad" if report.status == KEPT else "faint"
         yield (
             f'<tr><td><a href="#{prefix}region{number}">lines {report.line} to {report.end_line}</a></td>'
             f"<td><code>{escape(report.function)}</code></td>"
@@ -110,18 +110,20 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
     function = f" in <code>{escape(region.function)}</code>" if region.function else ""
     yield f'<h2 id="{name}">Lines {region.line} to {region.end_line}{function}</h2>'
     fate = region.fate.capitalize()
-    if region.status == TRANSFORMED:
-        said = f"for {escape(region.backend)}: {sentences.summary(region)}."
-        yield f'<p><span class="good">{fate}</span> {said}</p>'
+    if region.status != KEPT:
+        said = f"{f' for {escape(region.backend)}' if region.backend else ''}: {sentences.summary(region)}."
+        yield f'<p><span class="good">{fate}</span>{said}</p>'
+        if expected := sentences.expected(region):
+            yield f"<p>{escape(expected.capitalize())}.</p>"
     else:
         yield f'<p><span class="bad">{fate}.</span></p>'
     yield from (_diagnostic(each) for each in explained.diagnostics)
     yield '<div class="sides">'
     yield page_code.source(explained)
-    if details is not None and details.text.device is None:
-        yield page_code.generated(details)
-    elif details is not None and details.text.device is not None:
+    if details is not None and details.text.device is not None:
         yield page_code.kernels(details.text.device)
+    elif details is not None and details.text.loops:
+        yield page_code.generated(details)
     yield "</div>"
     if details is None:
         return

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from polybuild.poly.marks import MarkKind
-from polybuild.report.record.model import TRANSFORMED, RegionReport
+from polybuild.report.record.model import KEPT, RegionReport
 
 if TYPE_CHECKING:
     from polybuild.driver.details import Details
@@ -30,7 +30,7 @@ ADVICE = {
 
 
 def summary(region: RegionReport) -> str:
-    """What became of a transformed region, in one line."""
+    """What became of a region that is not kept, in one line."""
     if not region.gains:
         return region.reason
     parts = [count(region.statements, "statement")] if region.statements else []
@@ -45,9 +45,51 @@ def summary(region: RegionReport) -> str:
     return ", ".join(parts)
 
 
+def expected(region: RegionReport) -> str:
+    """What the model of costs expects of a region, empty where it says nothing.
+
+    Beside the gains stands the part of the original's cost that limits it, before and after.
+    """
+    found = region.prediction
+    if found is None or not min(found.original_ns, found.one_thread_ns, found.all_threads_ns):
+        return ""
+    sizes = ", ".join(f"{name} = {value}" for name, value in found.parameters.items())
+    before, after = found.parts["original"], found.parts["one_thread"]
+    part = max(_PARTS, key=lambda name: before[name])
+    gains = f"{_times(found.original_ns / found.one_thread_ns)} the original on one thread"
+    if found.all_threads_ns != found.one_thread_ns:
+        gains += f", {_times(found.original_ns / found.all_threads_ns)} on all"
+    limit = f"{_PARTS[part]} {_milliseconds(before[part])} -> {_milliseconds(after[part])} ms"
+    others = [
+        f"'{each.name}' {_times(found.original_ns / each.one_thread_ns)}"
+        for each in found.candidates
+        if each.one_thread_ns and each.one_thread_ns != found.one_thread_ns
+    ]
+    rejected = f"; not chosen: {', '.join(others)}" if others else ""
+    return f"expected{f' for {sizes}' if sizes else ''}: {gains}; {limit}{rejected}"
+
+
+_PARTS = {
+    "arithmetic": "operations",
+    "accesses": "loads and stores",
+    "waiting": "waiting for results",
+    "caches": "traffic of caches",
+    "memory": "traffic of memory",
+    "pages": "translating addresses",
+}
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g} times"
+
+
+def _milliseconds(nanoseconds: float) -> str:
+    return f"{nanoseconds / 1e6:.2g}"
+
+
 def outcome(region: RegionReport) -> str:
     """What became of a region and how, or why not, in one line."""
-    return f"{region.fate}: {summary(region) if region.status == TRANSFORMED else region.message}"
+    return f"{region.fate}: {region.message if region.status == KEPT else summary(region)}"
 
 
 def count(number: int, noun: str) -> str:

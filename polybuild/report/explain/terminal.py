@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.values import dataclass
 
 _INDENT = "    "
 _TAB = 8
@@ -71,10 +71,10 @@ def style_for(stream: TextIO, colour: str) -> Style:
     return Style(not plain and stream.isatty(), columns)
 
 
-def render(diagnostic: Diagnostic, style: Style) -> str:
+def render(diagnostic: Diagnostic, style: Style, *, verbose: bool = False) -> str:
     """``diagnostic`` with its source line, a caret and the hint; ends in a newline.
 
-    A remark is one line.
+    A remark is one line. Where it is ``verbose``, the page of the code is named, too.
     """
     severity = diagnostic.severity
     text = f"{style.bold(f'{diagnostic.location}:')} {style.severity(severity, f'{severity.value}:')} "
@@ -86,6 +86,8 @@ def render(diagnostic: Diagnostic, style: Style) -> str:
         lines += _excerpt(diagnostic.location, style)
     if diagnostic.hint:
         lines.append(style.bold("hint:") + f" {diagnostic.hint}")
+    if verbose and diagnostic.code and severity is not Severity.REMARK:
+        lines.append(style.bold("more:") + f" polybuild docs {diagnostic.code}")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.report.record.model import Advice, RegionReport
+from polybuild.report.record.model import Advice, PredictedCandidate, Prediction, RegionReport
 
 SCHEMA = "urn:polybuild:report:1"
 
@@ -52,7 +52,15 @@ def region_of(record: Mapping[str, Any]) -> RegionReport:
     """The region that ``record`` tells of; keys of others are left out. TypeError, KeyError: it is none."""
     known = {field.name for field in dataclasses.fields(RegionReport)}
     fields = {name: _frozen(value) for name, value in record.items() if name in known}
-    return RegionReport(**{**fields, "advice": tuple(Advice(**each) for each in record["advice"])})
+    advice = tuple(Advice(**each) for each in record["advice"])
+    return RegionReport(**{**fields, "advice": advice, "prediction": _prediction(record.get("prediction"))})
+
+
+def _prediction(record: Mapping[str, Any] | None) -> Prediction | None:
+    if record is None:
+        return None
+    candidates = tuple(PredictedCandidate(**each) for each in record["candidates"])
+    return Prediction(**{**record, "candidates": candidates})
 
 
 def _frozen(value: Any) -> Any:

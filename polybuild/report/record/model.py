@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from polybuild.diagnostics import Diagnostic
+from polybuild.values import dataclass
 
 TRANSFORMED = "transformed"
+UNCHANGED = "unchanged"
+KEPT = "kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +25,44 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictedCandidate:
+    """A version of a region that could have been chosen, with its predicted nanoseconds."""
+
+    name: str
+    one_thread_ns: float
+    all_threads_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a region is predicted to take, in nanoseconds, where its parameters have the values given.
+
+    ``original_ns`` is the original loops as the compiler makes them, the others are what was made of them, on
+    one thread and on all. ``parts`` has what is added up, for each of the three (``original``,
+    ``one_thread``, ``all_threads``) by name; ``candidates`` is what the new loops were chosen among.
+    """
+
+    original_ns: float
+    one_thread_ns: float
+    all_threads_ns: float
+    parameters: Mapping[str, int]
+    parts: Mapping[str, Mapping[str, float]]
+    candidates: tuple[PredictedCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RegionReport:
     """The outcome for one region.
 
-    ``status`` is ``transformed`` or ``kept``; a kept region has the ``code`` and
-    ``message`` of its diagnostic. ``parallel_loops`` counts loops run by threads, ``kernels`` those
-    of a device, ``vector_loops`` loops run by the vector unit; ``tile_sizes`` lists those of each tiled
-    band, outermost first. ``reason`` says why a transformed region stays sequential.
-    ``assumptions`` are the run-time conditions as C text with the reason for
+    ``status`` is ``transformed``, ``unchanged`` where compilers make as much of the region as it is, or
+    ``kept``; a kept region has the ``code`` and ``message`` of its diagnostic. ``parallel_loops`` counts
+    loops run by threads, ``kernels`` those of a device, ``vector_loops`` loops run by the vector unit;
+    ``tile_sizes`` lists those of each tiled band, outermost first. ``reason`` says why a region that is not
+    kept stays sequential. ``assumptions`` are the run-time conditions as C text with the reason for
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
     ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
-    known. ``advice`` follows from what stands in the way of more. It is one flat value, as it is one object
-    of the JSON that tools read.
+    known. ``advice`` follows from what stands in the way of more, ``prediction`` is what the model of costs
+    says. It is one flat value, as it is one object of the JSON that tools read.
     """
 
     file: str
@@ -55,10 +84,11 @@ class RegionReport:
     kernels: int = 0
     vector_loops: int = 0
     reason: str = ""
+    prediction: Prediction | None = None
 
     @property
     def gains(self) -> tuple[str, ...]:
-        """What was done with it, in adjectives; none if it was kept, or is what it was."""
+        """What was done with it, in adjectives; none if it is what it was."""
         if self.status != TRANSFORMED:
             return ()
         done = {
@@ -70,9 +100,9 @@ class RegionReport:
 
     @property
     def fate(self) -> str:
-        """What became of it: what was done, ``sequential`` where that is nothing, or ``kept``."""
+        """What became of it: what was done, ``sequential`` where that is nothing, or its status."""
         if self.status != TRANSFORMED:
-            return "kept"
+            return self.status
         *others, last = self.gains or ("sequential",)
         return f"{', '.join(others)} and {last}" if others else last
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from polybuild.values import dataclass
 
 _SCHEMA = "urn:polybuild:run:1"
 _VERSIONS = {"new": "the new loops", "original": "the original loops", "device": "the kernels of the device"}

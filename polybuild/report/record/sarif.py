@@ -13,7 +13,6 @@ from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.report.record.model import RegionReport
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.REMARK: "note"}
-_TRANSFORMED = "transformed"
 
 
 def as_sarif(regions: Sequence[RegionReport], diagnostics: Sequence[Diagnostic]) -> bytes:

@@ -3,6 +3,7 @@
 #define POLYBUILD_H
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #define POLYBUILD_VERSION "0.1.0"
 #define POLYBUILD_VERSION_MAJOR 0
@@ -50,6 +51,27 @@ void polybuild_update_host(const void *array);
 
 /* Says that host code wrote to the array at `array`: it is copied in again when a region needs it. */
 void polybuild_update_device(const void *array);
+
+/* Ranks of an MPI program that share regions (--distribute mpi): each runs the whole program.
+ *
+ * polybuild_rank is the number of this process among those that were started together, 0 where it runs
+ * alone: what starts them says so in the environment. The first one is for what should happen once, as
+ * printing. Neither function needs a library. */
+static inline int polybuild_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",       "MV2_COMM_WORLD_RANK",
+                                        "PALS_RANKID",          "FLUX_TASK_RANK", "SLURM_PROCID"};
+    const char *rank = NULL;
+    size_t position;
+    for (position = 0; !rank && position < sizeof names / sizeof *names; position++)
+        rank = getenv(names[position]);
+    return rank ? atoi(rank) : 0;
+}
+
+static inline int polybuild_on_first(void)
+{
+    return polybuild_rank() == 0;
+}
 
 #ifdef __cplusplus
 }

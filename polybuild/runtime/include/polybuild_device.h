@@ -5,9 +5,10 @@
  *     static polybuild_module  module  = {POLYBUILD_DEVICE_VERSION, ...};   one in a file
  *     static polybuild_region  region  = {&module, "heat.c", 12};           one for each region
  *
- *     int done = 0;
+ *     int done = 0, home = 0;
  *     if (<the assumptions hold>) {
- *         polybuild_session *s = polybuild_open(&region, instances, bytes);
+ *         const polybuild_use uses[] = {{&a_box, POLYBUILD_IN}, {&b_box, POLYBUILD_OUT}};
+ *         polybuild_session *s = polybuild_open(&region, &work, uses, 2);
  *         if (s) {
  *             polybuild_buffer *a = polybuild_map(s, A, &a_box, sizeof *A, POLYBUILD_IN);
  *             polybuild_buffer *b = polybuild_map(s, B, &b_box, sizeof *B, POLYBUILD_OUT);
@@ -17,9 +18,11 @@
  *                     {.buffer = a}, {.value = &a_first, .size = sizeof a_first}, ...}, 5);
  *             done = polybuild_close(s);
  *         }
+ *         if (!done)
+ *             home = polybuild_home(uses, 2);
  *     }
  *     if (!done) {
- *         if (polybuild_host_begin(&region) == POLYBUILD_OPENMP && <the assumptions hold>)
+ *         if (polybuild_host_begin(&region, home) == POLYBUILD_OPENMP && <the assumptions hold>)
  *             { <loops with OpenMP> }
  *         else
  *             { <the original text> }
@@ -46,7 +49,7 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 1
+#define POLYBUILD_DEVICE_VERSION 2
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
@@ -103,11 +106,24 @@ typedef struct polybuild_argument {
     size_t size;
 } polybuild_argument;
 
+/* What a run does, about: the number of statement instances, of those that one thread of the device runs
+ * alone, of launches, and how many instances a launch is worth where no values are on the device yet. */
+typedef struct polybuild_work {
+    double instances, serial, launches, minimum;
+} polybuild_work;
+
+/* An array that a run touches, and what is done with it. */
+typedef struct polybuild_use {
+    const polybuild_box *box;
+    int mode;
+} polybuild_use;
+
 /* Begins a run of `region` on a device; NULL if it shall run on the host: there is no device, the user
  * wants it so (POLYBUILD_BACKEND), the module has no image for the device, or the run is too small.
- * `instances` is the number of statement instances of the run and `bytes` the number of bytes that go
- * to the device and back, both about right; 0 for instances: not known, taken as enough. */
-polybuild_session *polybuild_open(polybuild_region *region, double instances, double bytes);
+ * `uses` are all arrays that it touches, but for scalars that it only reads. `work` NULL: not known,
+ * taken as enough. */
+polybuild_session *polybuild_open(polybuild_region *region, const polybuild_work *work, const polybuild_use *uses,
+                                  int count);
 
 /* The array on the device that stands for the one at `base`, of which the kernels touch `box`. Copies
  * it there if `mode` has POLYBUILD_IN, unless it is resident and up to date. `unit` is the size of an
@@ -131,10 +147,14 @@ void polybuild_launch(polybuild_session *session, int kernel, const long grid[3]
  * if the host version must run, on data that is as it was before. The session is gone afterwards. */
 int polybuild_close(polybuild_session *session);
 
-/* Before a host version of `region` runs, for whatever reason: brings home the resident arrays whose
- * values are on the device, and says which version the user wants (POLYBUILD_BACKEND). */
+/* Brings home those resident arrays that a host version with these uses touches; 1. */
+int polybuild_home(const polybuild_use *uses, int count);
+
+/* Before a host version of `region` runs, for whatever reason: brings home all resident arrays whose
+ * values are on the device, unless those that it touches are `home`, and says which version the user
+ * wants (POLYBUILD_BACKEND). */
 enum { POLYBUILD_ORIGINAL = 0, POLYBUILD_OPENMP = 1 };
-int polybuild_host_begin(polybuild_region *region);
+int polybuild_host_begin(polybuild_region *region, int home);
 
 /* After a host version of `region` has run. */
 void polybuild_host_end(polybuild_region *region);
@@ -142,7 +162,8 @@ void polybuild_host_end(polybuild_region *region);
 /* Arrays that are in CUDA's memory from the start, for callers that have no host array at all. Between
  * the two calls `stand_in`, `bytes` bytes of host memory, is what the array at `device_pointer` is called;
  * it is resident, and the stand-in gets values only if a host version runs. Each gives 1 if all went well;
- * polybuild_disown gives 0 if the array's values were lost. */
+ * polybuild_adopt gives 0 for memory of another device, too, and polybuild_disown if the array's values were
+ * lost. */
 int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer);
 int polybuild_disown(void *stand_in);
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #if defined __unix__ || defined __APPLE__
 #include <unistd.h>
 #define polybuild_report_process() ((long)getpid())
@@ -24,7 +23,6 @@
 #endif
 #ifdef _OPENMP
 extern int omp_get_max_threads(void), omp_in_parallel(void);
-extern double omp_get_wtime(void);
 #endif
 
 enum { POLYBUILD_REPORT_CALLERS = 64 };
@@ -38,29 +36,6 @@ struct polybuild_report_text {
   char *data;
   size_t used, size;
 };
-
-static int polybuild_report_asked(const char *variable)
-{
-  const char *value = getenv(variable);
-  return value && *value && strcmp(value, "0") != 0;
-}
-
-static unsigned long long polybuild_report_clock(void)
-{
-#if defined CLOCK_MONOTONIC
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (unsigned long long)now.tv_sec * 1000000000U + (unsigned long long)now.tv_nsec;
-#elif defined _OPENMP
-  return (unsigned long long)(omp_get_wtime() * 1e9);
-#elif defined TIME_UTC
-  struct timespec now;
-  timespec_get(&now, TIME_UTC);
-  return (unsigned long long)now.tv_sec * 1000000000U + (unsigned long long)now.tv_nsec;
-#else
-  return (unsigned long long)((double)clock() * (1e9 / CLOCKS_PER_SEC));
-#endif
-}
 
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
@@ -223,9 +198,9 @@ static void polybuild_report_end(void)
     if (region->callers)
       polybuild_report_json(&json, region);
   }
-  if (said.used && polybuild_report_asked("POLYBUILD_VERBOSE"))
+  if (said.used && polybuild_asked("POLYBUILD_VERBOSE"))
     (void)fwrite(said.data, 1, said.used, stderr);
-  if (json.used && polybuild_report_asked("POLYBUILD_REPORT"))
+  if (json.used && polybuild_asked("POLYBUILD_REPORT"))
     polybuild_report_append(getenv("POLYBUILD_REPORT"), &json);
   free(said.data);
   free(json.data);
@@ -256,7 +231,7 @@ static void polybuild_report_own(void)
 static void polybuild_run_begins(struct polybuild_run *run)
 {
   struct polybuild_reported *region = run->region;
-  if (!polybuild_report_asked("POLYBUILD_VERBOSE") && !polybuild_report_asked("POLYBUILD_REPORT")) {
+  if (!polybuild_asked("POLYBUILD_VERBOSE") && !polybuild_asked("POLYBUILD_REPORT")) {
     __atomic_store_n(&polybuild_reporting, 0, __ATOMIC_RELAXED);
     return;
   }
@@ -269,14 +244,14 @@ static void polybuild_run_begins(struct polybuild_run *run)
                                         __ATOMIC_RELAXED))
       ;
   }
-  run->began = polybuild_report_clock();
+  run->began = polybuild_clock();
 }
 
 static void polybuild_run_ends(struct polybuild_run *run, int on_device)
 {
   struct polybuild_reported *region = run->region;
   struct polybuild_ran *ran = &region->ran[on_device ? 2 : run->failed >= 0 ? 1 : 0];
-  unsigned long long time = polybuild_report_clock() - run->began;
+  unsigned long long time = polybuild_clock() - run->began;
   int threads = 1, most = __atomic_load_n(&region->threads, __ATOMIC_RELAXED);
   if (!run->began)
     return;

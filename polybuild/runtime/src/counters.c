@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "entries.h"
 
 static polybuild_region *regions;
 static pid_t owner; /* the process that ran a region first; 0: none has */
@@ -69,7 +69,7 @@ static void add(polybuild_counts *sum, const polybuild_counts *more) {
     sum->out_time += more->out_time;
 }
 
-int polybuild_counters(const char *file, int line, polybuild_counts *counts) {
+int pb_counters(const char *file, int line, polybuild_counts *counts) {
     int found = 0;
     pb_lock();
     memset(counts, 0, sizeof *counts);

@@ -43,6 +43,27 @@ static void free_spares(struct pb_device *device) {
             spares[kept++] = spares[i];
     }
     spare_count = kept;
+    device->kept = 0;
+}
+
+/* Gives back the memory of `device` that was kept longest; false if there is none. */
+static bool free_oldest(const struct pb_device *device) {
+    for (int i = 0; i < spare_count; i++) {
+        if (spares[i].device == device) {
+            device->driver->release(spares[i].memory);
+            spares[i].device->kept -= spares[i].bytes;
+            memmove(&spares[i], &spares[i + 1], (size_t)(--spare_count - i) * sizeof *spares);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many bytes may be kept for the next region: others use the device, too. */
+static size_t most_kept(const struct pb_device *device) {
+    enum { PART = 4 };
+    int said = pb_settings()->kept_memory;
+    return said >= 0 ? (size_t)said << 20 : device->driver->capacity() / PART;
 }
 
 /* Gives everything back. What other threads still run finds no device any more. */
@@ -178,6 +199,7 @@ int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
     for (int i = spare_count - 1; i >= 0; i--) {
         if (spares[i].device == device && spares[i].bytes == bytes) {
             *memory = spares[i].memory;
+            device->kept -= bytes;
             memmove(&spares[i], &spares[i + 1], (size_t)(--spare_count - i) * sizeof *spares);
             return 0;
         }
@@ -200,13 +222,15 @@ int pb_wait(struct pb_device *device) {
 void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
     if (!memory)
         return;
-    if (!pb_settings()->keeps_memory || device->lost) {
+    size_t most = most_kept(device);
+    if (bytes > most || device->lost) {
         device->driver->release(memory);
         return;
     }
-    if (spare_count == MAXIMUM_SPARES) {
-        spares[0].device->driver->release(spares[0].memory);
-        memmove(&spares[0], &spares[1], (size_t)(--spare_count) * sizeof *spares);
-    }
+    while (device->kept + bytes > most && free_oldest(device))
+        ;
+    if (spare_count == MAXIMUM_SPARES)
+        (void)free_oldest(spares[0].device);
     spares[spare_count++] = (struct spare){device, memory, bytes};
+    device->kept += bytes;
 }

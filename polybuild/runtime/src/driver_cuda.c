@@ -33,6 +33,7 @@ struct copy_2d { /* CUDA_MEMCPY2D */
 
 enum { ON_HOST = 1, ON_DEVICE = 2 };     /* CUmemorytype */
 enum { STREAM_NON_BLOCKING = 1, EVENT_NO_TIMING = 2, ATTRIBUTE_MAX_PITCH = 11 };
+enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE = 9 }; /* CUpointer_attribute */
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };
 
 /* Every function of the library that is called: result, name here, name there, parameters. */
@@ -42,6 +43,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };
     X(device_get, "cuDeviceGet", (int *, int))                                                                         \
     X(device_name, "cuDeviceGetName", (char *, int, int))                                                              \
     X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                                     \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t *, int))                                                           \
     X(context_retain, "cuDevicePrimaryCtxRetain", (context_t *, int))                                                  \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                                          \
     X(context_push, "cuCtxPushCurrent_v2", (context_t))                                                                \
@@ -54,6 +56,9 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };
     X(release, "cuMemFree_v2", (device_pointer))                                                                       \
     X(host_allocate, "cuMemHostAlloc", (void **, size_t, unsigned))                                                    \
     X(host_release, "cuMemFreeHost", (void *))                                                                         \
+    X(pointer_attribute, "cuPointerGetAttribute", (void *, int, device_pointer))                                       \
+    X(copy_to, "cuMemcpyHtoDAsync_v2", (device_pointer, const void *, size_t, stream_t))                               \
+    X(copy_from, "cuMemcpyDtoHAsync_v2", (void *, device_pointer, size_t, stream_t))                                   \
     X(copy_2d, "cuMemcpy2DAsync_v2", (const struct copy_2d *, stream_t))                                               \
     X(stream_create, "cuStreamCreate", (stream_t *, unsigned))                                                         \
     X(stream_wait, "cuStreamSynchronize", (stream_t))                                                                  \
@@ -197,6 +202,11 @@ static const char *start(bool any, char *name, size_t size) {
     return code ? explain(code) : NULL;
 }
 
+static size_t capacity(void) {
+    size_t bytes = 0;
+    return cu.device_memory(&bytes, device) == 0 ? bytes : 0;
+}
+
 static int load(const polybuild_module *module, void **result) {
     size_t count = (size_t)module->kernel_count;
     struct code *code = malloc(sizeof *code + count * sizeof *code->functions);
@@ -233,33 +243,33 @@ static int allocate(size_t bytes, pb_memory *memory) {
 
 static void release(pb_memory memory) { (void)cu.release(memory); }
 
+static int copy_run(pb_memory memory, char *host, size_t bytes, bool out) {
+    return out ? cu.copy_from(host, memory, bytes, stream) : cu.copy_to(memory, host, bytes, stream);
+}
+
 /* Copies rows directly; one by one where the driver takes no pitch as large as theirs. */
 static int copy_rows(pb_memory memory, char *host, const struct pb_rows *rows, bool out) {
-    if (rows->rows > 1 && (rows->device_pitch > max_pitch || rows->host_pitch > max_pitch)) {
-        struct pb_rows one = {rows->width, 1, rows->width, rows->width};
+    if (rows->rows == 1 || rows->device_pitch > max_pitch || rows->host_pitch > max_pitch) {
         int code = 0;
         for (size_t i = 0; i < rows->rows && !code; i++)
-            code = copy_rows(memory + i * rows->device_pitch, host + i * rows->host_pitch, &one, out);
+            code = copy_run(memory + i * rows->device_pitch, host + i * rows->host_pitch, rows->width, out);
         return code;
     }
-    /* A pitch counts from row to row: with one row, it is only checked. */
     struct copy_2d copy = {.width = rows->width, .height = rows->rows};
-    size_t device_pitch = rows->rows > 1 ? rows->device_pitch : 0;
-    size_t host_pitch = rows->rows > 1 ? rows->host_pitch : 0;
     if (out) {
         copy.source_type = ON_DEVICE;
         copy.source_device = memory;
-        copy.source_pitch = device_pitch;
+        copy.source_pitch = rows->device_pitch;
         copy.target_type = ON_HOST;
         copy.target_host = host;
-        copy.target_pitch = host_pitch;
+        copy.target_pitch = rows->host_pitch;
     } else {
         copy.source_type = ON_HOST;
         copy.source_host = host;
-        copy.source_pitch = host_pitch;
+        copy.source_pitch = rows->host_pitch;
         copy.target_type = ON_DEVICE;
         copy.target_device = memory;
-        copy.target_pitch = device_pitch;
+        copy.target_pitch = rows->device_pitch;
     }
     return cu.copy_2d(&copy, stream);
 }
@@ -310,10 +320,18 @@ static int send_piece(int half, pb_memory memory, const struct piece *piece, siz
     return code ? code : cu.event_record(travelled[half], stream);
 }
 
+/* Whether memory of the host is known to the driver, which then reads it as late as the stream comes to it. */
+static bool is_registered(const char *host) {
+    unsigned type = 0;
+    return cu.pointer_attribute(&type, POINTER_MEMORY_TYPE, (device_pointer)(uintptr_t)host) == 0;
+}
+
 static int copy_in(pb_memory memory, size_t offset, const char *from, const struct pb_rows *rows) {
     char *host = (char *)(uintptr_t)from;
-    if (rows->width * rows->rows <= SMALL || !has_pinned())
-        return copy_rows(memory + offset, host, rows, false);
+    if (rows->width * rows->rows <= SMALL || !has_pinned()) {
+        int code = copy_rows(memory + offset, host, rows, false);
+        return !code && is_registered(host) ? cu.stream_wait(stream) : code;
+    }
     struct piece piece = {0};
     int code = 0;
     for (int half = 0; !code && next_piece(&piece, rows); half = !half) {
@@ -364,11 +382,16 @@ static int launch(void *handle, int kernel, const size_t grid[3], const size_t b
                      (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0, stream, parameters, NULL);
 }
 
+bool pb_cuda_holds(unsigned long long pointer) {
+    int own = -1;
+    return cu.pointer_attribute(&own, POINTER_DEVICE, pointer) == 0 && own == device;
+}
+
 int pb_cuda_settle(void) { return cu.context_wait(); }
 
 static int wait_for_all(void) { return cu.stream_wait(stream); }
 
 const struct pb_driver pb_cuda_driver = {
-    "cuda",  start,    stop,    explain, enter,    leave,  load,
-    unload,  allocate, release, copy_in, copy_out, launch, wait_for_all,
+    "cuda", start,    stop,    capacity, explain,  enter,  leave,        load,
+    unload, allocate, release, copy_in,  copy_out, launch, wait_for_all,
 };

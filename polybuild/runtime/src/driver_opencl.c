@@ -18,7 +18,8 @@ typedef struct memory *memory_t;
 typedef unsigned long long bits;
 
 enum { DEVICE_TYPE = 0x1000, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER = 0x1028 };
-enum { DEVICE_NAME = 0x102B, DEVICE_VERSION = 0x102F };
+enum { DEVICE_FLOAT = 0x101B, CORRECTLY_ROUNDED = 1 << 7 };
+enum { DEVICE_MEMORY = 0x101F, DEVICE_NAME = 0x102B, DEVICE_VERSION = 0x102F };
 enum { TYPE_CPU = 2, TYPE_GPU = 4, TYPE_ACCELERATOR = 8 };
 static const bits TYPE_ALL = 0xFFFFFFFF;
 enum { READ_WRITE = 1, BUILD_LOG = 0x1183, NO = 0, YES = 1 };
@@ -205,6 +206,11 @@ static const char *start(bool any, char *name, size_t size) {
     return NULL;
 }
 
+static size_t capacity(void) {
+    bits bytes = 0;
+    return cl.device_info(device, DEVICE_MEMORY, sizeof bytes, &bytes, NULL) == 0 ? (size_t)bytes : 0;
+}
+
 /* There is no current device in OpenCL. */
 static int enter(void) { return 0; }
 
@@ -240,15 +246,22 @@ static bool is_pocl(device_t which) {
     return strstr(version, "PoCL") || strstr(version, "pocl");
 }
 
+/* Whether quotients and square roots of floats can be those of C. */
+static bool rounds_correctly(device_t which) {
+    bits config = 0;
+    return cl.device_info(which, DEVICE_FLOAT, sizeof config, &config, NULL) == 0 && (config & CORRECTLY_ROUNDED);
+}
+
 /* PoCL's optimiser makes wrong code of some kernels with barriers, which are right without it. */
 static int build(program_t program, const char *options) {
     const char *more = is_pocl(device) ? " -cl-opt-disable" : "";
+    const char *rounded = rounds_correctly(device) ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
     options = options ? options : "";
-    size_t size = strlen(options) + strlen(more) + 1;
+    size_t size = strlen(options) + strlen(more) + strlen(rounded) + 1;
     char *all = malloc(size);
     if (!all)
         return OUT_OF_HOST_MEMORY;
-    snprintf(all, size, "%s%s", options, more);
+    snprintf(all, size, "%s%s%s", options, more, rounded);
     int error = cl.build(program, 1, &device, all, NULL, NULL);
     free(all);
     if (error)
@@ -342,6 +355,6 @@ static int launch(void *handle, int kernel, const size_t grid[3], const size_t b
 static int wait_for_all(void) { return cl.finish(queue); }
 
 const struct pb_driver pb_opencl_driver = {
-    "opencl", start,    stop,    explain, enter,    leave,  load,
-    unload,   allocate, release, copy_in, copy_out, launch, wait_for_all,
+    "opencl", start,    stop,    capacity, explain,  enter,  leave,        load,
+    unload,   allocate, release, copy_in,  copy_out, launch, wait_for_all,
 };

@@ -1,5 +1,5 @@
 /* The host versions of regions: what comes before and after them. */
-#include "internal.h"
+#include "entries.h"
 
 #if defined(__GNUC__)
 #define OF_THIS_THREAD __thread
@@ -10,10 +10,10 @@
 static OF_THIS_THREAD int depth; /* a region may call a function with regions */
 static OF_THIS_THREAD unsigned long long began;
 
-int polybuild_host_begin(polybuild_region *region) {
+int pb_host_begin(polybuild_region *region, int home) {
     pb_lock();
     pb_know(region);
-    if (pb_any_resident())
+    if (!home)
         pb_residents_home();
     pb_unlock();
     if (depth++ == 0)
@@ -21,7 +21,7 @@ int polybuild_host_begin(polybuild_region *region) {
     return pb_settings()->backend == PB_HOST ? POLYBUILD_ORIGINAL : POLYBUILD_OPENMP;
 }
 
-void polybuild_host_end(polybuild_region *region) {
+void pb_host_end(polybuild_region *region) {
     unsigned long long time = --depth == 0 ? pb_now() - began : 0;
     pb_lock();
     region->counts.host_runs++;

@@ -13,7 +13,9 @@
 #if defined(__GNUC__)
 #define PB_PRIVATE __attribute__((visibility("hidden")))
 #define PB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define PB_USED __attribute__((used)) /* by what the compiler does not see */
 #else
+#define PB_USED
 #define PB_PRIVATE
 #define PB_PRINTF(text, first)
 #endif
@@ -25,7 +27,7 @@ enum pb_backend { PB_AUTO, PB_HOST, PB_OPENMP, PB_CUDA, PB_OPENCL };
 struct pb_settings {
     enum pb_backend backend;
     int verbose;           /* 0: nothing; 1: a summary at exit, and what went wrong; 2: each run */
-    bool keeps_memory;     /* device memory is kept for the next region */
+    int kept_memory;       /* MiB of device memory that are kept for the next region; -1: a part of what there is */
     const char *device;    /* POLYBUILD_DEVICE; NULL: not set */
     int local_rank;        /* of this process among those of the machine; 0 without MPI */
     double host_rate;      /* statement instances per nanosecond, about */
@@ -59,6 +61,7 @@ struct pb_driver {
      * `name` gets the device's name. `any`: take a device even if the host is as fast. */
     const char *(*start)(bool any, char *name, size_t size);
     void (*stop)(void);
+    size_t (*capacity)(void); /* bytes of memory that the device has; 0: not known */
     const char *(*explain)(int code);
     /* Makes the device that of this thread, and undoes that. */
     int (*enter)(void);
@@ -97,11 +100,14 @@ struct pb_device {
     int failed;   /* what the driver said when kernels did not end well: values on the device mean nothing */
     char name[128];
     const char *why; /* why it is unusable */
+    size_t kept;     /* bytes of memory that no region uses at the moment */
     void (*before_stop)(struct pb_device *device); /* gives back its memory as the process ends; NULL: nothing to do */
 };
 
 /* The device of CUDA, opened if it is not; NULL if there is none. */
 PB_PRIVATE struct pb_device *pb_cuda_device(void);
+/* Whether memory at `pointer` is this device's. Between `enter` and `leave`. */
+PB_PRIVATE bool pb_cuda_holds(unsigned long long pointer);
 /* Waits for all that others have it do: its memory may be theirs. Between `enter` and `leave`. */
 PB_PRIVATE int pb_cuda_settle(void);
 
@@ -150,7 +156,14 @@ PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_device 
                                  polybuild_counts *counts);
 /* Brings all resident arrays home, for host code that reads and writes them. */
 PB_PRIVATE void pb_residents_home(void);
-PB_PRIVATE bool pb_any_resident(void);
+
+/* What goes between host and device for a run: bytes, and copies of arrays. */
+struct pb_traffic {
+    double bytes;
+    int copies;
+};
+/* What a run with these uses copies on a device, and what its host version brings home. */
+PB_PRIVATE void pb_traffic(const polybuild_use *uses, int count, struct pb_traffic *there, struct pb_traffic *home);
 /* Ends the program: values that existed on the device alone are gone. */
 PB_PRIVATE void pb_resident_lost(struct pb_resident *resident, const char *why);
 

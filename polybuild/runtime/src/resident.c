@@ -4,11 +4,17 @@
  * it runs, and outdates the other one if it writes. */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "entries.h"
 
 static struct pb_resident *residents;
 
-bool pb_any_resident(void) { return residents != NULL; }
+static bool overlaps(const struct pb_resident *resident, uintptr_t low, size_t bytes) {
+    return low < resident->low + resident->bytes && resident->low < low + bytes;
+}
+
+static bool contains(const struct pb_resident *resident, uintptr_t low, size_t bytes) {
+    return low >= resident->low && low + bytes <= resident->low + resident->bytes;
+}
 
 static polybuild_box whole(const struct pb_resident *resident) {
     return (polybuild_box){(const void *)resident->low, resident->bytes, 1, 0, 1, 0};
@@ -79,9 +85,9 @@ static void bring_home(struct pb_resident *resident, polybuild_counts *counts) {
 
 struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written) {
     for (struct pb_resident *each = residents; each; each = each->next) {
-        if (low >= each->low + each->bytes || each->low >= low + bytes)
+        if (!overlaps(each, low, bytes))
             continue;
-        if (low >= each->low && low + bytes <= each->low + each->bytes)
+        if (contains(each, low, bytes))
             return each;
         bring_home(each, pb_no_region());
         if (written)
@@ -123,6 +129,46 @@ void pb_residents_home(void) {
     }
 }
 
+int pb_home(const polybuild_use *uses, int count) {
+    pb_lock();
+    for (int i = 0; i < count; i++) {
+        const polybuild_box *box = uses[i].box;
+        for (struct pb_resident *each = residents; each; each = each->next) {
+            if (!overlaps(each, (uintptr_t)box->low, pb_box_extent(box)))
+                continue;
+            bring_home(each, pb_no_region());
+            if (uses[i].mode != POLYBUILD_IN)
+                each->on_device = false;
+        }
+    }
+    pb_unlock();
+    return 1;
+}
+
+static void add_traffic(struct pb_traffic *traffic, size_t bytes) {
+    traffic->bytes += (double)bytes;
+    traffic->copies++;
+}
+
+void pb_traffic(const polybuild_use *uses, int count, struct pb_traffic *there, struct pb_traffic *home) {
+    for (int i = 0; i < count; i++) {
+        const polybuild_box *box = uses[i].box;
+        bool stays = false;
+        for (const struct pb_resident *each = residents; each; each = each->next) {
+            if (!overlaps(each, (uintptr_t)box->low, pb_box_extent(box)))
+                continue;
+            stays = stays || contains(each, (uintptr_t)box->low, pb_box_extent(box));
+            if (!each->on_device)
+                add_traffic(there, each->bytes);
+            if (!each->on_host)
+                add_traffic(home, each->bytes);
+        }
+        for (int way = POLYBUILD_IN; way <= POLYBUILD_OUT && !stays; way++)
+            if (uses[i].mode & way)
+                add_traffic(there, pb_box_bytes(box));
+    }
+}
+
 /* The resident array that begins at `array`. */
 static struct pb_resident **find(const void *array) {
     struct pb_resident **place = &residents;
@@ -132,9 +178,9 @@ static struct pb_resident **find(const void *array) {
 }
 
 /* Whether a part of the bytes is resident already; no two resident arrays share bytes. */
-static bool overlaps(uintptr_t low, size_t bytes) {
+static bool is_taken(uintptr_t low, size_t bytes) {
     for (const struct pb_resident *each = residents; each; each = each->next)
-        if (low < each->low + each->bytes && each->low < low + bytes)
+        if (overlaps(each, low, bytes))
             return true;
     return false;
 }
@@ -152,19 +198,19 @@ static struct pb_resident *add(const void *array, size_t bytes) {
     return resident;
 }
 
-void polybuild_resident(const void *array, size_t bytes) {
+void pb_resident(const void *array, size_t bytes) {
     if (!array || !bytes)
         return;
     pb_lock();
     struct pb_resident *old = *find(array);
     if (old)
         old->depth++;
-    else if (!overlaps((uintptr_t)array, bytes))
+    else if (!is_taken((uintptr_t)array, bytes))
         (void)add(array, bytes); /* without memory for it, the array is copied as any other */
     pb_unlock();
 }
 
-void polybuild_release(const void *array) {
+void pb_release(const void *array) {
     pb_lock();
     struct pb_resident **place = find(array);
     struct pb_resident *resident = *place;
@@ -177,7 +223,7 @@ void polybuild_release(const void *array) {
     pb_unlock();
 }
 
-void polybuild_update_host(const void *array) {
+void pb_update_host(const void *array) {
     pb_lock();
     for (struct pb_resident *each = residents; each; each = each->next)
         if (!array || (each->low <= (uintptr_t)array && (uintptr_t)array < each->low + each->bytes))
@@ -185,7 +231,7 @@ void polybuild_update_host(const void *array) {
     pb_unlock();
 }
 
-void polybuild_update_device(const void *array) {
+void pb_update_device(const void *array) {
     pb_lock();
     struct pb_resident *resident = pb_resident_at((uintptr_t)array, 1, true);
     if (resident) {
@@ -195,12 +241,12 @@ void polybuild_update_device(const void *array) {
     pb_unlock();
 }
 
-int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
+int pb_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
     int done = 0;
     pb_lock();
     struct pb_device *device = pb_cuda_device();
-    if (device && bytes && !overlaps((uintptr_t)stand_in, bytes) && device->driver->enter() == 0) {
-        struct pb_resident *resident = pb_cuda_settle() == 0 ? add(stand_in, bytes) : NULL;
+    if (device && bytes && !is_taken((uintptr_t)stand_in, bytes) && device->driver->enter() == 0) {
+        struct pb_resident *resident = pb_cuda_holds(device_pointer) && pb_cuda_settle() == 0 ? add(stand_in, bytes) : NULL;
         if (resident) {
             resident->device = device;
             device->before_stop = forget;
@@ -215,7 +261,7 @@ int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_poin
     return done;
 }
 
-int polybuild_disown(void *stand_in) {
+int pb_disown(void *stand_in) {
     int done = 0;
     pb_lock();
     struct pb_resident **place = find(stand_in);

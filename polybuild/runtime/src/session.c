@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "entries.h"
 
 struct polybuild_buffer {
     struct polybuild_buffer *next;
@@ -26,16 +26,34 @@ struct polybuild_session {
     polybuild_counts counts;
 };
 
-/* What it costs to run on a device rather than on the host, about. Transfers in bytes per nanosecond. */
-static const double START_COST = 30000, TRANSFER_RATE = 10, DEVICE_RATE = 50;
+/* What it costs to run on a device, about: nanoseconds for a run, a launch and the copy of an array; bytes
+ * and statement instances for each nanosecond. */
+static const double START_COST = 5000, LAUNCH_COST = 3000, COPY_COST = 10000;
+static const double TRANSFER_RATE = 10, DEVICE_RATE = 50, THREAD_RATE = 0.02;
 
-static bool is_worthwhile(double instances, double bytes) {
+static double time_of(const struct pb_traffic *traffic) {
+    return traffic->copies * COPY_COST + traffic->bytes / TRANSFER_RATE;
+}
+
+/* Why the host is the place to run; NULL if the device is: the user wants it so, or it takes less time there.
+ * What is too little to go to the device for runs there where its values are there already. */
+static const char *why_not(const polybuild_work *work, const polybuild_use *uses, int count) {
     const struct pb_settings *settings = pb_settings();
-    if (settings->backend != PB_AUTO || instances <= 0)
-        return true;
-    if (pb_any_resident())
-        bytes = 0;
-    return START_COST + bytes / TRANSFER_RATE + instances / DEVICE_RATE < instances / settings->host_rate;
+    if (!work)
+        return NULL;
+    struct pb_traffic there = {0, 0}, home = {0, 0};
+    pb_traffic(uses, count, &there, &home);
+    bool small = work->instances < work->minimum * work->launches;
+    if (settings->backend != PB_AUTO && !small)
+        return NULL;
+    if (small && !home.copies)
+        return "there is too little to do for a launch";
+    double spread = (work->instances - work->serial) / DEVICE_RATE, alone = work->serial / THREAD_RATE;
+    double device = START_COST + work->launches * LAUNCH_COST + spread + alone + time_of(&there);
+    /* what comes home has to go there again */
+    if (device < work->instances / settings->host_rate + 2 * time_of(&home))
+        return NULL;
+    return 2 * alone > device ? "one thread of the device would do most of it alone" : "it takes less time there";
 }
 
 /* Says why a region does not run on a device: always if the user asked for one, and once. */
@@ -60,7 +78,8 @@ static void fail_with(polybuild_session *session, int code, bool fatal) {
     }
 }
 
-polybuild_session *polybuild_open(polybuild_region *region, double instances, double bytes) {
+polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work, const polybuild_use *uses,
+                                  int count) {
     enum pb_backend backend = pb_settings()->backend;
     const char *why = NULL;
     void *code = NULL;
@@ -70,13 +89,14 @@ polybuild_session *polybuild_open(polybuild_region *region, double instances, do
         return NULL;
     pb_lock();
     pb_know(region);
-    if (is_worthwhile(instances, bytes)) {
+    const char *better = why_not(work, uses, count);
+    if (!better) {
         device = pb_device_for(region->module, &code, &why);
         if (device && !(session = calloc(1, sizeof *session)))
             why = "out of memory";
-        if (!session)
-            complain(region, why);
     }
+    if (!session && (!better || pb_settings()->verbose))
+        complain(region, better ? better : why);
     pb_unlock();
     if (session) {
         session->region = region;
@@ -144,7 +164,7 @@ static void fill(polybuild_session *session, polybuild_buffer *buffer) {
     }
 }
 
-polybuild_buffer *polybuild_map(polybuild_session *session, const void *base, const polybuild_box *box, size_t unit,
+polybuild_buffer *pb_map(polybuild_session *session, const void *base, const polybuild_box *box, size_t unit,
                                 int mode) {
     if (!session || session->failure)
         return NULL;
@@ -176,9 +196,9 @@ polybuild_buffer *polybuild_map(polybuild_session *session, const void *base, co
     return session->failure ? NULL : buffer;
 }
 
-long polybuild_first(const polybuild_buffer *buffer) { return buffer ? buffer->first : 0; }
+long pb_first(const polybuild_buffer *buffer) { return buffer ? buffer->first : 0; }
 
-void polybuild_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
+void pb_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
                       const polybuild_argument *arguments, int count) {
     size_t blocks[3], threads[3];
     pb_memory memories[PB_MAXIMUM_ARGUMENTS];
@@ -319,7 +339,7 @@ static void account(const polybuild_session *session) {
     region->complained = 1;
 }
 
-int polybuild_close(polybuild_session *session) {
+int pb_close(polybuild_session *session) {
     if (!session)
         return 0;
     if (!session->failure)

@@ -52,7 +52,7 @@ static void read_all(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     settings.backend = read_backend();
     settings.verbose = read_number("POLYBUILD_VERBOSE", 0);
-    settings.keeps_memory = read_number("POLYBUILD_DEVICE_CACHE", 1) != 0;
+    settings.kept_memory = read_number("POLYBUILD_DEVICE_CACHE", 1) ? read_number("POLYBUILD_DEVICE_MEMORY", -1) : 0;
     settings.device = device && *device ? device : NULL;
     settings.local_rank = read_local_rank();
     settings.host_rate = RATE_OF_A_THREAD * (processors > 1 ? (double)processors : 1.0);

@@ -18,10 +18,10 @@ first, so that at equal cost the outer loops stay outermost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Terms, scale
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

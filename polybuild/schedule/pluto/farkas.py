@@ -7,12 +7,12 @@ the polyhedron's constraints. isl eliminates the multipliers of that combination
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
+from polybuild.effort import FORM_CONSTRAINTS
 from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.schedule.pluto.matrices import rows_of
+from polybuild.values import dataclass
 
 _dim = isl.dim_type
 _COLUMNS = (_dim.cst, _dim.param, _dim.set, _dim.div)
@@ -51,7 +51,8 @@ def nonnegative_forms(relation: isl.Map) -> Forms:
         cone = overapproximation_of_piece(piece).wrap().flatten().coefficients()
         matrices = (cone.equalities_matrix(*_COLUMNS), cone.inequalities_matrix(*_COLUMNS))
         forms = forms.intersect(isl.BasicSet.from_constraint_matrices(space, *matrices, *_COLUMNS))
-    forms = forms.remove_redundancies()
+    if forms.n_constraint() <= FORM_CONSTRAINTS:
+        forms = forms.remove_redundancies()
     zero, positive = (
         tuple(tuple(row[1:]) for row in rows_of(matrix))  # the cone has no constants
         for matrix in (forms.equalities_matrix(*_COLUMNS), forms.inequalities_matrix(*_COLUMNS))

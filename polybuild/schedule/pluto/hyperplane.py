@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from polybuild.effort import LARGEST_COEFFICIENT, SIGNED_STATEMENTS, UNSETTLED_EFFORT
 from polybuild.schedule.pluto.cost import VariableLayout, edge_constraints
 from polybuild.schedule.pluto.independence import orthogonal_basis
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Effort, Terms, Unsettled, scale, smallest
-
-# Coefficients beyond this are never wanted where they may be negative.
-_LARGEST = 4
-
-# Statements of a program with signed coefficients, which branches for each of them.
-_MAXIMUM_SIGNED = 4
-
-# How many times the usual effort a program takes that is given up.
-_UNSETTLED = 30
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +47,7 @@ def find_hyperplane(
     Raises TooLarge where that costs more than the ``effort`` that is left.
     """
     by_name = {each.name: each for each in nodes}
-    for signed in (False, True) if len(nodes) <= _MAXIMUM_SIGNED else (False,):
+    for signed in (False, True) if len(nodes) <= SIGNED_STATEMENTS else (False,):
         layout = VariableLayout.of(nodes, parameters, signed=signed, joint=joint)
         constraints = [*layout.sums()]
         for edge in edges:
@@ -70,7 +62,7 @@ def find_hyperplane(
             try:
                 values = smallest(layout.variables, constraints, zeros)
             except Unsettled:
-                effort.spend(size * _UNSETTLED)
+                effort.spend(size * UNSETTLED_EFFORT)
                 continue
             if values is not None:
                 return _solution(layout, values)
@@ -106,7 +98,7 @@ def _on_one_side(
     layout: VariableLayout, node: StatementNode, basis: list[tuple[int, ...]], parts: Sequence[Terms]
 ) -> list[Constraint]:
     """``parts`` are not all zero: as digits, they make a number other than zero."""
-    largest = _LARGEST * max(sum(map(abs, vector)) for vector in basis)
+    largest = LARGEST_COEFFICIENT * max(sum(map(abs, vector)) for vector in basis)
     digits = 2 * largest + 1
     number = [term for power, part in enumerate(parts) for term in scale(part, digits**power)]
     big = digits ** len(parts)
@@ -117,5 +109,5 @@ def _on_one_side(
         Constraint(tuple(scale(side, -1)), 1),
     ]
     for coefficient in layout.coefficients(node):
-        needs += [Constraint(tuple(scale(coefficient, sign)), _LARGEST) for sign in (1, -1)]
+        needs += [Constraint(tuple(scale(coefficient, sign)), LARGEST_COEFFICIENT) for sign in (1, -1)]
     return needs

@@ -11,24 +11,20 @@ relations larger: an order that respects these respects the dependences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.effort import MINIMUM_SIZE, NEAR_SIZES
 from polybuild.schedule.pluto.matrices import matrix_of, rows_of
+from polybuild.values import dataclass
 
 _dim = isl.dim_type
 _COLUMNS = (_dim.cst, _dim.param, _dim.in_, _dim.out, _dim.div)
 
-# Numbers from here on are sizes; smaller ones may be true distances.
-_LARGE = 17
-# The maximum difference of numbers of one size.
-_NEAR = 8
-
 
 @dataclass(frozen=True, slots=True)
 class LargeConstants:
-    """The numbers that become parameters, ascending: each stands for those up to ``_NEAR`` above it."""
+    """The numbers that become parameters, ascending: each stands for those up to ``NEAR_SIZES`` above it."""
 
     smallest: tuple[int, ...]
 
@@ -37,7 +33,7 @@ class LargeConstants:
         """The sizes in the constraints of ``relations``."""
         smallest: list[int] = []
         for number in sorted({each for relation in relations for each in _large_numbers(relation)}):
-            if not smallest or number > smallest[-1] + _NEAR:
+            if not smallest or number > smallest[-1] + NEAR_SIZES:
                 smallest.append(number)
         return cls(tuple(smallest))
 
@@ -71,7 +67,7 @@ class LargeConstants:
         for constant, *factors in rows_of(matrix):
             sizes = [0] * len(self.smallest)
             rest = constant
-            if abs(constant) >= _LARGE:
+            if abs(constant) >= MINIMUM_SIZE:
                 if not any(factors[own:]):
                     continue
                 index = max(index for index, each in enumerate(self.smallest) if each <= abs(constant))
@@ -87,5 +83,5 @@ def _large_numbers(relation: isl.Map) -> Iterator[int]:
     for piece in relation.get_basic_maps():
         for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS)):
             for constant, *factors in rows_of(matrix):
-                if abs(constant) >= _LARGE and any(factors[own:]):
+                if abs(constant) >= MINIMUM_SIZE and any(factors[own:]):
                     yield abs(constant)

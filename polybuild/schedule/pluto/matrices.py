@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.poly.integers import integer_of
+
 
 def rows_of(matrix: isl.Mat) -> list[list[int]]:
     """The rows of ``matrix``."""
     return [
-        [int(matrix.get_element_val(row, column).to_python()) for column in range(matrix.cols())]
+        [integer_of(matrix.get_element_val(row, column)) for column in range(matrix.cols())]
         for row in range(matrix.rows())
     ]
 

@@ -9,12 +9,12 @@ negative coefficients.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
 
 from polybuild.schedule.pluto.farkas import Forms
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 
 import islpy as isl
@@ -13,6 +12,7 @@ from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.large_constants import LargeConstants
 from polybuild.schedule.pluto.model import Edge, EdgeKind, StatementNode
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.values import dataclass
 
 _dim = isl.dim_type
 

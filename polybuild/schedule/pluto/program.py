@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from polybuild.effort import (
+    CONSTRAINT_OPERATIONS,
+    MINIMUM_PROGRAM_OPERATIONS,
+    PROGRAM_COEFFICIENTS,
+    PROGRAM_OPERATIONS,
+)
 from polybuild.poly.budget import found_within
-
-# isl's operations for one program, and for each of its constraints. PolyBench's take 4,000 at most;
-# where cuts do not converge numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one.
-# Each goes over all coefficients, so that large programs get fewer: _WORK by their number.
-_MAXIMUM_OPERATIONS = 10_000
-_MINIMUM_OPERATIONS = 2_000
-_WORK = 15_000_000
-_OPERATIONS_PER_ROW = 4
+from polybuild.poly.integers import integer_of
+from polybuild.values import dataclass
 
 # A linear expression of the program's variables: their positions and factors.
 Terms = Sequence[tuple[int, int]]
@@ -74,8 +73,8 @@ def smallest(
     lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
     # PolyLib's notation of a matrix is what isl takes in whole
     points = isl.BasicSet("\n".join(lines) + "\n")
-    affordable = max(_MINIMUM_OPERATIONS, _WORK // (len(kept) * len(lines) + 1))
-    maximum = min(_MAXIMUM_OPERATIONS, affordable) + _OPERATIONS_PER_ROW * len(lines)
+    affordable = max(MINIMUM_PROGRAM_OPERATIONS, PROGRAM_COEFFICIENTS // (len(kept) * len(lines) + 1))
+    maximum = min(PROGRAM_OPERATIONS, affordable) + CONSTRAINT_OPERATIONS * len(lines)
     best = found_within(maximum, points.lexmin)
     if best is None:
         raise Unsettled
@@ -84,7 +83,7 @@ def smallest(
     point = best.sample_point()
     values = [0] * variables
     for position, index in column.items():
-        values[position] = int(point.get_coordinate_val(isl.dim_type.set, index).to_python())
+        values[position] = integer_of(point.get_coordinate_val(isl.dim_type.set, index))
     return values
 
 

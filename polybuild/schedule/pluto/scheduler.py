@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.effort import SCHEDULER_EFFORT
 from polybuild.schedule.pluto.problem import SchedulingProblem, build_problem
-from polybuild.schedule.pluto.search import EFFORT, Strategy, find_tree
+from polybuild.schedule.pluto.search import Strategy, find_tree
 from polybuild.schedule.pluto.tree import build_tree
 from polybuild.scop.model import Scop
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class PlutoScheduler:
         """The scheduler of ``scop``."""
         return cls(build_problem(scop, dependences), scop.domain)
 
-    def schedule(self, strategy: Strategy, effort: int = EFFORT) -> isl.Schedule:
+    def schedule(self, strategy: Strategy, effort: int = SCHEDULER_EFFORT) -> isl.Schedule:
         """A tree of permutable bands that respects the dependences; raises NoHyperplane.
 
         ``effort`` bounds the integer programs, as for ``find_tree``.

@@ -8,8 +8,7 @@ into their strongly connected components.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polybuild.effort import SCHEDULER_EFFORT
 from polybuild.poly.components import components
 from polybuild.schedule.pluto.fusion import Cut, partition
 from polybuild.schedule.pluto.hyperplane import Solution, find_hyperplane
@@ -25,9 +24,7 @@ from polybuild.schedule.pluto.problem import SchedulingProblem
 from polybuild.schedule.pluto.program import Effort, TooLarge
 from polybuild.schedule.pluto.satisfaction import is_carried
 from polybuild.schedule.pluto.state import SearchState
-
-# Coefficients of all integer programs, a second for each million.
-EFFORT = 4_000_000
+from polybuild.values import dataclass
 
 
 class NoHyperplane(Exception):
@@ -49,7 +46,7 @@ class Strategy:
     ordered: bool = False
 
 
-def find_tree(problem: SchedulingProblem, strategy: Strategy, effort: int = EFFORT) -> Tree:
+def find_tree(problem: SchedulingProblem, strategy: Strategy, effort: int = SCHEDULER_EFFORT) -> Tree:
     """The order of ``problem`` under ``strategy``; raises NoHyperplane.
 
     ``effort`` bounds the size of all integer programs together, in coefficients.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.schedule.pluto.independence import rank
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.problem import PrivateEdges, SchedulingProblem
 from polybuild.schedule.pluto.satisfaction import left_by
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

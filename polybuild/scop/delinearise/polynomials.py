@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import islpy as isl
 
@@ -152,11 +153,22 @@ class Polynomial:
             if not key:
                 total = total.add(coefficient)
                 continue
-            number = spaces.constant_value(coefficient)
-            if number is None or len(key) > 1:
+            product = None if len(key) > 1 else _multiple(atoms.value(key[0], self.depth), coefficient)
+            if product is None:
                 return None
-            total = total.add(atoms.value(key[0].times(number), self.depth))
+            total = total.add(product)
         return total
+
+    def otherwise(self, other: Polynomial, chosen: isl.Set) -> Polynomial:
+        """The polynomial itself in ``chosen``, and ``other`` elsewhere: a choice for each coefficient."""
+        own, others, zero = self.expanded().terms, other.expanded().terms, spaces.constant(self.depth, 0)
+        terms: dict[Key, isl.PwAff] = {}
+        for key in own.keys() | others.keys():
+            yes, no = own.get(key, zero), others.get(key, zero)
+            if not yes.plain_is_equal(no):
+                yes = yes.intersect_domain(chosen).union_add(no.subtract_domain(chosen))
+            terms[key] = yes
+        return Polynomial(self.depth, _without_zeros(terms))
 
     def divide(self, size: Form) -> tuple[Polynomial, Polynomial]:
         """Quotient and remainder of this expanded polynomial by ``size``.
@@ -240,13 +252,15 @@ def from_affine(value: isl.PwAff, depth: int, atoms: Atoms) -> Polynomial:
 
 
 def steps(value: Polynomial) -> set[int]:
-    """What loop counters are multiplied by, without signs, in the term of ``value`` without parameters."""
+    """What loop counters are multiplied by, without signs, in the term of ``value`` without parameters.
+
+    In any of its pieces; none if there are integer divisions.
+    """
     coefficient = value.terms.get(())
-    pieces = [] if coefficient is None else coefficient.get_pieces()
-    if len(pieces) != 1 or pieces[0][1].dim(_dim.div):
+    pieces = [] if coefficient is None else [each for _, each in coefficient.get_pieces()]
+    if any(each.dim(_dim.div) for each in pieces):
         return set()
-    *numbers, _ = _numbers(pieces[0][1])
-    return {abs(each) for each in numbers} - {0}
+    return {abs(each) for affine in pieces for each in list(_numbers(affine))[:-1]} - {0}
 
 
 def content(value: isl.PwAff) -> int:
@@ -305,10 +319,17 @@ def _split(value: isl.PwAff, number: int) -> tuple[isl.PwAff, isl.PwAff]:
 
     A coefficient that is no multiple stays as a whole.
     """
-    pieces = value.get_pieces()
-    if len(pieces) != 1 or pieces[0][1].dim(_dim.div):
-        return value.sub(value), value
-    affine = pieces[0][1]
+    parts = [
+        [each.intersect_domain(where) for each in _split_piece(affine, number)]
+        for where, affine in value.get_pieces()
+    ]
+    quotients, rests = zip(*parts, strict=True)
+    return reduce(isl.PwAff.union_add, quotients), reduce(isl.PwAff.union_add, rests)
+
+
+def _split_piece(affine: isl.Aff, number: int) -> tuple[isl.PwAff, isl.PwAff]:
+    if affine.dim(_dim.div):
+        return isl.PwAff.from_aff(affine.sub(affine)), isl.PwAff.from_aff(affine)
     constant = affine.get_constant_val().to_python()
     quotient = affine.sub(affine).set_constant_val(isl.Val(constant // number))
     for position in range(affine.dim(_dim.in_)):
@@ -336,5 +357,22 @@ def _times(left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
     raise NotPolynomial("it multiplies loop counters with each other")
 
 
+def _multiple(value: isl.PwAff, factor: isl.PwAff) -> isl.PwAff | None:
+    """``factor * value`` where each piece of ``factor`` is a number, else None."""
+    parts = [
+        value.scale_val(each.get_constant_val()).intersect_domain(where)
+        for where, each in factor.get_pieces()
+        if each.is_cst()
+    ]
+    return reduce(isl.PwAff.union_add, parts) if len(parts) == factor.n_piece() else None
+
+
 def _without_zeros(terms: Mapping[Key, isl.PwAff]) -> dict[Key, isl.PwAff]:
-    return {key: each for key, each in terms.items() if spaces.constant_value(each) != 0}
+    return {key: each for key, each in terms.items() if not _is_zero(each)}
+
+
+def _is_zero(value: isl.PwAff) -> bool:
+    """Whether ``value`` is 0 wherever it is defined, however many pieces it has."""
+    if value.n_piece() > 1:
+        return bool(value.non_zero_set().is_empty())
+    return spaces.constant_value(value) == 0

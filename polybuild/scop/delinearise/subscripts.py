@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,6 +16,7 @@ from polybuild.scop.delinearise.polynomials import Atoms, NotPolynomial, Polynom
 from polybuild.scop.expressions import Affine, Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.program_point import ProgramPoint
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class _PolynomialReader:
         self._violations = violations
 
     def subscript(self, node: c_ast.Node) -> FlatSubscript:
-        value = self._value(node)
+        value = self.value(node)
         return FlatSubscript(
             value.polynomial, value.type.width if value.pending and value.type.width < 64 else 0
         )
 
-    def _value(self, node: c_ast.Node) -> _TypedPolynomial:
+    def value(self, node: c_ast.Node) -> _TypedPolynomial:
         found: list[Violation] = []
         try:
             affine = Expressions(self._facts, "subscript", found).affine(node, self._point)
@@ -92,31 +92,48 @@ class _PolynomialReader:
         if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-", "*"}:
             return self._binary(node)
         if isinstance(node, c_ast.UnaryOp) and node.op in {"+", "-"}:
-            value = self._value(node.expr)
-            value = self._convert(value, promoted_integer(value.type), node)
+            value = self.value(node.expr)
+            value = self.convert(value, promoted_integer(value.type), node)
             if node.op == "+":
                 return value
             return _TypedPolynomial(value.polynomial.scale(-1), value.type, pending=not value.type.signed)
+        if isinstance(node, c_ast.TernaryOp):
+            return self._choice(node)
         if isinstance(node, c_ast.Cast):
             to = self._facts.region.visible.scope.resolve(node.to_type)
             if isinstance(node, ExactCast) and isinstance(to, IntegerType):
-                return dataclasses.replace(self._value(node.expr), type=to, pending=False)
+                return dataclasses.replace(self.value(node.expr), type=to, pending=False)
             if isinstance(to, IntegerType):
-                return self._convert(self._value(node.expr), to, node)
+                return self.convert(self.value(node.expr), to, node)
         return None
 
+    def _choice(self, node: c_ast.TernaryOp) -> _TypedPolynomial:
+        """One of two values, as a condition on counters and parameters says."""
+        point = self._point
+        chosen = Expressions(self._facts, "subscript", self._violations).condition(node.cond, point)
+        sides = (node.iftrue, point.within(chosen)), (node.iffalse, point.without(chosen))
+        readers = [_PolynomialReader(self._facts, self._atoms, where, self._violations) for _, where in sides]
+        yes, no = (reader.value(side) for reader, (side, _) in zip(readers, sides, strict=True))
+        kind = common_integer(yes.type, no.type, self._facts.region.visible.scope.data_model)
+        yes, no = (
+            reader.convert(value, kind, side)
+            for reader, value, (side, _) in zip(readers, (yes, no), sides, strict=True)
+        )
+        polynomial = yes.polynomial.otherwise(no.polynomial, chosen)
+        return _TypedPolynomial(polynomial, kind, yes.pending or no.pending)
+
     def _binary(self, node: c_ast.BinaryOp) -> _TypedPolynomial:
-        left, right = self._value(node.left), self._value(node.right)
+        left, right = self.value(node.left), self.value(node.right)
         kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
-        one = self._convert(left, kind, node.left).polynomial
-        other = self._convert(right, kind, node.right).polynomial
+        one = self.convert(left, kind, node.left).polynomial
+        other = self.convert(right, kind, node.right).polynomial
         if node.op == "*":
             result = one.multiply(other)
         else:
             result = one.add(other) if node.op == "+" else one.subtract(other)
         return _TypedPolynomial(result, kind, pending=not kind.signed)
 
-    def _convert(self, value: _TypedPolynomial, to: IntegerType, node: c_ast.Node) -> _TypedPolynomial:
+    def convert(self, value: _TypedPolynomial, to: IntegerType, node: c_ast.Node) -> _TypedPolynomial:
         """``value`` in the type ``to``; where its range matters, only affine values can be shown to fit."""
         if value.affine is not None:
             expressions = Expressions(self._facts, "subscript", self._violations)

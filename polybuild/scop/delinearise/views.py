@@ -18,19 +18,18 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.poly import spaces
+from polybuild.scop.assumptions import keeps_parameters_small
 from polybuild.scop.delinearise.guesses import Sizes, constant_sizes, parametric_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
+from polybuild.values import dataclass
 
 Subscripts = tuple[isl.PwAff, ...]
 
 _MAXIMUM_GUESSES = 24
-# Conditions that keep a parameter below this are hardly what the program means.
-_LARGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def _judge(
             return None
     domains = [access.domain.params() for access in accesses]
     reached = functools.reduce(isl.Set.union, domains).intersect(_positive(view.sizes, atoms, context))
-    restricted = _restricted(functools.reduce(isl.Set.union, (fit.bad for fit in fits)), reached)
+    restricted = keeps_parameters_small(functools.reduce(isl.Set.union, (fit.bad for fit in fits)), reached)
     if restricted is None:
         return None
     return View(
@@ -235,7 +234,7 @@ def _fit(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fit
     minimum = 0
     plain = fit.with_bad(_violations(fit.subscripts[dimension], size, domain))
     for choice in (plain, _by_pieces(fit, dimension, size, domain)):
-        restricted = _restricted(choice.bad, domain.params())
+        restricted = keeps_parameters_small(choice.bad, domain.params())
         if restricted is not None and (best is None or restricted < minimum):
             best, minimum = choice, restricted
         if best is not None and not minimum:
@@ -263,17 +262,3 @@ def _by_pieces(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -
 def _violations(subscript: isl.PwAff, size: isl.PwAff, domain: isl.Set) -> isl.Set:
     below, above = outside(subscript, size)
     return below.union(above).intersect(domain)
-
-
-def _restricted(bad: isl.Set, reached: isl.Set) -> int | None:
-    """How many parameters are small wherever ``bad`` is not; None if ``bad`` is all that is ``reached``."""
-    good = reached.subtract(bad)
-    if good.is_empty():
-        return None
-    count = 0
-    for position in range(reached.dim(isl.dim_type.param)):
-        name = reached.get_dim_name(isl.dim_type.param, position)
-        large = spaces.parameter(0, str(name)).ge_set(spaces.constant(0, _LARGE)).params()
-        if good.is_disjoint(large) and not reached.is_disjoint(large):
-            count += 1
-    return count

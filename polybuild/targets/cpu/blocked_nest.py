@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes
 from polybuild.targets.model import Offset
 from polybuild.transform.tiling.registers import BlockSchedule
+from polybuild.values import dataclass
 
 # Positions in the band (M, K, N) within a block.
 M, K, N = range(3)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType
+from polybuild.machine.model import Machine
+from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import AccessKind, Statement
-
-# How far back the result lies that an iteration of a recurrence waits for, at most.
-_CHAIN = 4
-
-
-def active_dependences(node: isl.ScheduleNode, validity: isl.UnionMap) -> isl.UnionMap:
-    """The dependences between instances below ``node`` that the tree above it has not ordered."""
-    here = node.get_domain()
-    active = validity.intersect_domain(here).intersect_range(here)
-    prefix = node.get_prefix_schedule_multi_union_pw_aff()
-    if prefix.dim(isl.dim_type.out) > 0:
-        active = active.eq_at_multi_union_pw_aff(prefix)
-    return active
 
 
 def fixed_around(partial: isl.MultiUnionPwAff, position: int, active: isl.UnionMap) -> isl.UnionMap:
@@ -37,8 +28,8 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.
     return bool(innermost.subtract(same).is_empty())
 
 
-def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap) -> bool:
-    """Whether each step of the last member waits for one shortly before it.
+def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap, machine: Machine) -> bool:
+    """Whether each step of the last member waits for one shortly before it, on ``machine``.
 
     Dependences that reach any distance come from a few places, as the pivot's row
     in elimination: they do not stop the processor from overlapping what lies between.
@@ -51,20 +42,21 @@ def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap) -> bool:
     if distances.is_empty():
         return False
     farthest = isl.Set.from_union_set(distances).dim_max_val(0)
-    return bool(farthest.is_int() and farthest.to_python() <= _CHAIN)
+    return bool(farthest.is_int() and farthest.to_python() <= machine.arithmetic.chain)
 
 
-def is_slow(statement: Statement) -> bool:
-    """Whether what waits for the result of ``statement`` waits for floating-point operations.
+def is_slow(statements: Sequence[Statement]) -> bool:
+    """Whether what waits for the results of ``statements`` waits for floating-point operations.
 
     Those on integers take a cycle each, and where values are selected the processor guesses which.
     """
-    if any(isinstance(each, c_ast.If | c_ast.TernaryOp) for each in walk(statement.body)):
+    if any(isinstance(part, c_ast.If | c_ast.TernaryOp) for each in statements for part in walk(each.body)):
         return False
     return any(
-        isinstance(each.array.element, FloatingType)
-        for each in statement.accesses
-        if each.kind is not AccessKind.READ
+        isinstance(access.array.element, FloatingType)
+        for each in statements
+        for access in each.accesses
+        if access.kind is not AccessKind.READ
     )
 
 

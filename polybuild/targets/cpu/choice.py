@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
+from polybuild.effort import CONTRACTION_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.schedule.scheduler import Fusion
@@ -18,14 +19,8 @@ from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.cpu.contraction import contract_arrays, is_cheap
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
-from polybuild.targets.cpu.schedule_choice import choose_schedule, isl_schedule
-from polybuild.targets.cpu.tilesizes import ROW
-
-# How much longer than else strips of tiles may be where they share buffers.
-_LONGER_ROWS = (2 * ROW, 4 * ROW)
-
-# isl's operations that the search for buffers and variables may take.
-_CONTRACTION_OPERATIONS = 1_000_000
+from polybuild.targets.cpu.schedule_choice import Order, isl_schedule, orders
+from polybuild.targets.cpu.search import choose_schedule, search
 
 
 def choose_mapping(
@@ -33,23 +28,23 @@ def choose_mapping(
     dependences: Dependences,
     context: CompileContext,
     temporaries: Sequence[Array] = (),
-    schedule: isl.Schedule | None = None,
+    among: Sequence[Order] = (),
 ) -> CpuMapping:
-    """The mapping of the best order for the CPU; ``temporaries`` need not be in memory.
+    """The best mapping for the CPU; ``temporaries`` need not be in memory.
 
-    ``schedule`` is that of ``choose_schedule``, if it was asked before.
+    ``among`` are the orders of the region, if they are known.
     """
-    if schedule is None:
-        schedule = choose_schedule(scop, dependences, context)
-    mapping = map_to_cpu(scop, dependences, schedule, context)
+    best = search(scop, dependences, context, among or orders(scop, dependences, context))
+    mapping = best.mapping
     if dependences.reductions:  # elsewhere a value may be read in another order than that it was made in
         temporaries = [
             each for each in temporaries if written_and_flow(scop, each)[1].is_subset(dependences.flow)
         ]
     if not temporaries:
         return mapping
-    contraction = _Contraction(scop, dependences, context, mapping, temporaries)
-    return found_within(_CONTRACTION_OPERATIONS, partial(contraction.best, schedule)) or mapping
+    contraction = _Contraction(scop, dependences, best.context, mapping, temporaries)
+    found = found_within(CONTRACTION_OPERATIONS, partial(contraction.best, best.order.schedule))
+    return mapping if found is None else replace(found, name=mapping.name, rejected=mapping.rejected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +103,10 @@ class _Contraction:
         Strips of tiles are as long as the buffers may be: prefetchers start anew in each row of one.
         """
         best = contract_arrays(self.scop, mapping, self.temporaries, self.context)
-        for row in _LONGER_ROWS:
+        for pages in (2, 4):
             if not 0 < sum(each.size for each in best.buffers) * 2 <= self.context.machine.l1.bytes // 2:
                 break
-            found = contract_arrays(self.scop, remap(row=row), self.temporaries, self.context)
+            found = contract_arrays(self.scop, remap(pages=pages), self.temporaries, self.context)
             if len(found.buffers) < len(best.buffers) or found.tile_sizes == best.tile_sizes:
                 break
             best = found
@@ -131,8 +126,10 @@ class _Contraction:
             return None
         return promoted
 
-    def _map(self, schedule: isl.Schedule, *, distribute: bool = True, row: int = ROW) -> CpuMapping:
-        return map_to_cpu(self.scop, self.dependences, schedule, self.context, distribute=distribute, row=row)
+    def _map(self, schedule: isl.Schedule, *, distribute: bool = True, pages: int = 1) -> CpuMapping:
+        return map_to_cpu(
+            self.scop, self.dependences, schedule, self.context, distribute=distribute, pages=pages
+        )
 
 
 def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:

@@ -22,6 +22,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
+from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import largest, sets_of, tuple_name
 from polybuild.poly.trees import children, descendants, insert_mark, is_band, map_bottom_up, mark_of, member
@@ -38,9 +39,11 @@ from polybuild.storage.scalar_expansion import (
 from polybuild.storage.strips import private_rows, rows_within
 from polybuild.storage.temporaries import users_of
 from polybuild.targets.cpu.contraction import with_buffers
+from polybuild.targets.cpu.lanes import find_update
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
-from polybuild.targets.cpu.microkernel import MAXIMUM_MC, NC, block_rows, multiple
-from polybuild.targets.cpu.schedule_choice import choose_schedule
+from polybuild.targets.cpu.microkernel import block_rows, is_dot_product, multiple
+from polybuild.targets.cpu.search import choose_schedule
+from polybuild.targets.cpu.strides import references_at
 from polybuild.targets.model import RegisterTile
 from polybuild.transform.bands import with_members
 from polybuild.transform.tiling.alignment import first_value
@@ -106,13 +109,15 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
 
     Where rows are private, the innermost statements may be in loops for the vector unit as well, but some
     tile reads the rows: else lanes are better.
-    Where there is but one loop to expand over, it is enough that this is a loop for the vector unit.
+    Where there is but one loop to expand over, it is enough that this is a loop for the vector unit, if the
+    compiler has none better.
     """
     names = {each.name for each in expanded.arrays}
     tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
     vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
     if not tiles and expanded.nest.depth == 1:
-        return users_of(scop, expanded.arrays) <= vectors
+        own = users_of(scop, expanded.arrays)
+        return own <= vectors and not any(_is_dot_product(scop, each) for each in own)
     if private_rows(expanded):
         users = [each for each in scop.statements if each.name in users_of(scop, expanded.arrays)]
         deepest = max(len(each.iterators) for each in users)
@@ -120,6 +125,15 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
         rows = {each.name for each in private_rows(expanded)}
         return _reads(tiles, rows) and updates <= vectors | {each.update.name for each in tiles}
     return bool(tiles) and not _reads(tiles, names)
+
+
+def _is_dot_product(scop: Scop, name: str) -> bool:
+    """Whether the innermost loop of the statement ``name``, as written, is one of a dot product."""
+    statement = next(each for each in scop.statements if each.name == name)
+    counters = range(len(statement.iterators))
+    own = references_at(scop, {name: statement.domain.identity()}, counters)
+    update = find_update(own) if counters else None
+    return update is not None and is_dot_product(update, counters[-1])
 
 
 def _reads(tiles: Sequence[RegisterTile], names: Collection[str]) -> bool:
@@ -265,16 +279,17 @@ def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> 
     Those of the innermost loop are rows of blocks of register tiles, those of the one around it columns.
     Where rows are private, tiles are strips of them.
     """
-    *outer, innermost = [_value_count(part, each) for each in expanded.nest.coordinates]
-    cache, block = context.machine.l2.bytes // 2, block_rows(context.machine)
+    machine = context.machine
+    *outer, innermost = [_value_count(part, each, machine) for each in expanded.nest.coordinates]
+    cache, block, sizes = machine.l2.bytes // 2, block_rows(machine), machine.tiles
     if private_rows(expanded):
-        return [_in_blocks(innermost, min(NC, rows_within(part, expanded, cache)), block)]
-    columns = min(NC, innermost)
+        return [_in_blocks(innermost, min(sizes.width, rows_within(part, expanded, cache)), block)]
+    columns = min(sizes.width, innermost)
     if not outer:
         return [columns]
     bytes_each = sum(element_size(web.array) * elements_of_small(web.array) for web in expanded.nest.webs)
     fitting = cache // (columns * bytes_each)
-    return [*[1] * (len(outer) - 1), _in_blocks(outer[-1], min(MAXIMUM_MC, fitting), block), columns]
+    return [*[1] * (len(outer) - 1), _in_blocks(outer[-1], min(sizes.height, fitting), block), columns]
 
 
 def _in_blocks(count: int, limit: int, block: int) -> int:
@@ -282,11 +297,11 @@ def _in_blocks(count: int, limit: int, block: int) -> int:
     return count if count <= limit else min(multiple(limit, block), max(1, limit))
 
 
-def _value_count(scop: Scop, coordinate: isl.UnionPwAff) -> int:
-    """How many values ``coordinate`` has at most, a large number if they are not bounded."""
+def _value_count(scop: Scop, coordinate: isl.UnionPwAff, machine: Machine) -> int:
+    """How many values ``coordinate`` has at most, those of a tile if they are not bounded."""
     values = isl.UnionMap.from_union_pw_aff(coordinate).intersect_params(scop.context).range()
     if values.is_empty():
         return 1
     place = isl.Set.from_union_set(values).coalesce()
     count = largest(place.dim_max(0).sub(place.dim_min(0)))
-    return int(count.to_python()) + 1 if count.is_int() else NC
+    return int(count.to_python()) + 1 if count.is_int() else machine.tiles.width

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.context import CompileContext
+from polybuild.effort import EXPANDED_ARRAYS, EXPANSION_OPERATIONS
+from polybuild.machine.model import Machine
 from polybuild.poly.budget import budget_within
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, is_band
@@ -22,19 +23,18 @@ from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.schedule_choice import fused
 from polybuild.targets.cpu.strides import Stride, references
-
-# isl's operations that a trial may take, and how many arrays are tried.
-_OPERATIONS = 400_000
-_MAXIMUM_ARRAYS = 8
+from polybuild.targets.ranks.model import Sharing
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A region, the dependences that its order respects, and its mapping."""
+    """A region, the dependences that its order respects, and its mapping; of a rank's block if shared."""
 
     scop: Scop
     dependences: Dependences
     mapping: CpuMapping
+    sharing: Sharing | None = None
 
 
 def choose_with_copies(
@@ -51,8 +51,8 @@ def choose_with_copies(
     best = plain
     taken: tuple[Array, ...] = ()
     dead = temporaries(plain.scop, plain.dependences, live_out, named)
-    for array in worth_expanding(plain.scop, dead)[:_MAXIMUM_ARRAYS]:
-        with contextlib.suppress(isl.Error), budget_within(_OPERATIONS):
+    for array in worth_expanding(plain.scop, dead)[:EXPANDED_ARRAYS]:
+        with contextlib.suppress(isl.Error), budget_within(EXPANSION_OPERATIONS):
             found = _on_copies(plain, (*taken, array), live_out, named, context)
             if found is not None:
                 best, taken = found, (*taken, array)
@@ -79,8 +79,8 @@ def _on_copies(
     mapping = promote(scop, dependences, [schedule], wanted, context, tiles=False)
     if mapping is None or (plain.mapping.parallel_loops and not mapping.parallel_loops):
         return None
-    before = _innermost_loops(plain.scop, plain.scop.schedule, plain.dependences)
-    after = _innermost_loops(scop, mapping.schedule, dependences)
+    before = _innermost_loops(plain.scop, plain.scop.schedule, plain.dependences, context.machine)
+    after = _innermost_loops(scop, mapping.schedule, dependences, context.machine)
     slower = any(
         far > before[name][0] or chain > before[name][1]
         for name, (far, chain) in after.items()
@@ -90,7 +90,7 @@ def _on_copies(
 
 
 def _innermost_loops(
-    scop: Scop, schedule: isl.Schedule, dependences: Dependences
+    scop: Scop, schedule: isl.Schedule, dependences: Dependences, machine: Machine
 ) -> dict[str, tuple[int, bool]]:
     """What each statement waits for in its innermost loop.
 
@@ -109,5 +109,5 @@ def _innermost_loops(
                 each.statement.name == name and each.stride(band.band_n_member() - 1) is Stride.FAR
                 for each in strides
             )
-            found[name] = (far, is_chain(band, flow))
+            found[name] = (far, is_chain(band, flow, machine))
     return found

@@ -27,10 +27,6 @@ from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.model import LaneLoop, LaneOperand, PackedRows
 
-_MAXIMUM_COPIES = 4
-# Rows to walk along side by side: the first cache keeps as many lines that are any power of two apart.
-_ROWS = 8
-
 
 def find_lane_loop(
     node: isl.ScheduleNode, scop: Scop, dependences: Dependences, machine: Machine
@@ -62,7 +58,7 @@ def find_lane_loop(
     copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
     packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is not None and _has_distant(operands, packed):
-        copies = max(1, min(copies, _ROWS // lanes))
+        copies = max(1, min(copies, machine.l1.ways // lanes))
         packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is None:
         return None
@@ -94,7 +90,7 @@ def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
 
 def _copies(variables: int, machine: Machine) -> int:
     """How many vectors of iterations run together: sums wait for themselves, so as many as registers hold."""
-    copies = _MAXIMUM_COPIES
+    copies = machine.arithmetic.chain
     while copies > 1 and copies * variables > machine.vector.registers // 2:
         copies //= 2
     return copies

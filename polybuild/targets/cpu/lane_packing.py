@@ -17,8 +17,6 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.model import LaneOperand, PackedRows
 
 _in, _out, _set, _param = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
-# subscripts of a row that is packed: which row, and the place in it
-_SUBSCRIPTS = 2
 
 
 def find_packed_rows(
@@ -58,8 +56,8 @@ def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int
 
     A buffer has at most ``maximum`` places.
     """
-    array = reads[0].access.array
-    if len(array.extents) != _SUBSCRIPTS:
+    array, subscripts = reads[0].access.array, 2  # which row, and the place in it
+    if len(array.extents) != subscripts:
         return None
     moved = {tuple(step[0] for step in each.matrix) for each in reads}
     if len(moved) != 1:

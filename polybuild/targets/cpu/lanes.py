@@ -8,13 +8,14 @@ that the scalar code goes through.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from polybuild.c.explicit_conversions import Number, with_conversions
 from polybuild.scop.model import Access, AccessKind, Statement
 from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark, mark_of
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.cpu.estimate import VECTOR_GAIN, LaunchModel
+from polybuild.targets.cpu.invariant_reads import invariant_reads
 from polybuild.targets.cpu.reductions import Accumulators
+from polybuild.targets.cpu.strides import references
 from polybuild.targets.model import LaneLoop, LoopDirective
 
 
@@ -23,9 +24,9 @@ class LoopMarker:
     With ``simd`` it marks loops for the vector unit, too.
     """
 
-    def __init__(self, scop: Scop, dependences: Dependences, launches: LaunchModel, *, simd: bool) -> None:
+    def __init__(self, scop: Scop, dependences: Dependences, *, simd: bool) -> None:
+        self._scop = scop
         self._dependences = dependences
-        self._launches = launches
         self._simd = simd
         self.directives: dict[Mark, LoopDirective] = {}
         self.parallel_loops = 0
@@ -46,8 +47,6 @@ class LoopMarker:
             schedule=schedule,
             private=_with((), private),
             accumulators=accumulators,
-            work=self._launches.run_time_work(node),
-            minimum_work=int(self._launches.minimum_work),
         )
         return insert_mark(node, mark)
 
@@ -67,14 +66,9 @@ class LoopMarker:
             return node
         self.simd_loops += 1
         outer = mark_of(node.parent())
-        if outer is not None:  # the loop of the threads is this very loop
-            directive = self.directives[outer]
-            self.directives[outer] = replace(
-                directive,
-                simd=True,
-                minimum_work=int(directive.minimum_work * VECTOR_GAIN),
-                private=_with(directive.private, private),
-            )
+        directive = None if outer is None else self.directives.get(outer)
+        if outer is not None and directive is not None:  # the loop of the threads is this very loop
+            self.directives[outer] = replace(directive, simd=True, private=_with(directive.private, private))
             return node
         node, accumulators = self.accumulators.above(node)
         mark = Mark(MarkKind.SIMD, self.simd_loops)
@@ -85,6 +79,7 @@ class LoopMarker:
             private=_with((), private),
             accumulators=accumulators,
             lanes=lanes,
+            invariant=invariant_reads(node, references(self._scop, node)),
         )
         return insert_mark(node, mark)
 

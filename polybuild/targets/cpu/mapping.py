@@ -17,10 +17,11 @@ from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
-from polybuild.schedule.legality import is_legal_below
+from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.cpu.carried import active_dependences, is_chain, is_slow
+from polybuild.targets.cpu.carried import is_chain, is_slow
+from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
 from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
 from polybuild.targets.cpu.loop_marks import LoopMarker
@@ -30,7 +31,7 @@ from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
-from polybuild.targets.cpu.tilesizes import ROW, even_front, is_worth_tiling, shared_size, tile_sizes
+from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
@@ -47,11 +48,6 @@ from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 
-# Iterations of a vector loop that a thread accumulates at a time.
-_CHUNK = 4096
-# and of a loop written in lanes
-_STRIP = 64
-
 _UNROLLED = "loops of a few iterations are unrolled"
 
 
@@ -60,8 +56,7 @@ class CpuMapping:
     """A tree whose marks name the loops that ``directives`` speak of.
 
     ``reassociable`` has the lines of statements of which only the order of floating-point operations keeps
-    threads from sharing the loops. ``order`` is what was mapped; ``beyond_order`` tells whether loops run
-    along diagonals, in tiles over time or in lanes, of which the estimate for an order knows nothing.
+    threads from sharing the loops. ``name`` says what it was chosen for, ``rejected`` what else there was.
     """
 
     schedule: isl.Schedule
@@ -74,13 +69,19 @@ class CpuMapping:
     buffers: tuple[Buffer, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()
     reassociable: tuple[int, ...] = ()
-    order: isl.Schedule | None = None
-    beyond_order: bool = False
+    name: str = ""
+    rejected: tuple[CandidateCost, ...] = ()
 
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
-        simd = {mark for mark, each in self.directives.items() if each.simd}
-        return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_of(each) in simd]
+        return self._loops({mark for mark, each in self.directives.items() if each.simd})
+
+    def lane_loops(self) -> list[isl.ScheduleNode]:
+        """The bands of the loops that are written in lanes."""
+        return self._loops({mark for mark, each in self.directives.items() if each.lanes})
+
+    def _loops(self, marks: set[Mark]) -> list[isl.ScheduleNode]:
+        return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_of(each) in marks]
 
 
 def map_to_cpu(
@@ -90,18 +91,18 @@ def map_to_cpu(
     context: CompileContext,
     *,
     distribute: bool = True,
-    row: int = ROW,
+    pages: int = 1,
 ) -> CpuMapping:
     """Tile, parallelise and vectorise ``schedule``, as far as the options of ``context`` allow.
 
     Without ``distribute``, statements that share a loop stay together even if that loop cannot
-    be vectorised then. ``row`` is how long tiles are along rows.
+    be vectorised then. Tiles are so many ``pages`` long along rows.
     """
     separated = separate_dynamic_loops(scop, schedule)
     schedule = scop.schedule if separated is None else separated
     for each in dependences.reductions:
         schedule = clear_coincidence(schedule, each.pairs)
-    mapper = _CpuMapper(scop, dependences, context, distribute=distribute, row=row)
+    mapper = _CpuMapper(scop, dependences, context, distribute=distribute, pages=pages)
     around = _Around(in_parallel=not context.options.parallel, tiled=not context.options.tile)
     root = mapper.map(schedule.get_root(), around)
     marker = mapper.marker
@@ -114,8 +115,6 @@ def map_to_cpu(
         tuple(mapper.registers.tiles),
         tuple(mapper.remarks),
         accumulators=marker.accumulators.all,
-        order=schedule,
-        beyond_order=mapper.beyond_order or any(each.lanes for each in marker.directives.values()),
     )
 
 
@@ -151,25 +150,25 @@ class _CpuMapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
     def __init__(
-        self, scop: Scop, dependences: Dependences, context: CompileContext, *, distribute: bool, row: int
+        self, scop: Scop, dependences: Dependences, context: CompileContext, *, distribute: bool, pages: int
     ) -> None:
         self._distribute = distribute
-        self._row = row
+        self._pages = pages
         self._scop = scop
         self._dependences = dependences
         self._context = context
         self._launches = LaunchModel(scop, context.machine)
-        self.marker = LoopMarker(scop, dependences, self._launches, simd=context.options.simd)
+        self.marker = LoopMarker(scop, dependences, simd=context.options.simd)
         self.registers = RegisterTiler(
             scop, dependences, context, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
         self.tile_sizes: list[tuple[int, ...]] = []
         self.remarks: list[str] = []
-        self.beyond_order = False
 
     def map(self, node: isl.ScheduleNode, around: _Around) -> isl.ScheduleNode:
-        """Map everything below ``node``."""
-        if is_band(node):
+        """Map everything below ``node``; a loop around phases of ranks stays as it is."""
+        around_ranks = is_band(node) and any(is_mark(each, MarkKind.RANKS) for each in descendants(node))
+        if is_band(node) and not around_ranks:
             return self._band(node, around)
         if is_mark(node, MarkKind.UNROLLED):
             return node
@@ -239,7 +238,8 @@ class _CpuMapper:
         if lanes is None:
             return node
         if is_mark(node.parent(), MarkKind.PARALLEL):
-            node = insert_tiles(node, [(0, _STRIP)]).child(0)
+            # no two threads write to one line, however small the elements are
+            node = insert_tiles(node, [(0, self._context.machine.memory.line)]).child(0)
         return self.marker.lanes(node, lanes)
 
     def _stencil(self, band: _BandFacts, around: _Around) -> isl.ScheduleNode | None:
@@ -248,7 +248,6 @@ class _CpuMapper:
         if tiles is None:
             return None
         self.tile_sizes.append(tiles.sizes)
-        self.beyond_order = True
         self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
         worth = self._launches.is_worth_launching(band.node, vector=True)
         return self._phases(tiles.node, threads=not around.in_parallel and worth)
@@ -257,7 +256,7 @@ class _CpuMapper:
         """The loop of an innermost band for the vector unit, None if there is none."""
         if not band.innermost:
             return None
-        vector = find_vector_loop(band.node, band.accesses, self._dependences)
+        vector = find_vector_loop(band.node, band.accesses, self._dependences, self._context.machine)
         distributes = vector is not None and vector.groups
         return None if distributes and not (self._distribute and band.last) else vector
 
@@ -319,12 +318,12 @@ class _CpuMapper:
         depth = node.get_schedule_depth() + members
         coincident = coincident_members(node) or reduced_members(node, accesses, self._dependences)
         pipelined = threads and not coincident
-        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._row)
+        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._pages)
         if pipelined and not self._context.options.tile_sizes:
             sizes = even_front(sizes)
         if threads and coincident and not self._context.options.tile_sizes:
             shared, row = coincident[0], vector is not None and coincident[0] == vector.member
-            size = shared_size(node, shared, sizes[shared], vector=row)
+            size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
@@ -350,7 +349,7 @@ class _CpuMapper:
             return node, vector
         if vector is not None and vector.member == position and not node.band_member_get_coincident(position):
             # a part for each thread, and within it one for each lane: compilers want two loops for that
-            chunks = insert_tiles(node, [(position, _CHUNK)])
+            chunks = insert_tiles(node, [(position, self._context.machine.memory.page)])
             return self.marker.parallel(chunks).child(0).child(0), vector
         node = self.marker.parallel(put_first(node, position)).child(0)
         if not (split and members > 1):
@@ -386,7 +385,9 @@ class _CpuMapper:
 
     def _map_points(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Order the loops of an innermost band that stands apart from register tiles."""
-        vector = find_vector_loop(node, references(self._scop, node), self._dependences)
+        vector = find_vector_loop(
+            node, references(self._scop, node), self._dependences, self._context.machine
+        )
         depth = node.get_tree_depth()
         node = self._points(node, vector, tiled=True)
         return node.ancestor(node.get_tree_depth() - depth)
@@ -394,10 +395,7 @@ class _CpuMapper:
     def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
         if vector is None:
-            if not (tiled and self._is_recurrence(node)):
-                return node
-            self.beyond_order = True
-            return wavefront_of_points(node)
+            return wavefront_of_points(node) if tiled and self._is_recurrence(node) else node
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
@@ -416,5 +414,5 @@ class _CpuMapper:
         if not (self._context.options.tile and diagonal):
             return False
         names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
-        slow = any(is_slow(each) for each in self._scop.statements if each.name in names)
-        return slow and is_chain(node, self._dependences.validity)
+        slow = is_slow([each for each in self._scop.statements if each.name in names])
+        return slow and is_chain(node, self._dependences.validity, self._context.machine)

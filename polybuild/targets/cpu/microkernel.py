@@ -12,32 +12,18 @@ which leaves the element alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
 from polybuild.c.explicit_conversions import bytes_of
+from polybuild.c.types import IntegerType
 from polybuild.context import CompileContext
 from polybuild.machine.model import Machine
 from polybuild.targets.cpu.lanes import Update, find_update, packable_parts
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.tiling.registers import RegisterBlock
-
-_VECTORS = 2
-# Beside the block: its column of operands, one that all lanes share, and one to spare.
-_OTHER_REGISTERS = _VECTORS + 2
-_MAXIMUM_MR = 8
-_MINIMUM_KC, _MAXIMUM_KC = 16, 512
-
-MAXIMUM_MC = 128
-"""Rows of a tile: more at once would save little copying, and leave too few tiles to share among threads."""
-NC = 256
-"""Columns of a tile."""
-
-# The vectors of a block that has one row, and the widest in bytes: wider ones that are not aligned
-# lie across two lines of the cache each.
-_LINE_VECTORS = 8
-_LINE_WIDTH = 32
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +87,7 @@ def find_single_row_kernel(node: isl.ScheduleNode, accesses: list[Reference]) ->
         strides = [update.accumulator.stride(member) for member in range(members)]
         ks = [member for member in range(1, members) if strides[member] is Stride.NONE]
         ns = [member for member in range(1, members) if strides[member] is Stride.UNIT]
-        if not ks or not ns or not _is_forward(update.accumulator, ns[0]):
+        if not ks or not ns or not _is_forward(update.accumulator, ns[0]) or is_dot_product(update, ks[-1]):
             continue
         streams = [each for each in update.operands if each.stride(ns[0]) is not Stride.NONE]
         if all(_loads(each, ns[0]) for each in update.operands) and all(
@@ -135,9 +121,22 @@ def _micro_kernel(update: Update, members: int) -> MicroKernel | None:
         for m in ms:
             for k in reversed(ks):
                 kernel = MicroKernel(update, m, k, n)
-                if _feeds_lanes(kernel):
+                if _feeds_lanes(kernel) and not is_dot_product(update, k):
                     return kernel
     return None
+
+
+def is_dot_product(update: Update, k: int) -> bool:
+    """Whether compilers run the loop ``k`` with instructions that add up products of small integers.
+
+    They take twice the lanes of what the products are converted to, if neighbours lie side by side.
+    """
+    return isinstance(update.type, IntegerType) and all(
+        isinstance(each.access.array.element, IntegerType)
+        and 2 * each.access.array.element.width <= update.type.width
+        and each.stride(k) is Stride.UNIT
+        for each in update.operands
+    )
 
 
 def _is_forward(reference: Reference, member: int) -> bool:
@@ -162,7 +161,9 @@ def _loads(reference: Reference, n: int) -> bool:
 
 def block_rows(machine: Machine) -> int:
     """MR: how many rows of vectors the registers hold, beside what they are computed from."""
-    return min(_MAXIMUM_MR, (machine.vector.registers - _OTHER_REGISTERS) // _VECTORS)
+    vectors = machine.tiles.block_vectors
+    others = vectors + 2  # a column of operands, one that all lanes share, and one to spare
+    return min(machine.tiles.block_rows, (machine.vector.registers - others) // vectors)
 
 
 def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> MicroKernelSizes:
@@ -171,21 +172,21 @@ def choose_sizes(kernel: MicroKernel, members: int, context: CompileContext) -> 
     A panel of operands, KC x NR, and the part of a row block that meets it, MR x KC, fill the first-level
     cache, the packed MC x KC a quarter of the second-level one.
     """
-    element, vector, given = (
-        bytes_of(kernel.update.type),
-        context.machine.vector.bytes,
-        context.options.tile_sizes,
-    )
+    machine, given = context.machine, context.options.tile_sizes
+    element, vector, tiles = bytes_of(kernel.update.type), machine.vector.bytes, machine.tiles
     if kernel.single:
-        block = RegisterBlock(1, _LINE_VECTORS, max(2, min(vector, _LINE_WIDTH) // element))
-        return _whole_blocks(block, 1, _MAXIMUM_KC, NC)
-    block = RegisterBlock(block_rows(context.machine), _VECTORS, max(2, vector // element))
+        # wider vectors that are not aligned lie across two lines each
+        width = min(vector, machine.memory.line // 2)
+        block = RegisterBlock(1, tiles.block_rows, max(2, width // element))
+        return _whole_blocks(block, 1, tiles.block_updates, tiles.width)
+    block = RegisterBlock(block_rows(machine), tiles.block_vectors, max(2, vector // element))
     if given:
-        tiles = [*given[:members], *[given[-1]] * members]
-        return _whole_blocks(block, tiles[kernel.m], tiles[kernel.k], tiles[kernel.n])
-    kc = context.machine.l1.bytes // (element * (block.nr + block.mr)) // 8 * 8
-    kc = max(_MINIMUM_KC, min(_MAXIMUM_KC, kc) // kernel.steps)
-    return _whole_blocks(block, min(MAXIMUM_MC, context.machine.l2.bytes // 4 // (element * kc)), kc, NC)
+        sizes = [*given[:members], *[given[-1]] * members]
+        return _whole_blocks(block, sizes[kernel.m], sizes[kernel.k], sizes[kernel.n])
+    kc = multiple(machine.l1.bytes // (element * (block.nr + block.mr)), 8)
+    # a block is loaded and stored once for that many updates
+    kc = max(2 * tiles.block_rows, min(tiles.block_updates, kc) // kernel.steps)
+    return _whole_blocks(block, min(tiles.height, machine.l2.bytes // 4 // (element * kc)), kc, tiles.width)
 
 
 def _whole_blocks(block: RegisterBlock, mc: int, kc: int, nc: int) -> MicroKernelSizes:

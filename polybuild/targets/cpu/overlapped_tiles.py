@@ -22,6 +22,8 @@ import islpy as isl
 
 from polybuild.analysis.dependences import compute_dependences, written_and_flow
 from polybuild.context import CompileContext
+from polybuild.effort import OVERLAPPED_ITERATIONS, OVERLAPPED_ROWS, SMALL_OVERLAP
+from polybuild.machine.model import DOUBLE
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import largest, sets_of, tuple_name
 from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark
@@ -40,18 +42,8 @@ from polybuild.targets.cpu.contraction import with_buffers
 from polybuild.targets.cpu.expanded_tiles import part_of
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
-from polybuild.targets.cpu.schedule_choice import choose_schedule
+from polybuild.targets.cpu.search import choose_schedule
 from polybuild.transform.full_unrolling import unroll_small_trip_counts
-
-# Bytes of a row of a tile, and how many rows it may have: as few as keep what is computed twice small.
-_ROW = 2048
-_ROWS = (16, 32, 64, 128)
-_SMALL_OVERLAP = 0.97
-# and how many elements a row has at least, where stages before the last ones have longer ones
-_SHORTEST = 128
-
-# Iterations of loops that are unrolled: what is around them has to be for the vector unit.
-_FEW = 16
 
 _OVERLAPPED = "nests run in tiles of the last one, which compute what they need of the others themselves"
 
@@ -66,7 +58,7 @@ def map_overlapped(
     if plain.mapping.registers or not any(_is_large(each, context) for each in temporaries):
         return None
     stages = find_stages(plain.scop, plain.dependences, temporaries, live_out)
-    sizes = _sizes(stages, plain.scop.context) if stages is not None else None
+    sizes = _sizes(stages, plain.scop.context, context.machine.memory.page) if stages is not None else None
     if stages is None or sizes is None:
         return None
     overlapped = overlap(stages, sizes)
@@ -113,10 +105,14 @@ def _is_large(array: Array, context: CompileContext) -> bool:
     return size > context.machine.l2.bytes // 2
 
 
-def _sizes(stages: Pipeline, context: isl.Set) -> list[int] | None:
-    """The tiles of the last stages: the smallest that overlap little. None if what they need has no bound."""
-    row = _ROW // max(element_size(each) for each in stages.between)
-    rows = _ROWS if stages.depth > 1 else (row,)
+def _sizes(stages: Pipeline, context: isl.Set, page: int) -> list[int] | None:
+    """The tiles of the last stages: the smallest that overlap little. None if what they need has no bound.
+
+    Rows take half a ``page``, or less where stages before the last ones have longer ones.
+    """
+    row = page // 2 // max(element_size(each) for each in stages.between)
+    shortest = page // 4 // DOUBLE
+    rows = OVERLAPPED_ROWS if stages.depth > 1 else (row,)
     outer = [1] * (stages.depth - 2)
 
     def tile(count: int, length: int) -> list[int]:
@@ -124,7 +120,7 @@ def _sizes(stages: Pipeline, context: isl.Set) -> list[int] | None:
 
     length = row
     small = _windows(stages, tile(rows[0], length), context)
-    while small and length > _SHORTEST and max(each[-1] for each in small) > 2 * row:
+    while small and length > shortest and max(each[-1] for each in small) > 2 * row:
         length //= 2
         small = _windows(stages, tile(rows[0], length), context)
     for count in rows:
@@ -133,7 +129,7 @@ def _sizes(stages: Pipeline, context: isl.Set) -> list[int] | None:
             return None
         chosen = tile(count, length)
         growth = [math.prod(after) / math.prod(before) for before, after in zip(small, large, strict=True)]
-        if min(growth) >= 2 * _SMALL_OVERLAP:
+        if min(growth) >= 2 * SMALL_OVERLAP:
             break
         small = large
     return chosen
@@ -156,7 +152,7 @@ def _tiled(stages: Pipeline, overlapped: OverlappedPipeline, context: CompileCon
     for stage in stages.all:
         part = part_of(stages.scop, stage.statements)
         order = choose_schedule(part, stages.dependences.within(part.domain), context)
-        orders.append(unroll_small_trip_counts(part, order, _FEW))
+        orders.append(unroll_small_trip_counts(part, order, OVERLAPPED_ITERATIONS))
     order = reduce(isl.Schedule.sequence, orders).pullback_union_pw_multi_aff(overlapped.to_old)
     band = order.intersect_domain(overlapped.scop.domain).get_root().child(0)
     band = band.insert_partial_schedule(overlapped.tiles).band_set_permutable(1)

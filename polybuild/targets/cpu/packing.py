@@ -9,7 +9,6 @@ use, it is read without strides whatever its layout is, and what it is computed 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -20,6 +19,7 @@ from polybuild.targets.cpu.blocked_nest import BlockedNest, K, M, N, chunk, dime
 from polybuild.targets.cpu.lanes import PackablePart, packable_parts
 from polybuild.targets.model import Packed
 from polybuild.transform.copy_statements import copy_instances
+from polybuild.values import dataclass
 
 _in = isl.dim_type.in_
 

@@ -11,16 +11,14 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction, Reductions
 from polybuild.context import CompileContext
+from polybuild.effort import HINT_OPERATIONS, REDUCTION_OPERATIONS
 from polybuild.poly.budget import budget_within
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.schedule_choice import Order
 from polybuild.targets.model import Accumulator
-
-# isl's operations that may be spent on reductions, and on telling what they would bring.
-_MAXIMUM_OPERATIONS = 1_000_000
-_HINT_OPERATIONS = 200_000
 
 
 def choose_with_reductions(
@@ -30,19 +28,19 @@ def choose_with_reductions(
     context: CompileContext,
     temporaries: Sequence[Array] = (),
     *,
-    schedule: isl.Schedule | None = None,
+    among: Sequence[Order] = (),
 ) -> tuple[CpuMapping, Dependences]:
     """The mapping on the host, and the dependences that its order respects.
 
-    ``schedule`` is that of ``choose_schedule`` for the exact dependences, if it was asked before.
+    ``among`` are the orders that respect the exact dependences, if they are known.
 
     Reductions are taken out of their order where loops of threads or vectors come of it, and
     none are lost; else the exact dependences count.
     """
-    exact = choose_mapping(scop, dependences, context, temporaries, schedule)
+    exact = choose_mapping(scop, dependences, context, temporaries, among)
     if reductions.found:
         tried = _try(
-            scop, dependences, reductions.found, context, temporaries, operations=_MAXIMUM_OPERATIONS
+            scop, dependences, reductions.found, context, temporaries, operations=REDUCTION_OPERATIONS
         )
         if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
@@ -92,7 +90,7 @@ def _reassociable(
 ) -> tuple[int, ...]:
     """The lines of sums that threads could share if floating-point operations might change their order."""
     every = (*reductions.found, *reductions.ordered)
-    tried = _try(scop, dependences, every, context, operations=_HINT_OPERATIONS)
+    tried = _try(scop, dependences, every, context, operations=HINT_OPERATIONS)
     if tried is None or not tried[0].parallel_loops:
         return ()
     return tuple(dict.fromkeys(each.statement.location.line for each in reductions.ordered))

@@ -9,8 +9,9 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import insert_mark, mark_of
+from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.carried import active_dependences, carries_nothing
+from polybuild.targets.cpu.carried import carries_nothing
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.model import Accumulator
 

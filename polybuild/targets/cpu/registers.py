@@ -44,8 +44,6 @@ from polybuild.transform.tiling.registers import (
     writes_whole_blocks,
 )
 
-_UNROLL = isl.ast_loop_type.unroll
-
 Mapper = Callable[[isl.ScheduleNode], isl.ScheduleNode]
 
 
@@ -154,7 +152,7 @@ class RegisterTiler:
             for operand in operands:
                 if operand.scope == depth:
                     node = insert_mark(node, operand.packed.mark).child(0)
-                    node = node.graft_before(graft(operand.instances, depth, unroll=False))
+                    node = node.graft_before(graft(operand.instances, depth))
         return node
 
 
@@ -194,12 +192,11 @@ def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> is
     node = insert_mark(place.child(0), tile.mark).child(0)
     depth = node.get_tree_depth()
     node = put_steps_outside(permute(node, [K, M, N]).band_split(1).child(0))
-    rows = node.band_split(1).band_member_set_ast_loop_type(0, _UNROLL)
-    chunks = insert_tiles(rows.child(0), [(0, tile.lanes)]).band_member_set_ast_loop_type(0, _UNROLL)
-    node = insert_mark(chunks.child(0), Mark(MarkKind.LANES))
+    rows = insert_mark(node.band_split(1), Mark(MarkKind.LANES)).child(0)
+    node = insert_tiles(rows.child(0), [(0, tile.lanes)])
     node = node.ancestor(node.get_tree_depth() - depth)
     load, store = (
-        graft(copy_instances(name, nest.full, nest.block_instances), nest.depths.inner, unroll=True)
+        graft(copy_instances(name, nest.full, nest.block_instances), nest.depths.inner, Mark(MarkKind.LANES))
         for name in (tile.transfer.load, tile.transfer.store)
     )
     return node.graft_before(load).graft_after(store)

@@ -8,13 +8,14 @@ the registers allow. Loops are then unrolled until every subscript is a number.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
+from polybuild.effort import SMALL_VALUES
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import descendants, insert_mark, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
@@ -22,7 +23,6 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import buffer_at, single_members
 from polybuild.storage.buffers import Buffer, mapping_at
-from polybuild.storage.coalescing import FEW
 from polybuild.storage.contraction import StorageMapping
 from polybuild.storage.liveness import LiveValues
 from polybuild.storage.tiling import crossing_members
@@ -32,6 +32,7 @@ from polybuild.targets.cpu.strides import Stride, references
 from polybuild.targets.cpu.unrolling import NotConstant, isolate_whole, unroll
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.full_unrolling import maximum_trips
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def _follows_rows(problem: _Problem, root: isl.ScheduleNode, tiles: Sequence[_Ti
 def _is_window(band: isl.ScheduleNode) -> bool:
     """Whether a band of one member has a few iterations."""
     trips = maximum_trips(band, 0)
-    return bool(trips.is_int() and trips.to_python() <= FEW)
+    return bool(trips.is_int() and trips.to_python() <= SMALL_VALUES)
 
 
 def _counts_tiles_or_points(band: isl.ScheduleNode, tiles: Sequence[_Tiles]) -> bool:

@@ -1,10 +1,10 @@
-"""Choosing among the orders that different schedulers and strategies give."""
+"""The orders that different schedulers and strategies give."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -12,16 +12,16 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
+from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
 from polybuild.poly.budget import budget_within
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.linearised import constant_trips, linearises_loops
 from polybuild.schedule.original import original_bands
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
-from polybuild.schedule.pluto.search import EFFORT, NoHyperplane, Strategy
+from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.estimate import estimate
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.unit_strides import with_unit_strides
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
@@ -30,62 +30,81 @@ _T = TypeVar("_T")
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
+_ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A strategy of our own scheduler, and what its order is called."""
+
+    name: str
+    strategy: Strategy
+
+
 # What is compared with isl's order: fused loops, and sequential loops with parallel ones inside.
-_CANDIDATES = (Strategy(Cut.SMART), Strategy(Cut.ALL, inner=True))
-# How much faster another order must seem: below that the estimate does not tell them apart.
-_GAIN = 1.08
-
-# isl's operations, and coefficients of integer programs, that our scheduler may spend: where it is asked
-# for, and for a trial, of which it takes about a second.
-_MAXIMUM_OPERATIONS = 2_000_000
-_TRIAL_OPERATIONS = 400_000
-_TRIAL_EFFORT = 1_000_000
+_CANDIDATES = (
+    _Named(_PLUTO, Strategy(Cut.SMART)),
+    _Named("parallel loops inside", Strategy(Cut.ALL, inner=True)),
+)
 
 
-def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
-    """The order that the options of ``context`` ask for, or that the model prefers.
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A legal order of a region; its ``name`` says where it comes from."""
+
+    name: str
+    schedule: isl.Schedule
+
+
+def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tuple[Order, ...]:
+    """The orders that the options of ``context`` ask for, those that are preferred first.
 
     The tile shapes of stencils are made from the original order, along the rows of their arrays.
     """
-    if context.options.schedule == "original":
-        return scop.schedule
-    if context.options.schedule == "auto" and has_stencil(scop, dependences, context):
-        return with_unit_strides(scop, dependences, scop.schedule)
-    if context.options.schedule == "pluto":
-        strategies = [Strategy(each) for each in dict.fromkeys((_CUTS[context.options.fusion], Cut.ALL))]
-        found = _pluto(scop, dependences, strategies, _MAXIMUM_OPERATIONS, EFFORT)
-        return next(found, None) or isl_schedule(scop, dependences, Fusion.MIN)
-    fusion = Fusion.MIN if context.options.fusion == "auto" else Fusion(context.options.fusion)
-    schedule = unroll_small_trip_counts(scop, isl_schedule(scop, dependences, fusion))
-    if context.options.schedule == "auto" and context.options.fusion == "auto":
-        return _best(scop, dependences, schedule, context)
-    return schedule
+    wanted, fusion = context.options.schedule, context.options.fusion
+    if wanted == "original":
+        return (Order(_ORIGINAL, scop.schedule),)
+    if wanted == "auto" and has_stencil(scop, dependences, context):
+        return (Order(_ORIGINAL, with_unit_strides(scop, dependences, scop.schedule)),)
+    if wanted == "pluto":
+        strategies = [
+            _Named("Pluto's order", Strategy(each)) for each in dict.fromkeys((_CUTS[fusion], Cut.ALL))
+        ]
+        found = next(_pluto(scop, dependences, strategies, ORDER_OPERATIONS, SCHEDULER_EFFORT), None)
+        return (found or Order(_ISL, isl_schedule(scop, dependences, Fusion.MIN)),)
+    smallest = Fusion.MIN if fusion == "auto" else Fusion(fusion)
+    order = Order(_ISL, unroll_small_trip_counts(scop, isl_schedule(scop, dependences, smallest)))
+    if wanted == "auto" and fusion == "auto":
+        return _several(scop, dependences, order)
+    return (order,)
 
 
-def _best(
-    scop: Scop, dependences: Dependences, schedule: isl.Schedule, context: CompileContext
-) -> isl.Schedule:
-    """``schedule``, unless another one is clearly faster by the estimate.
+def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order, ...]:
+    """``order``, which is isl's, and those of our own scheduler.
 
-    Others are those of our own scheduler. Where short loops are to stay in it the original order comes
-    first: what is computed over a window is best stored at once. Orders that linearise loops are the last
-    resort.
+    Where short loops are to stay in it the original order comes first: what is computed over a window is best
+    stored at once. Orders that linearise loops are the last resort.
     """
-    candidates, trips = [schedule], constant_trips(scop)
-    if has_small_trip_counts(scop) or linearises_loops(schedule, trips):
+    candidates, trips = [order], constant_trips(scop)
+    if has_small_trip_counts(scop) or linearises_loops(order.schedule, trips):
         with contextlib.suppress(IllegalSchedule):
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
-            candidates.insert(0, unroll_small_trip_counts(scop, original))
-    found = _pluto(scop, dependences, _CANDIDATES, _TRIAL_OPERATIONS, _TRIAL_EFFORT)
-    orders = itertools.chain(candidates, (unroll_small_trip_counts(scop, each) for each in found))
-    best, *others = [each for each in orders if not linearises_loops(each, trips)] or candidates
-    shortest = estimate(scop, dependences, best, context) / _GAIN
-    for candidate in others:
-        time = estimate(scop, dependences, candidate, context)
-        if time < shortest:
-            best, shortest = candidate, time
-    return best
+            candidates.insert(0, Order(_ORIGINAL, unroll_small_trip_counts(scop, original)))
+    for each in _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT):
+        candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
+        if not any(_is_same(candidate, other) for other in candidates):
+            candidates.append(candidate)
+    best = [each for each in candidates if not linearises_loops(each.schedule, trips)]
+    return tuple(best or candidates[:1])
+
+
+def _is_same(first: Order, second: Order) -> bool:
+    """Whether all instances have the same places in both orders."""
+    one, other = (
+        each.schedule.get_map().intersect_domain(each.schedule.get_domain()) for each in (first, second)
+    )
+    return bool(one.is_equal(other))
 
 
 def fused(scop: Scop, dependences: Dependences) -> isl.Schedule | None:
@@ -93,24 +112,25 @@ def fused(scop: Scop, dependences: Dependences) -> isl.Schedule | None:
 
     isl's knows none in the time it takes: where bounds are large numbers that can be minutes.
     """
-    strategies = [Strategy(Cut.NEEDED)]
-    return next(_pluto(scop, dependences, strategies, _TRIAL_OPERATIONS, _TRIAL_EFFORT), None)
+    strategies = [_Named(_PLUTO, Strategy(Cut.NEEDED))]
+    found = next(_pluto(scop, dependences, strategies, TRIAL_OPERATIONS, TRIAL_EFFORT), None)
+    return None if found is None else found.schedule
 
 
 def _pluto(
-    scop: Scop, dependences: Dependences, strategies: Sequence[Strategy], operations: int, effort: int
-) -> Iterator[isl.Schedule]:
-    """The schedules of our own scheduler for ``strategies``; none where it finds none within its limits.
+    scop: Scop, dependences: Dependences, strategies: Sequence[_Named], operations: int, effort: int
+) -> Iterator[Order]:
+    """The orders of our own scheduler for ``strategies``; none where it finds none within its limits.
 
     Each of ``strategies`` has these limits for itself, and so has the problem that they share.
     """
     scheduler = _within(operations, partial(PlutoScheduler.of, scop, dependences))
     if scheduler is None:
         return
-    for strategy in strategies:
-        schedule = _within(operations, partial(scheduler.schedule, strategy, effort))
+    for each in strategies:
+        schedule = _within(operations, partial(scheduler.schedule, each.strategy, effort))
         if schedule is not None:
-            yield schedule
+            yield Order(each.name, schedule)
 
 
 def _within(operations: int, find: Callable[[], _T]) -> _T | None:
@@ -132,4 +152,4 @@ def isl_schedule(scop: Scop, dependences: Dependences, fusion: Fusion) -> isl.Sc
             return compute_schedule(scop, dependences, strategy)
         except isl.Error:
             continue
-    return scop.schedule
+    return original_bands(scop, dependences)

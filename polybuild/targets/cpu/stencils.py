@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
+from polybuild.effort import LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
+from polybuild.machine.model import DOUBLE
+from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
-from polybuild.scop.model import Scop
-from polybuild.targets.cpu.carried import active_dependences
+from polybuild.schedule.legality import active_dependences
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
@@ -22,18 +24,7 @@ from polybuild.transform.tiling.hexagonal import hexagonal
 from polybuild.transform.tiling.hybrid import Hexagons, hybrid, minimum_width
 from polybuild.transform.tiling.split import minimum_split_width, split
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
-
-# The innermost dimension, along which rows are: long enough for the vector unit and the prefetchers.
-_ROW = 512
-# The other dimensions between the first and the rows.
-_STRIP = 16
-# In space rows are left whole, as good as always, and a tile may touch this many times what the
-# second-level cache holds.
-_WHOLE_ROW = 4096
-_SPILL = 9
-# Heights of tiles in iterations of the loop over time, the best first.
-_HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
-_LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +56,17 @@ def tile_stencil(
 ) -> StencilTiles | None:
     """Tile the loop over time ``node`` if it is a stencil's, with the shape asked for.
 
-    None if it is no stencil, if its data stay in the cache anyway, if sizes were
-    asked for that the shape cannot have, or where reductions lack the order that shapes rely on.
+    None if it is no stencil, if its data stay in the cache anyway, if sizes were asked for that the shape
+    cannot have, where reductions lack the order that shapes rely on, and, unless a shape was asked for,
+    if each step goes to memory of its own or there are but a few.
     """
     if context.options.tile_shape == "rectangular" or dependences.reductions:
         return None
-    if not context.options.tile_sizes and is_resident(list(accesses), context.machine.l2.bytes // 4):
-        return None
+    if not context.options.tile_sizes:
+        if is_resident(list(accesses), context.machine.l2.bytes // 4):
+            return None
+        if context.options.tile_shape == "auto" and not _meets_data_again(node, accesses):
+            return None
     active = active_dependences(node, dependences.validity)
     stencil = find_stencil(node, active)
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
@@ -83,6 +78,22 @@ def tile_stencil(
         return StencilTiles(_tile(node, stencil, shape, sizes, active), sizes, shape)
     except ValueError:
         return None
+
+
+def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
+    """Whether tiles over time would find data in the cache that the plain loops load again for each step.
+
+    Steps that write elements of their own, as ``a[t + 1][i]``, read but the step before.
+    """
+    if not node.band_n_member():
+        return False
+    steps = node.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(node.get_domain())
+    whole = steps.floor()  # isl takes none whose terms are fractions, though their sum is whole
+    first, last = whole.min_val(), whole.max_val()
+    if first.is_int() and last.is_int() and last.to_python() - first.to_python() + 1 < STENCIL_STEPS:
+        return False
+    writes = (each for each in accesses if each.access.kind is not AccessKind.READ and each.matrix)
+    return not all(any(row[0] for row in each.matrix) for each in writes)
 
 
 def _tile(
@@ -121,22 +132,46 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
     grid. Lines are for the first level. Tiles of planes fill the second. In space even low ones
     overflow it, and reuse over time saves more than that costs.
     """
-    depth = 1 + len(stencil.space)
+    machine, depth = context.machine, 1 + len(stencil.space)
     if context.options.tile_sizes:
         given = context.options.tile_sizes[:depth]
         return given + (given[-1],) * (depth - len(given))
-    cache = {2: context.machine.l1.bytes, 3: context.machine.l2.bytes}.get(
-        depth, _SPILL * context.machine.l2.bytes
-    )
-    arrays = {each.access.array.name: element_size(each) for each in accesses}
+    cache = {2: machine.l1.bytes, 3: machine.l2.bytes}.get(depth, machine.tiles.spill * machine.l2.bytes)
+    grids = _grids(accesses)
+    # rows are as long as prefetchers follow, which takes more small elements; in space they are left whole
+    narrowest = min(grids.values())
+    row = machine.memory.page // (narrowest if 2 * narrowest < DOUBLE else DOUBLE)
+    whole_row, minimum = machine.memory.page, 2 * machine.memory.line // DOUBLE
     sizes: tuple[int, ...] = ()
-    for steps in _LINE_HEIGHTS if depth == 2 else _HEIGHTS:
+    for steps in LINE_HEIGHTS if depth == 2 else TILE_HEIGHTS:
         # how wide a diamond is in its middle
         spread = math.ceil(stencil.cones[0].spread * steps * stencil.steps / stencil.scale)
-        strips = [max(_STRIP, spread // 2)] * (depth - 3)
-        touched = [spread, *(each + spread // 2 for each in strips), *[_ROW + spread // 2] * (depth > 2)]
-        rows = {2: [], 3: [_ROW]}.get(depth, [_WHOLE_ROW])
+        strips = [max(minimum, spread // 2)] * (depth - 3)
+        touched = [spread, *(each + spread // 2 for each in strips), *[row + spread // 2] * (depth > 2)]
+        rows = {2: [], 3: [row]}.get(depth, [whole_row])
         sizes = (steps, spread, *strips, *rows)
-        if sum(arrays.values()) * math.prod(touched) <= cache:
+        if sum(grids.values()) * math.prod(touched) <= cache:
             break
     return sizes
+
+
+def _grids(accesses: Sequence[Reference]) -> dict[tuple[str, tuple[int | None, ...]], int]:
+    """The size of an element of each grid: an array, or each part of one that has a number for a subscript.
+
+    ``u[0][i][j]`` and ``u[1][i][j]`` are in two grids, ``e[0][j]`` and ``e[i][j]`` in one.
+    """
+    found = {}
+    for each in accesses:
+        numbers: tuple[int | None, ...] = (None,) * len(each.access.array.extents)
+        if each.access.relation.is_single_valued():
+            element = isl.PwMultiAff.from_map(each.access.relation)
+            numbers = tuple(constant_value(element.get_pw_aff(dim)) for dim in range(len(numbers)))
+        found[each.access.array.name, numbers] = element_size(each)
+    return {grid: size for grid, size in found.items() if not any(_is_part(grid, each) for each in found)}
+
+
+def _is_part(grid: tuple[str, tuple[int | None, ...]], other: tuple[str, tuple[int | None, ...]]) -> bool:
+    """Whether ``grid`` lies in another one of the same array."""
+    if grid[0] != other[0] or grid == other:
+        return False
+    return all(whole in {None, number} for number, whole in zip(grid[1], other[1], strict=True))

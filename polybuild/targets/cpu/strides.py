@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
 
+from polybuild.poly.integers import integer_of
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, Scop, Statement
+from polybuild.values import dataclass
 
 
 class Stride(Enum):
@@ -101,7 +102,7 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
         here = statement.domain.intersect_params(scop.context)
         instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
         for access in statement.accesses:
-            if access.exact and access.relation.is_single_valued():
+            if access.relation.is_single_valued():  # what is written either way is one element, too
                 element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
                 rows = tuple(
                     _row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out))
@@ -115,14 +116,20 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
 def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
     """Coefficients of the band's members in one subscript, None where that is a fraction.
 
-    None for all if it has integer divisions.
+    None, too, for what integer divisions ask for, as ``t`` in ``t % 2``.
     """
     pieces = subscript.get_pieces()
     if not pieces:
         return (0,) * len(members)
-    affine = pieces[0][1]
-    if affine.dim(isl.dim_type.div) > 0 or len(pieces) > 1:
+    if len(pieces) > 1:
         return (None,) * len(members)
+    affine = pieces[0][1]
+    divisions = [affine.get_div(each) for each in range(affine.dim(isl.dim_type.div))]
     steps = (affine.get_coefficient_val(isl.dim_type.in_, member) for member in members)
     # a member that only takes multiples of 5 may move a subscript by a fifth
-    return tuple(step.to_python() if step.is_int() else None for step in steps)
+    return tuple(
+        integer_of(step)
+        if step.is_int() and not any(each.involves_dims(isl.dim_type.in_, member, 1) for each in divisions)
+        else None
+        for step, member in zip(steps, members, strict=True)
+    )

@@ -8,21 +8,11 @@ import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.context import CompileContext
+from polybuild.effort import STREAM_SIZES, TILE_SIZES
+from polybuild.machine.model import DOUBLE, Machine, Memory
+from polybuild.scop.model import Array
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
-
-# The vector loop: long where it runs along rows, so that it works at full width; where it gathers
-# a column, no more rows at once than the prefetchers follow, and some more if the rows are reused.
-ROW = 512
-_COLUMN = 8
-_REUSED_COLUMN = 32
-# The other loops: a tile of long thin streams may be much longer than one that is square.
-_STREAM_SIZES = (2048, 1024, 512, 256)
-_SIZES = (128, 64, 48, 32, 24, 16, 8)
-# Tiles that are enough to keep many threads busy, and how small they may become for that.
-_SHARES = 16
-_MINIMUM = 8
-_MINIMUM_ROW = 64
 
 
 def is_worth_tiling(
@@ -65,9 +55,9 @@ def _stays_in_rows(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
 
 
 def tile_sizes(
-    accesses: list[Reference], members: int, vector: int | None, context: CompileContext, row: int = ROW
+    accesses: list[Reference], members: int, vector: int | None, context: CompileContext, pages: int = 1
 ) -> tuple[int, ...]:
-    """One size per band member; ``row`` is that of a vector loop along rows.
+    """One size per band member; a vector loop along rows gets so many ``pages`` of doubles.
 
     The vector member gets a size of its own; the others get the largest common
     size with which the tile's data fill at most half of the second-level cache.
@@ -75,8 +65,9 @@ def tile_sizes(
     if context.options.tile_sizes:
         given = context.options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    width = None if vector is None else vector_size(accesses, vector, row)
-    common = (*_STREAM_SIZES, *_SIZES) if width == _COLUMN else _SIZES
+    memory = context.machine.memory
+    width = None if vector is None else vector_size(accesses, vector, memory, pages)
+    common = (*STREAM_SIZES, *TILE_SIZES) if width == memory.streams else TILE_SIZES
     for size in common:
         sizes = tuple(width if width and each == vector else size for each in range(members))
         if footprint(accesses, sizes) <= context.machine.l2.bytes // 2:
@@ -84,18 +75,20 @@ def tile_sizes(
     return sizes
 
 
-def shared_size(node: isl.ScheduleNode, position: int, size: int, *, vector: bool) -> int:
+def shared_size(node: isl.ScheduleNode, position: int, size: int, machine: Machine, *, vector: bool) -> int:
     """The size of a tile along a band member that threads share, made smaller if they would get too few.
 
-    Where the number of iterations is known, there are some tiles for each of many threads, all of one size.
+    Where the number of iterations is known, there are some tiles for each of many threads, all of one size:
+    a line at least, of doubles or, along rows, of the smallest elements.
     """
     values = node.band_get_partial_schedule().get_union_pw_aff(position).intersect_domain(node.get_domain())
-    first, last = values.min_val(), values.max_val()
+    whole = values.floor()  # isl takes none whose terms are fractions, though their sum is whole
+    first, last = whole.min_val(), whole.max_val()
     if not (first.is_int() and last.is_int()):
         return size
     trips = last.to_python() - first.to_python() + 1
-    minimum = _MINIMUM_ROW if vector else _MINIMUM
-    tiles = max(-(-trips // size), min(_SHARES, trips // minimum))
+    minimum = machine.memory.line if vector else machine.memory.line // DOUBLE
+    tiles = max(-(-trips // size), min(machine.threads.tiles, trips // minimum))
     even = -(-trips // tiles)
     return min(size, max(minimum, even // minimum * minimum) if vector else even)
 
@@ -108,12 +101,18 @@ def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return (min(sizes[:2]),) * 2 + sizes[2:]
 
 
-def vector_size(accesses: list[Reference], vector: int, row: int = ROW) -> int:
-    """The size of a tile along the loop for the vector unit."""
-    gathered = [each for each in accesses if each.stride(vector) is Stride.FAR]
+def vector_size(accesses: list[Reference], vector: int, memory: Memory, pages: int) -> int:
+    """The size of a tile along the loop for the vector unit.
+
+    It is long along rows, so that vectors and prefetchers work at full width. Where it gathers a column these
+    are no more rows at once than prefetchers follow, and some more if the rows are reused. Accesses that data
+    direct walk along no columns.
+    """
+    known = (each for each in accesses if None not in (row[vector] for row in each.matrix))
+    gathered = [each for each in known if each.stride(vector) is Stride.FAR]
     if not gathered:
-        return row
-    return _REUSED_COLUMN if all(is_reused(each) for each in gathered) else _COLUMN
+        return pages * memory.page // DOUBLE
+    return 4 * memory.streams if all(is_reused(each) for each in gathered) else memory.streams
 
 
 def is_reused(reference: Reference) -> bool:
@@ -149,8 +148,13 @@ def is_resident(accesses: list[Reference], cache: int) -> bool:
 
 
 def element_size(reference: Reference) -> int:
-    """Bytes of one element of the array."""
-    element = reference.access.array.element
+    """Bytes of one element of the array of a reference."""
+    return bytes_of_element(reference.access.array)
+
+
+def bytes_of_element(array: Array) -> int:
+    """Bytes of one element of ``array``."""
+    element = array.element
     if isinstance(element, FloatingType):
         return element.size
     if isinstance(element, IntegerType):

@@ -5,28 +5,25 @@ PLDI 2008, section 5.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.mathematics import VECTORISED
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
-from polybuild.schedule.legality import is_legal_below
-from polybuild.scop.model import AccessKind
-from polybuild.targets.cpu.carried import active_dependences, carries_nothing, fixed_around
+from polybuild.machine.model import DOUBLE, Machine
+from polybuild.schedule.legality import active_dependences, is_legal_below
+from polybuild.scop.model import AccessKind, Statement
+from polybuild.targets.cpu.carried import carries_nothing, fixed_around
+from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.reductions import carried_reductions
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import split_last
 from polybuild.transform.distribution import dependence_groups, distribute
-
-# What an access costs per iteration of a vectorised loop, relative to a scalar one. A store
-# that is scattered cannot be vectorised at all, a gathered load can, at a price.
-_COST = {Stride.NONE: 0.0, Stride.UNIT: 0.25, Stride.FAR: 1.5}
-# Small elements that are a few apart, as the colours of pixels, are loaded together and sorted.
-_COST_INTERLEAVED = 0.6
-_INTERLEAVED_BYTES = 4
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,12 @@ class VectorLoop:
 
 
 def find_vector_loop(
-    band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
+    band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences, machine: Machine
 ) -> VectorLoop | None:
     """The best loop for the vector unit among the members of an innermost band, None if there is none."""
     active = active_dependences(band, dependences.carried)
     partial = band.band_get_partial_schedule()
-    for member in vector_candidates(accesses, band.band_n_member()):
+    for member in vector_candidates(accesses, band.band_n_member(), machine):
         innermost = fixed_around(partial, member, active)
         if carries_nothing(partial, member, innermost):
             return VectorLoop(member)
@@ -64,43 +61,83 @@ def find_vector_loop(
     return None
 
 
-def vector_candidates(accesses: list[Reference], members: int) -> list[int]:
+def vector_candidates(accesses: list[Reference], members: int, machine: Machine) -> list[int]:
     """The members worth running innermost for the vector unit, the best first.
 
     None if a statement was kept whole with loops inside.
     """
-    if any(_has_loops(each.statement.body) for each in accesses):
+    if any(has_loops(each.statement.body) for each in accesses):
         return []
-    costs = {member: member_cost(accesses, member) for member in range(members)}
+    costs = {member: member_cost(accesses, member, machine) for member in range(members)}
     # later members first: at equal cost the order of the scheduler stays
     worth = [member for member in reversed(range(members)) if costs[member] is not None]
     return sorted(worth, key=lambda member: costs[member] or 0.0)
 
 
-def member_cost(accesses: list[Reference], position: int) -> float | None:
-    """Mean cost of an access if ``position`` is vectorised; None if scalar code is better."""
+def member_cost(accesses: list[Reference], position: int, machine: Machine) -> float | None:
+    """Mean cost of an access if ``position`` is vectorised, over a scalar one; None if scalar code is better.
+
+    A store that is scattered costs twice as much as a load that is gathered. Variables, which registers keep,
+    cost nothing and make up for nothing. Divisions and square roots count as the accesses that take as long.
+    """
+    vectors = machine.vector
+    costs = {Stride.NONE: 0.0, Stride.UNIT: vectors.adjacent, Stride.FAR: vectors.strided}
+    accesses = [each for each in accesses if each.matrix]
     if not accesses:
         return 0.0
     total = sum(
-        _COST_INTERLEAVED
-        if _is_interleaved(each, position)
-        else (1.0 if each.access.kind is AccessKind.READ else 2.0) * _COST[each.stride(position)]
+        vectors.near
+        if _is_interleaved(each, position, vectors.sorted_bytes)
+        else (1.0 if each.access.kind is AccessKind.READ else 2.0) * costs[each.stride(position)]
         for each in accesses
     )
-    return total / len(accesses) if total / len(accesses) < 1.0 else None
+    scalar, lanes = _slow_operations(accesses, machine)
+    mean = (total + lanes) / (len(accesses) + scalar)
+    return mean if mean < 1.0 else None
 
 
-def _is_interleaved(reference: Reference, position: int) -> bool:
-    """Whether steps along a member load small elements that are close to each other."""
+def _slow_operations(accesses: Sequence[Reference], machine: Machine) -> tuple[float, float]:
+    """What divisions and square roots of the statements with ``accesses`` take, one by one and in lanes.
+
+    Both in scalar accesses. One by one other operations wait for them; lanes have others to go on with.
+    """
+    found = [
+        operations_of(each) for each in {each.statement.name: each.statement for each in accesses}.values()
+    ]
+    scalar, lanes = machine.arithmetic, machine.vector
+    alone = sum(
+        each.divisions * (scalar.divide + scalar.latency) + each.roots * (scalar.root + scalar.latency)
+        for each in found
+    )
+    return (
+        alone / scalar.access,
+        sum((each.divisions * lanes.divide + each.roots * lanes.root) * each.width for each in found)
+        / (DOUBLE * scalar.access),
+    )
+
+
+def calls_library(statement: Statement) -> bool:
+    """Whether a statement calls a function that vector units have no operation for, as ``expf``.
+
+    Compilers compute such statements one by one, unless they may approximate.
+    """
+    return any(
+        isinstance(each, c_ast.FuncCall) and getattr(each.name, "name", None) not in VECTORISED
+        for each in walk(statement.body)
+    )
+
+
+def _is_interleaved(reference: Reference, position: int, farthest: int) -> bool:
+    """Whether steps along a member load small elements, ``farthest`` bytes apart or less."""
     element, column = reference.access.array.element, [row[position] for row in reference.matrix]
     if reference.access.kind is not AccessKind.READ or not isinstance(element, IntegerType) or not column:
         return False
     step = abs(column[-1] or 0)
-    near = 1 < step <= _INTERLEAVED_BYTES * 8 // element.width
+    near = 1 < step <= farthest * 8 // element.width
     return near and not any(reference.access.array.suffixes) and all(each == 0 for each in column[:-1])
 
 
-def _has_loops(body: c_ast.Node) -> bool:
+def has_loops(body: c_ast.Node) -> bool:
     """Whether a statement has control flow that a vector unit cannot follow."""
     return any(
         isinstance(each, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch) for each in walk(body)

@@ -11,7 +11,6 @@ follows all that runs after the last one of the iteration before.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -20,6 +19,7 @@ from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.device import AddedStatement, Kernel, KernelTree, Purpose, SharedTile
 from polybuild.targets.gpu.tree import find_mark
+from polybuild.values import dataclass
 
 _Kind = isl.schedule_node_type
 

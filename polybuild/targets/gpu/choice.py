@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, by_memory
-from polybuild.analysis.trip_counts import dimension_counts
+from polybuild.analysis.trip_counts import dimension_counts, is_small
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
+from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS
 from polybuild.options import Options
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import sets_of
+from polybuild.poly.relations import largest, sets_of
+from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
-from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.base import DeviceLimits
-from polybuild.targets.device import DevicePlan, Kernel
+from polybuild.targets.device import SERIAL, DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.index_limit import index_limit
 from polybuild.targets.gpu.lower import lower
@@ -33,11 +35,12 @@ from polybuild.targets.gpu.thread_legality import check_mapping, without_private
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.transfers import find_transfers
 from polybuild.targets.gpu.tree import find_mark, time_stamps_of
-
-# isl's operations that another order, in which threads keep temporary arrays, may take
-_CONTRACTION_OPERATIONS = 1_000_000
-# and for what is proved a second time
-_PROOF_OPERATIONS = 1_000_000
+from polybuild.transform.dynamic_loops import (
+    counts_dynamic_loop,
+    run_dynamic_loops_in_order,
+    separate_dynamic_loops,
+)
+from polybuild.values import dataclass
 
 
 def plan_for_gpu(
@@ -52,14 +55,14 @@ def plan_for_gpu(
     """The plan for ``scop``; raises Unsupported if it cannot run on a device.
 
     ``live_out`` names variables that are read after it; None: all may be, even of ``temporaries``. Of these
-    the threads keep what they can.
+    the threads keep what they can. The reductions that ``dependences`` has apart are made atomically.
     """
     _require_plain_arrays(scop)
-    _require_static_bounds(scop)
     chosen = _choose(scop, dependences, options, limits, temporaries)
     mapping, private = chosen.mapping, chosen.private
-    if all(kernel.is_serial for kernel in mapping.kernels):
-        raise Unsupported("device", "no loop of this region is parallel", scop.location, "")
+    alone = _alone(scop, mapping)
+    _require_many_threads(scop, mapping, alone, limits)
+    _require_static_launches(scop, mapping)
     own = {array.name for array in private} | chosen.contracted
     written = {
         access.array.name
@@ -83,8 +86,10 @@ def plan_for_gpu(
         transfers,
         index_limit(scop, mapping.schedule),
         tuple(_launches(scop, mapping, kernel) for kernel in mapping.kernels),
+        frozenset(name for name, count in chosen.axes().items() if not count),
         chosen.buffers,
-        _remarks(chosen, temporaries),
+        (*_remarks(chosen, temporaries), *_told(alone)),
+        tuple(each for group in dependences.reductions for each in group.reductions),
     )
 
 
@@ -100,11 +105,67 @@ def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
     return tuple(f"on the device {each}" for each in (*map(describe, chosen.buffers), *stay))
 
 
-def _require_static_bounds(scop: Scop) -> None:
-    """Refuse loops with dynamic bounds: the grid and the copies need bounds that are known before."""
-    loops = [loop.header for statement in scop.statements for loop in statement.dynamic]
-    if loops:
-        raise Unsupported("device", "the bounds of a loop depend on data", location(loops[0]), "")
+def _alone(scop: Scop, mapping: GpuMapping) -> list[Statement]:
+    """The statements that one thread does in loops that may be long."""
+    statements = {each.name: each for each in scop.statements}
+    found = []
+    for kernel in mapping.kernels:
+        mark = find_mark(mapping.schedule.get_root(), kernel.mark())
+        for each in sets_of(mark.get_domain()) if kernel.is_serial else ():
+            statement = statements[each.get_tuple_name()]
+            if len(statement.iterators) > mark.get_schedule_depth() and not is_small(
+                replace(scop, statements=(statement,))
+            ):
+                found.append(statement)
+    return found
+
+
+def _told(alone: Sequence[Statement]) -> tuple[str, ...]:
+    return (f"on the device one thread runs {_lines_of(alone)} alone",) if alone else ()
+
+
+def _lines_of(statements: Sequence[Statement]) -> str:
+    lines = sorted({each.location.line for each in statements})
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+
+
+def _require_many_threads(
+    scop: Scop, mapping: GpuMapping, alone: Sequence[Statement], limits: DeviceLimits
+) -> None:
+    """Refuse kernels in which one thread has as much to do as all the others together, by degree."""
+    if all(kernel.is_serial for kernel in mapping.kernels):
+        raise Unsupported(SERIAL, "no loop of this region is parallel", scop.location)
+    degree = {each.name: _degree(scop, each, limits) for each in scop.statements}
+    longest = max(degree.values())
+    as_long = [each for each in alone if degree[each.name] == longest]
+    if as_long:
+        message = f"one thread of the device would run {_lines_of(as_long)} alone"
+        raise Unsupported(SERIAL, message, as_long[0].location)
+
+
+def _degree(scop: Scop, statement: Statement, limits: DeviceLimits) -> int:
+    """How many loops around ``statement`` may be long."""
+    trips = [largest(each) for each in dimension_counts(statement.domain, scop.context)]
+    return sum(not each.is_int() or each.to_python() >= limits.long_trips for each in trips)
+
+
+def _require_static_launches(scop: Scop, mapping: GpuMapping) -> None:
+    """Refuse loops with dynamic bounds around kernels: the host may not know their data."""
+    dynamic = {statement.name: statement.dynamic for statement in scop.statements}
+    for kernel in mapping.kernels:
+        node = find_mark(mapping.schedule.get_root(), kernel.mark())
+        while node.has_parent():
+            node = node.parent()
+            for position in range(node.band_n_member() if is_band(node) else 0):
+                if counts_dynamic_loop(node, position, dynamic):
+                    raise _dynamic(scop)
+
+
+def _dynamic(scop: Scop) -> Unsupported:
+    loop = next(loop for statement in scop.statements for loop in statement.dynamic)
+    return Unsupported(
+        "device", "kernels would be inside a loop whose bounds are data", location(loop.header)
+    )
 
 
 def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAff, ...]:
@@ -150,7 +211,7 @@ def _choose(
         return usual
     mapped = partial(_mapped, scop, dependences, options, limits, temporaries, together=True)
     try:
-        other = found_within(_CONTRACTION_OPERATIONS, mapped)
+        other = found_within(KERNEL_CONTRACTION_OPERATIONS, mapped)
     except (IllegalSchedule, IllegalStorage):
         return usual
     if other is None:
@@ -183,9 +244,11 @@ def _mapped(
     while True:
         schedule = _schedule(scop, dependences, options, together=together)
         mapping = map_to_gpu(scop, schedule, options, limits, inside=together)
-        buffers = contract_in_threads(scop, mapping, temporaries)
+        buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}
-        private = tuple(each for each in find_private(mapping, dependences) if each.name not in contracted)
+        private = tuple(
+            each for each in find_private(mapping, dependences, limits) if each.name not in contracted
+        )
         own = [each.array for each in dependences.private if each.array.name in contracted]
         try:
             _prove(scop, mapping, dependences, (*private, *own))
@@ -199,12 +262,17 @@ def _mapped(
 
 def _prove(scop: Scop, mapping: GpuMapping, dependences: Dependences, owned: tuple[Array, ...]) -> None:
     """``check_mapping`` by the dependences, and where that takes little by memory alone."""
-    check_mapping(scop, mapping, dependences, owned)
+    check_mapping(scop, mapping, _at_once(dependences), owned)
 
     def prove_again() -> None:
-        check_mapping(scop, mapping, by_memory(scop, dependences), owned)
+        check_mapping(scop, mapping, _at_once(by_memory(scop, dependences)), owned)
 
-    found_within(_PROOF_OPERATIONS, prove_again)
+    found_within(KERNEL_PROOF_OPERATIONS, prove_again)
+
+
+def _at_once(dependences: Dependences) -> Dependences:
+    """``dependences`` where reductions may run at the same time, too: they are atomic."""
+    return replace(dependences, reductions=())
 
 
 def _schedule(scop: Scop, dependences: Dependences, options: Options, *, together: bool) -> isl.Schedule:
@@ -213,10 +281,13 @@ def _schedule(scop: Scop, dependences: Dependences, options: Options, *, togethe
     fusion = Fusion.MIN if options.fusion == "auto" else Fusion(options.fusion)
     for strategy in dict.fromkeys((Fusion.MAX if together else fusion, Fusion.MIN)):
         try:
-            return compute_schedule(scop, dependences, strategy, outer_coincidence=True)
+            schedule = compute_schedule(scop, _at_once(dependences), strategy, outer_coincidence=True)
         except isl.Error:
             continue
-    return scop.schedule
+        separated = separate_dynamic_loops(scop, schedule)
+        if separated is not None:
+            return run_dynamic_loops_in_order(scop, separated)
+    return run_dynamic_loops_in_order(scop, scop.schedule)
 
 
 def levels(array: Array) -> int:

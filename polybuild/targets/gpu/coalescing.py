@@ -1,13 +1,13 @@
-"""Which loop's iterations touch consecutive elements."""
+"""Which loop's iterations touch consecutive elements, and whether elements are touched again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
 from polybuild.poly.relations import maps_of
-from polybuild.scop.model import Access, Scop
+from polybuild.scop.model import Access, AccessKind, Scop
 
 _set = isl.dim_type.set
 
@@ -15,24 +15,52 @@ _set = isl.dim_type.set
 def consecutive_member(scop: Scop, band: isl.ScheduleNode, members: Sequence[int]) -> int:
     """The one of ``members`` along which the accesses below ``band`` are best spread over memory.
 
-    Consecutive elements count for it, elements further apart against it; the
-    innermost of equals wins.
+    Consecutive elements count for it, elements further apart against it, twice where they are written:
+    shared memory helps those who read. What stays the same along another member is kept in registers and
+    does not count. The innermost of equals wins.
     """
-    prefix = band.get_prefix_schedule_union_map()
     outer = band.get_schedule_depth()
+    others = [each for each in range(band.band_n_member()) if each not in members]
+    scores = dict.fromkeys(members, 0)
+    for access, date in _dated(scop, band):
+        if any(_stays(access, date, outer + each) for each in others):
+            continue
+        weight = 1 if access.kind is AccessKind.READ else 2
+        for member in members:
+            scores[member] += weight * _score(access, date, outer + member)
+    return max(members, key=lambda member: (scores[member], member))
+
+
+def streams(scop: Scop, band: isl.ScheduleNode) -> bool:
+    """Whether an access below ``band`` touches another element in each iteration of its members."""
+    outer = band.get_schedule_depth()
+    for access, date in _dated(scop, band):
+        if not access.exact or not access.array.extents:
+            continue
+        touched = date.reverse().apply_range(access.relation)
+        times = touched.domain().identity()
+        times = times.project_out(isl.dim_type.out, outer, times.dim(isl.dim_type.out) - outer)
+        if touched.range_product(times).is_injective():
+            return True
+    return False
+
+
+def _dated(scop: Scop, band: isl.ScheduleNode) -> Iterator[tuple[Access, isl.Map]]:
+    """The accesses of the statements below ``band``, with the time stamps of their instances."""
+    stamps = band.get_prefix_schedule_union_map().flat_range_product(band.get_subtree_schedule_union_map())
     by_statement = {
         each.get_tuple_name(isl.dim_type.in_): each
-        for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
+        for each in maps_of(stamps.intersect_domain(band.get_domain()))
     }
-    scores = dict.fromkeys(members, 0)
     for statement in scop.statements:
-        date = by_statement.get(statement.name)
-        if date is None:
-            continue
-        for access in statement.accesses:
-            for member in members:
-                scores[member] += _score(access, date, outer + member)
-    return max(members, key=lambda member: (scores[member], member))
+        if statement.name in by_statement:
+            yield from ((access, by_statement[statement.name]) for access in statement.accesses)
+
+
+def _stays(access: Access, date: isl.Map, loop: int) -> bool:
+    """Whether all steps of a loop touch the same element."""
+    steps = steps_along(access, date, loop) if access.array.extents else []
+    return steps is not None and not any(steps)
 
 
 def _score(access: Access, date: isl.Map, loop: int) -> int:

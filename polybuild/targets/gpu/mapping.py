@@ -19,52 +19,47 @@ from polybuild.poly.trees import descendants, insert_mark, is_band, node_kind
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Axis, Kernel
-from polybuild.targets.gpu.coalescing import consecutive_member
+from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.transform.bands import coincident_members, permute, tile
 
-# Tiles and blocks for one, two and three loops of threads, x last: where the band has a sequential
-# loop too, values are reused and a thread works on several points; elsewhere on one.
-_STREAMING = {1: (128,), 2: (8, 32), 3: (4, 4, 32)}
-_REUSING = {1: (64,), 2: (64, 64), 3: (4, 4, 32)}
-_REUSING_BLOCKS = {1: (64,), 2: (16, 16), 3: (4, 4, 32)}
-_SEQUENTIAL = {1: 32, 2: 16, 3: 16}
-# Blocks of one dimension, two and three: what has more tiles wraps around.
-_GRIDS = {1: (32768,), 2: (256, 256), 3: (64, 64, 64)}
 
+def tile_sizes(
+    parallel: int, sequential: int, options: Options, limits: DeviceLimits, *, reused: bool
+) -> tuple[int, ...]:
+    """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others.
 
-def tile_sizes(parallel: int, sequential: int, options: Options) -> tuple[int, ...]:
-    """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others."""
+    ``reused`` says whether all elements are touched by several iterations: a thread has several points then.
+    """
     members = parallel + sequential
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    outer = _REUSING[parallel] if sequential else _STREAMING[parallel]
-    return outer + (_SEQUENTIAL[parallel],) * sequential
+    outer = limits.reusing_tiles if reused else limits.streaming_tiles
+    return outer[parallel - 1] + (limits.sequential_tiles[parallel - 1],) * sequential
 
 
 def block_sizes(
-    parallel: int, tile: tuple[int, ...], options: Options, block_threads: int
+    parallel: int, tile: tuple[int, ...], options: Options, limits: DeviceLimits, *, reused: bool
 ) -> tuple[int, ...]:
-    """Threads along each mapped loop: no more than a tile has points, and ``block_threads`` in all."""
+    """Threads along each mapped loop: no more than a tile has points, and than a block may have."""
     wanted = options.block_sizes[-parallel:]
     if not wanted:
-        wanted = _REUSING_BLOCKS[parallel] if len(tile) > parallel else _STREAMING[parallel]
+        blocks = limits.reusing_blocks if reused else limits.streaming_tiles
+        wanted = blocks[parallel - 1]
     wanted = (1,) * (parallel - len(wanted)) + wanted
     sizes = [min(pair) for pair in zip(wanted, tile[:parallel], strict=True)]
     for position in range(parallel):
         others = math.prod(sizes[:position] + sizes[position + 1 :])
-        sizes[position] = max(1, min(sizes[position], block_threads // others))
+        sizes[position] = max(1, min(sizes[position], limits.block_threads // others))
     return tuple(sizes)
 
 
-def grid_sizes(parallel: int, options: Options) -> tuple[int, ...]:
-    """The maximum number of blocks along each mapped loop."""
+def grid_sizes(parallel: int, options: Options, limits: DeviceLimits) -> tuple[int, ...]:
+    """The maximum number of blocks along each mapped loop, no more than a grid may have."""
     given = options.grid_sizes[:parallel]
-    return given + (given[-1],) * (parallel - len(given)) if given else _GRIDS[parallel]
-
-
-_MAXIMUM_AXES = 3
+    wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.grids[parallel - 1]
+    return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
 
 
 def map_to_gpu(
@@ -122,17 +117,18 @@ class _KernelMapper:
             node, members = node.band_split(1), 1
         mapped = coincident_members(node)
         x = consecutive_member(self._scop, node, mapped)
-        mapped = [*(each for each in mapped if each != x), x][-_MAXIMUM_AXES:]
+        mapped = [*(each for each in mapped if each != x), x][-self._limits.axes :]
         others = [each for each in range(members) if each not in mapped]
         node = permute(node, [*mapped, *others])
         count = len(mapped)
         if self._inside and others:
             node, members, others = node.band_split(count), count, []
-        sizes = tile_sizes(count, len(others), self._options)
+        reused = bool(others) and not (count == 2 and streams(self._scop, node))
+        sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused)
         kernel = Kernel(
             len(self.kernels),
-            _axes("b", grid_sizes(count, self._options)),
-            _axes("t", block_sizes(count, sizes, self._options, self._limits.block_threads)),
+            _axes("b", grid_sizes(count, self._options, self._limits)),
+            _axes("t", block_sizes(count, sizes, self._options, self._limits, reused=reused)),
             sizes,
         )
         self.kernels.append(kernel)

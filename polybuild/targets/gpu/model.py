@@ -10,11 +10,10 @@ any subtree, run by one thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.targets.device import Kernel
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

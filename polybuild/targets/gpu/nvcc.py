@@ -13,14 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from polybuild.effort import DEVICE_COMPILER_SECONDS
 from polybuild.targets.base import ImageError
+from polybuild.values import dataclass
 
 _WHEEL_FOLDERS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin")
 _USAGE = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
-_LONGEST_RUN = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def build_image(
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=_LONGEST_RUN,
+                timeout=DEVICE_COMPILER_SECONDS,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ImageError(f"'{nvcc}' cannot be run: {error}") from None

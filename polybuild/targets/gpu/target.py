@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polybuild.targets.base import DeviceLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
 from polybuild.targets.languages import CUDA_C, OPENCL_C
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.analysis.dependences import Dependences
+    from polybuild.analysis.reductions import Reduction
     from polybuild.context import CompileContext
     from polybuild.options import Options
     from polybuild.scop.model import Array, Scop
@@ -39,6 +40,12 @@ class DeviceTarget(Target):
             scop, dependences, options, self.limits, live_out=live_out, temporaries=temporaries
         )
 
+    def in_parts(self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Scop:
+        """As in Target."""
+        from polybuild.targets.gpu.partial_results import with_partial_results  # noqa: PLC0415
+
+        return with_partial_results(scop, dependences, reductions)
+
 
 @dataclass(frozen=True, slots=True)
 class CudaTarget(DeviceTarget):
@@ -61,7 +68,7 @@ class CudaTarget(DeviceTarget):
 
 
 # What CUDA promises, and what devices of OpenCL have in practice.
-_LIMITS = DeviceLimits(block_threads=1024, shared_bytes=48 * 1024, thread_registers=32)
+_LIMITS = DeviceLimits()
 
 CUDA = CudaTarget("cuda", "CUDA", CUDA_C, _LIMITS)
 OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C, _LIMITS)

@@ -15,7 +15,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import member
-from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Kernel
 from polybuild.targets.gpu.model import GpuMapping
@@ -55,7 +55,9 @@ def same_launch(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
     """Those of ``pairs`` whose ends run in one kernel, and in one iteration of the loops of the host."""
     result = isl.UnionMap.empty(pairs.get_space())
     for kernel in mapping.kernels:
-        result = result.union(_in_launch(find_mark(mapping.schedule.get_root(), kernel.mark()), pairs))
+        result = result.union(
+            active_dependences(find_mark(mapping.schedule.get_root(), kernel.mark()), pairs)
+        )
     return result
 
 
@@ -64,16 +66,8 @@ def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
     result = isl.UnionMap.empty(pairs.get_space())
     for kernel in mapping.kernels:
         node = find_mark(mapping.schedule.get_root(), kernel.mark())
-        result = result.union(_at_same_indices(node, kernel, _in_launch(node, pairs)))
+        result = result.union(_at_same_indices(node, kernel, active_dependences(node, pairs)))
     return result
-
-
-def _in_launch(mark: isl.ScheduleNode, pairs: isl.UnionMap) -> isl.UnionMap:
-    here = mark.get_domain()
-    pairs = pairs.intersect_domain(here).intersect_range(here)
-    if mark.get_schedule_depth():
-        pairs = pairs.eq_at_multi_union_pw_aff(mark.get_prefix_schedule_multi_union_pw_aff())
-    return pairs
 
 
 def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap) -> isl.UnionMap:

@@ -16,18 +16,18 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.allocation_scope import first_buffer, scopes_below, single_members
 from polybuild.storage.buffers import Buffer
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.thread_legality import same_thread
 from polybuild.targets.gpu.tree import find_mark
 
-# that a thread keeps of one array
-MAXIMUM_ELEMENTS = 64
 
-
-def find_private(mapping: GpuMapping, dependences: Dependences) -> tuple[Array, ...]:
+def find_private(mapping: GpuMapping, dependences: Dependences, limits: DeviceLimits) -> tuple[Array, ...]:
     """The private arrays that become variables of a thread: small, and no value crosses threads."""
     return tuple(
-        each.array for each in dependences.private if _is_small(each.array) and _stays(each, mapping)
+        each.array
+        for each in dependences.private
+        if _is_small(each.array, limits.private_elements) and _stays(each, mapping)
     )
 
 
@@ -35,17 +35,19 @@ def _stays(private: PrivateArray, mapping: GpuMapping) -> bool:
     return bool(same_thread(mapping, private.flow).is_equal(private.flow))
 
 
-def _is_small(array: Array) -> bool:
+def _is_small(array: Array, maximum: int) -> bool:
     elements = 1
     for extent in array.extents:
         size = None if extent is None else spaces.constant_value(extent)
         if size is None or size < 1:
             return False
         elements *= size
-    return elements <= MAXIMUM_ELEMENTS
+    return elements <= maximum
 
 
-def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[Array]) -> tuple[Buffer, ...]:
+def contract_in_threads(
+    scop: Scop, mapping: GpuMapping, temporaries: Sequence[Array], limits: DeviceLimits
+) -> tuple[Buffer, ...]:
     """Buffers for those of ``temporaries`` of which a thread needs few elements at a time.
 
     They are what the loops below those of the threads need: threads, and the points that a thread runs
@@ -54,7 +56,7 @@ def contract_in_threads(scop: Scop, mapping: GpuMapping, temporaries: Sequence[A
     buffers: list[Buffer] = []
     for array in temporaries:
         found = first_buffer(_scopes(mapping), array, scop, Mark(MarkKind.BUFFER, len(buffers)))
-        if found is not None and found[1].cells <= MAXIMUM_ELEMENTS:
+        if found is not None and found[1].cells <= limits.private_elements:
             buffers.append(found[1])
     return tuple(buffers)
 

@@ -3,20 +3,23 @@
 Elements that are read before the region writes them go in, elements that the
 rest of the program may read come out. An array that comes out whole but is not
 written whole, whatever the data, goes in as well: its other elements must
-survive.
+survive. Of an array of unknown extent whose elements data choose, a look at the data
+before the kernels run tells the box (CC 2018).
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, may_be_private
+from polybuild.analysis.inspectors import Inspector, Inspectors, is_dynamic
 from polybuild.diagnostics import Unsupported
 from polybuild.poly.relations import sets_of
-from polybuild.scop.model import AccessKind, Array, Scop
-from polybuild.targets.device import Transfer
+from polybuild.scop.model import Access, AccessKind, Array, Scop
+from polybuild.targets.device import InspectedRange, Transfer
 
 _set = isl.dim_type.set
 
@@ -38,26 +41,138 @@ def find_transfers(
     dead |= temporary
     if live_out is not None:
         dead |= {each.name for each in arrays if may_be_private(each, live_out)}
-    return tuple(
-        _transfer(scop, array, live_in=array.name in live_in, live_out=array.name not in dead)
+    looks = _Looks(scop)
+    found = tuple(
+        _transfer(scop, array, looks, live_in=array.name in live_in, live_out=array.name not in dead)
         for array in arrays
     )
+    return tuple(_in_order(scop, found))
 
 
-def _transfer(scop: Scop, array: Array, *, live_in: bool, live_out: bool) -> Transfer:
-    elements = _elements(scop, array, *AccessKind)
+class _Looks:
+    """The looks at data before the kernels run, each once."""
+
+    def __init__(self, scop: Scop) -> None:
+        self._scop = scop
+        self._inspectors = Inspectors(scop)
+        self._found: dict[Inspector, InspectedRange] = {}
+
+    def at(self, array: Array) -> tuple[InspectedRange, ...]:
+        """What tells which elements of ``array`` are touched."""
+        found: dict[InspectedRange, None] = {}
+        for statement in self._scop.statements:
+            dynamic = [each for each in statement.accesses_to(array) if is_dynamic(each, self._scop)]
+            told: list[isl.Map] = []
+            unknown: list[Access] = []
+            for access in dynamic:
+                inspector = self._inspectors.of(statement, access)
+                if inspector is None:
+                    unknown.append(access)
+                    continue
+                found[self._range(inspector)] = None
+                told += [access.relation] if access.exact else []
+            if not all(each.exact and any(map(each.relation.is_subset, told)) for each in unknown):
+                raise _unknown(array)
+        return tuple(found)
+
+    def _range(self, inspector: Inspector) -> InspectedRange:
+        number = len(self._found)
+        new = InspectedRange(inspector, f"pb_lowest{number}", f"pb_highest{number}")
+        return self._found.setdefault(inspector, new)
+
+
+def _in_order(scop: Scop, transfers: Sequence[Transfer]) -> Iterator[Transfer]:
+    """``transfers``, those of arrays that are looked at before those that this is for.
+
+    Raises Unsupported for what the region changes, and for arrays that tell of themselves.
+    """
+    written = {
+        access.array.name
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ
+    }
+    left = list(transfers)
+    while left:
+        unknown = written.union(each.array.name for each in left if each.inspected)
+        ready = [
+            each
+            for each in left
+            if all(unknown.isdisjoint(looked_at(look.inspector)) for look in each.inspected)
+        ]
+        if not ready:
+            raise _unknown(left[0].array)
+        yield from sorted(ready, key=lambda each: bool(each.inspected))
+        left = [each for each in left if each not in ready]
+
+
+def _transfer(scop: Scop, array: Array, looks: _Looks, *, live_in: bool, live_out: bool) -> Transfer:
+    elements = scop.without_limits(_elements(scop, array, *AccessKind))
     written = _elements(scop, array, AccessKind.WRITE)
     changes = not _elements(scop, array, AccessKind.WRITE, AccessKind.MAY_WRITE).is_empty()
     lowest, highest = _corners(array, elements)
-    box = _box(elements, lowest, highest)
+    touched = elements.params()
+    inspected: tuple[InspectedRange, ...] = ()
+    if lowest and lowest[0] is None:
+        inspected = looks.at(array)
+        touched, minimum, maximum = _seen(scop, array, inspected)
+        lowest, highest = (minimum, *lowest[1:]), (maximum, *highest[1:])
+    low, high = _bounds_of_data(lowest), _bounds_of_data(highest)
+    box = _box(elements, touched, low, high)
     comes_out = changes and live_out
     return Transfer(
         array,
-        lowest,
-        highest,
-        elements.params(),
+        low,
+        high,
+        touched,
         goes_in=live_in or (comes_out and not box.is_subset(written)),
         comes_out=comes_out,
+        inspected=inspected,
+    )
+
+
+def _bounds_of_data(corner: Sequence[isl.PwAff | None]) -> tuple[isl.PwAff, ...]:
+    return tuple(each for each in corner if each is not None)
+
+
+def _seen(
+    scop: Scop, array: Array, inspected: Sequence[InspectedRange]
+) -> tuple[isl.Set, isl.PwAff, isl.PwAff]:
+    """Where any element is touched, and the lowest and the highest first subscript there."""
+    universe = isl.Set.universe(scop.context.get_space())
+    bounds = [
+        tuple(isl.PwAff.param_on_domain_id(universe, isl.Id(name)) for name in (each.minimum, each.maximum))
+        for each in inspected
+    ]
+    touched = functools.reduce(
+        isl.Set.union, (minimum.le_set(maximum).params() for minimum, maximum in bounds)
+    )
+    lowest = functools.reduce(isl.PwAff.union_min, (minimum for minimum, _ in bounds))
+    highest = functools.reduce(isl.PwAff.union_max, (maximum for _, maximum in bounds))
+    known = [
+        access.relation.intersect_domain(statement.domain).intersect_params(scop.context).range()
+        for statement in scop.statements
+        for access in statement.accesses_to(array)
+        if not is_dynamic(access, scop)
+    ]
+    for each in known:
+        touched = touched.union(each.params())
+        lowest = lowest.union_min(each.dim_min(0))
+        highest = highest.union_max(each.dim_max(0))
+    return touched.coalesce(), lowest.coalesce(), highest.coalesce()
+
+
+def looked_at(inspector: Inspector) -> frozenset[str]:
+    """The names of the variables that ``inspector`` reads."""
+    return inspector.needs.union(each.array.name for each in inspector.reads)
+
+
+def _unknown(array: Array) -> Unsupported:
+    return Unsupported(
+        "device-footprint",
+        f"which elements of '{array.name}' are touched depends on data, so they cannot be copied",
+        array.location,
+        "declare it as an array of known extents",
     )
 
 
@@ -75,12 +190,15 @@ def _elements(scop: Scop, array: Array, *kinds: AccessKind) -> isl.Set:
     return functools.reduce(isl.Set.union, relations).coalesce()
 
 
-def _corners(array: Array, elements: isl.Set) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
+def _corners(
+    array: Array, elements: isl.Set
+) -> tuple[tuple[isl.PwAff | None, ...], tuple[isl.PwAff | None, ...]]:
+    """The corners of the box around ``elements``; the first subscript is None where data choose it."""
     if elements.is_empty():  # all accesses are on sides of choices that are impossible
         nowhere = isl.PwAff.val_on_domain(isl.Set.universe(elements.params().get_space()), isl.Val(0))
         return (nowhere,) * len(array.extents), (nowhere,) * len(array.extents)
-    lowest: list[isl.PwAff] = []
-    highest: list[isl.PwAff] = []
+    lowest: list[isl.PwAff | None] = []
+    highest: list[isl.PwAff | None] = []
     for dim, extent in enumerate(array.extents):
         bounded = elements.dim_has_lower_bound(_set, dim) and elements.dim_has_upper_bound(_set, dim)
         if bounded:
@@ -91,19 +209,19 @@ def _corners(array: Array, elements: isl.Set) -> tuple[tuple[isl.PwAff, ...], tu
             last = extent.project_domain_on_params().add_constant_val(isl.Val(-1))
             lowest.append(isl.PwAff.val_on_domain(reached, isl.Val(0)))
             highest.append(last.intersect_params(reached))
+        elif dim:
+            raise _unknown(array)
         else:
-            raise Unsupported(
-                "device-footprint",
-                f"which elements of '{array.name}' are touched depends on data, so they cannot be copied",
-                array.location,
-                "declare it as an array of known extents",
-            )
+            lowest.append(None)
+            highest.append(None)
     return tuple(lowest), tuple(highest)
 
 
-def _box(elements: isl.Set, lowest: tuple[isl.PwAff, ...], highest: tuple[isl.PwAff, ...]) -> isl.Set:
+def _box(
+    elements: isl.Set, touched: isl.Set, lowest: tuple[isl.PwAff, ...], highest: tuple[isl.PwAff, ...]
+) -> isl.Set:
     """All elements between the corners, where any is touched."""
-    box = isl.Set.universe(elements.get_space()).intersect_params(elements.params())
+    box = isl.Set.universe(elements.get_space()).intersect_params(touched)
     for dim, (low, high) in enumerate(zip(lowest, highest, strict=True)):
         space = isl.LocalSpace.from_space(box.get_space())
         value = isl.PwAff.var_on_domain(space, _set, dim)

@@ -10,13 +10,13 @@ hyperplane goes ahead along all distances if and only if it does along the gener
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
 
-_MAXIMUM_ROUNDS = 50
-_MAXIMUM_OFFSET = 16
+from polybuild.effort import CONE_OFFSET, CONE_ROUNDS
+from polybuild.poly.integers import integer_of
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def generators(distances: isl.Set) -> tuple[Generator, ...]:
     for piece in distances.remove_divs().get_basic_sets():
         for constraint in piece.coefficients().flatten().get_constraints():
             weight, time, space = (
-                Fraction(constraint.get_coefficient_val(isl.dim_type.set, dim).to_python())
+                Fraction(integer_of(constraint.get_coefficient_val(isl.dim_type.set, dim)))
                 for dim in range(3)
             )
             for sign in (1, -1) if constraint.is_equality() else (1,):
@@ -75,7 +75,7 @@ def minimum_skew(
                     return None
                 if one.time > 0:
                     skew = max(skew, -sign * one.space / one.time)
-    for _ in range(_MAXIMUM_ROUNDS):
+    for _ in range(CONE_ROUNDS):
         if maximum is not None and skew > maximum:
             return None
         circle = _bad_circle(dependences, dim, sign, skew)
@@ -142,7 +142,7 @@ def offsets(
     }
     # those in time first: the minimum offsets are the lexicographically smallest ones
     variables = [at[name, dim] for dim in range(-1, len(skews)) for name in names]
-    constraints = [f"0 <= {each} <= {_MAXIMUM_OFFSET * max(scales)}" for each in variables]
+    constraints = [f"0 <= {each} <= {CONE_OFFSET * max(scales)}" for each in variables]
     for each in dependences:
         for dim, (fall, rise) in enumerate(skews):
             for one in each.space[dim]:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
@@ -37,6 +36,7 @@ from polybuild.transform.tiling.phases import (
     upper_bounded,
 )
 from polybuild.transform.tiling.stencil import Cone, Stencil
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ and within a phase all its tiles may run at once::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
 
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

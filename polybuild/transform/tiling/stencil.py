@@ -22,22 +22,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import islpy as isl
 
+from polybuild.effort import STENCIL_ALIGNMENTS, STENCIL_REACH, STENCIL_SCALES, STENCIL_STATEMENTS
 from polybuild.poly.relations import maps_of, natural_key
 from polybuild.poly.trees import is_band
-from polybuild.transform.tiling.cone import Distances, generators, minimum_skew, offsets
-
-# What time and space are multiplied by to have integers between those of the counters.
-_SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
-_MAXIMUM_ALIGNMENTS = 8
-# Offsets are looked for among all pairs of statements; no stencil has that many.
-_MAXIMUM_STATEMENTS = 50
-# What goes farther per iteration of the loop over time is bounded by the grid alone, not by a stencil.
-_FARTHEST = 32
+from polybuild.transform.tiling.cone import Distances, Generator, generators, minimum_skew, offsets
+from polybuild.values import dataclass
 
 # Per statement, its own counters: that of the loop over time, then those of the loops over space.
 Counters = Mapping[str, Sequence[isl.PwAff]]
@@ -98,11 +92,11 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
         return None
     counters = _counters(node)
     depth = max((len(each) for each in counters.values()), default=0)
-    if depth < 2 or len(counters) > _MAXIMUM_STATEMENTS or any(not each for each in counters.values()):
+    if depth < 2 or len(counters) > STENCIL_STATEMENTS or any(not each for each in counters.values()):
         return None
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
     best: Stencil | None = None
-    for aligned in itertools.islice(_alignments(counters, depth, relations), _MAXIMUM_ALIGNMENTS):
+    for aligned in itertools.islice(_alignments(counters, depth, relations), STENCIL_ALIGNMENTS):
         stencil = place(aligned, relations) or fold(aligned, relations)
         if stencil is not None and (best is None or stencil.closed > best.closed):
             best = stencil
@@ -146,7 +140,7 @@ def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     skews = _skews(dependences, _depth(counters))
     if not any(None not in each for each in skews):
         return None
-    for scales in _SCALES:
+    for scales in STENCIL_SCALES:
         found = offsets(dependences, list(counters), skews, scales)
         if found is not None:
             return _stencil(counters, found, skews, scales)
@@ -176,7 +170,7 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
 def _skews(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:
     """How fast what travels falls and rises in each dimension of space, None where no stencil bounds it."""
     return [
-        (minimum_skew(dependences, dim, -1, _FARTHEST), minimum_skew(dependences, dim, 1, _FARTHEST))
+        (minimum_skew(dependences, dim, -1, STENCIL_REACH), minimum_skew(dependences, dim, 1, STENCIL_REACH))
         for dim in range(depth)
     ]
 
@@ -247,17 +241,28 @@ def _distances(counters: Counters, relations: Sequence[isl.Map]) -> list[Distanc
         names = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
         sides = []
         for dim in range(1, 1 + _depth(counters)):
-            places = [
-                isl.Map.from_pw_aff(counters[name][0]).flat_range_product(
-                    isl.Map.from_pw_aff(counters[name][dim])
-                )
-                for name in names
-            ]
-            deltas = relation.apply_domain(places[0]).apply_range(places[1]).deltas()
-            deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
-            sides.append(generators(deltas.coalesce()))
+            source, target = ((counters[name][0], counters[name][dim]) for name in names)
+            sides.append(_generators_between(relation, source, target))
         found.append(Distances(*names, tuple(sides)))
     return found
+
+
+_Plane = tuple[isl.PwAff, isl.PwAff]
+"""Time and one dimension of space, as functions of the counters of a statement."""
+
+
+@lru_cache(
+    maxsize=4096
+)  # other alignments ask again, and so does whoever tiles what was found to be a stencil
+def _generators_between(relation: isl.Map, source: _Plane, target: _Plane) -> tuple[Generator, ...]:
+    """The generators of the distances of ``relation`` in the plane of its source and that of its target."""
+    places = [
+        isl.Map.from_pw_aff(time).flat_range_product(isl.Map.from_pw_aff(space))
+        for time, space in (source, target)
+    ]
+    deltas = relation.apply_domain(places[0]).apply_range(places[1]).deltas()
+    deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+    return generators(deltas.coalesce())
 
 
 def _moved(counter: isl.PwAff, scale: int, offset: int) -> isl.PwAff:

@@ -1,9 +1,10 @@
-/* The functions of libcuda.so.1 that the runtime calls, for one device: this processor.
+/* The functions of libcuda.so.1 that the runtime calls, for devices that are all this processor.
  *
  * Copies to and from pinned memory happen as late as they may: who does not wait for them sees old bytes.
  * POLYBUILD_EMULATOR_FAIL=n lets the n-th call fail, =n+ that and all that follow.
  * POLYBUILD_EMULATOR_DROP=n forgets the n-th copy. POLYBUILD_EMULATOR_IMAGE names a file with the image to
- * load instead of the program's own. */
+ * load instead of the program's own. POLYBUILD_EMULATOR_DEVICES=n is how many devices there are,
+ * POLYBUILD_EMULATOR_MEMORY=n how many bytes each says it has. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "emulator.h"
@@ -33,11 +35,14 @@ struct copy_2d { /* CUDA_MEMCPY2D */
 };
 
 enum { MOST_IMAGES = 64, MOST_WAITING = 64, MOST_PINNED = 16, MOST_FUNCTIONS = 1024, HOST = 1, DEVICE = 2, MAX_PITCH = 1 << 20 };
+enum { MOST_DEVICES = 4, MOST_PUSHED = 16, MEMORY_TYPE = 2, DEVICE_ORDINAL = 9 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth_of_context; /* pushed by this thread */
+static __thread int pushed[MOST_PUSHED]; /* which devices */
+static int contexts[MOST_DEVICES];    /* how often each was retained */
 static int retained, streams, events, initialized;
-static unsigned long long calls;
+static unsigned long long calls, allocations, rectangles; /* rectangles: copies of rows with a pitch */
 static struct image images[MOST_IMAGES];
 static int image_count, images_live;
 static struct kernel functions[MOST_FUNCTIONS];
@@ -75,12 +80,19 @@ static bool fails(void) {
     return end(FAILED)
 #define BEGIN_WITH_CONTEXT()                                                                                           \
     BEGIN();                                                                                                           \
-    if (!depth_of_context || !retained)                                                                                \
+    if (!depth_of_context || !contexts[current_device()])                                                              \
     fault(NULL, "%s is called by a thread without a device", __func__)
 
 static int end(int code) {
     pthread_mutex_unlock(&lock);
     return code;
+}
+
+int current_device(void) { return depth_of_context ? pushed[depth_of_context - 1] : 0; }
+
+static unsigned long long number_of(const char *name, unsigned long long otherwise) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 int cuGetErrorString(int code, const char **text) {
@@ -102,20 +114,27 @@ int cuInit(unsigned flags) {
 
 int cuDeviceGetCount(int *count) {
     BEGIN();
-    *count = initialized;
+    *count = initialized ? (int)number_of("POLYBUILD_EMULATOR_DEVICES", 1) : 0;
     return end(SUCCESS);
 }
 
 int cuDeviceGet(int *device, int position) {
     BEGIN();
     *device = position;
-    return end(position ? INVALID_VALUE : SUCCESS);
+    return end(position < (int)number_of("POLYBUILD_EMULATOR_DEVICES", 1) ? SUCCESS : INVALID_VALUE);
 }
 
 int cuDeviceGetName(char *name, int size, int device) {
     BEGIN();
     (void)device;
     snprintf(name, (size_t)size, "emulated device");
+    return end(SUCCESS);
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    BEGIN();
+    (void)device;
+    *bytes = number_of("POLYBUILD_EMULATOR_MEMORY", (size_t)16 << 30);
     return end(SUCCESS);
 }
 
@@ -128,8 +147,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 
 int cuDevicePrimaryCtxRetain(void **context, int device) {
     BEGIN();
-    (void)device;
-    *context = &retained;
+    *context = &contexts[device];
+    contexts[device]++;
     retained++;
     return end(SUCCESS);
 }
@@ -137,12 +156,12 @@ int cuDevicePrimaryCtxRetain(void **context, int device) {
 /* With the last one that lets go of the device, everything must have been given back. */
 int cuDevicePrimaryCtxRelease_v2(int device) {
     BEGIN();
-    (void)device;
     int pins = 0;
+    contexts[device]--;
     for (int i = 0; i < MOST_PINNED; i++)
         pins += pinned[i].low != NULL;
     if (--retained == 0) {
-        statistics_write(calls);
+        statistics_write(calls, allocations, rectangles);
         if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams || events || images_live)) {
             fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
                             "%d modules\n",
@@ -156,9 +175,10 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
 
 int cuCtxPushCurrent_v2(void *context) {
     BEGIN();
-    if (context != &retained || !retained)
+    long device = (int *)context - contexts;
+    if (device < 0 || device >= MOST_DEVICES || !contexts[device] || depth_of_context == MOST_PUSHED)
         return end(INVALID_CONTEXT);
-    depth_of_context++;
+    pushed[depth_of_context++] = (int)device;
     return end(SUCCESS);
 }
 
@@ -166,8 +186,8 @@ int cuCtxPopCurrent_v2(void **context) {
     pthread_mutex_lock(&lock);
     if (!depth_of_context)
         return end(INVALID_CONTEXT);
+    *context = &contexts[current_device()];
     depth_of_context--;
-    *context = &retained;
     return end(SUCCESS);
 }
 
@@ -175,7 +195,8 @@ int cuCtxPopCurrent_v2(void **context) {
 
 int cuMemAlloc_v2(unsigned long long *pointer, size_t bytes) {
     BEGIN_WITH_CONTEXT();
-    *pointer = memory_allocate(bytes);
+    *pointer = memory_allocate(bytes, current_device());
+    allocations++;
     return end(*pointer ? SUCCESS : bytes ? OUT_OF_MEMORY : INVALID_VALUE);
 }
 
@@ -223,7 +244,20 @@ static bool is_pinned(const char *address) {
     return false;
 }
 
-int cuMemcpy2DAsync_v2(const struct copy_2d *copy, void *stream) {
+int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
+    BEGIN_WITH_CONTEXT();
+    const struct allocation *allocation = allocation_at((uintptr_t)pointer);
+    if (allocation && allocation->live)
+        *(int *)value = attribute == DEVICE_ORDINAL ? allocation->device : DEVICE;
+    else if (attribute == MEMORY_TYPE && is_pinned((const char *)(uintptr_t)pointer))
+        *(int *)value = HOST;
+    else
+        return end(INVALID_VALUE);
+    return end(attribute == DEVICE_ORDINAL || attribute == MEMORY_TYPE ? SUCCESS : INVALID_VALUE);
+}
+
+/* A copy of some rows, or of one run. */
+static int copy_later(const struct copy_2d *copy, void *stream) {
     pthread_mutex_lock(&lock);
     bool out = copy->target_type == HOST;
     const char *host = out ? copy->target_host : copy->source_host;
@@ -233,12 +267,9 @@ int cuMemcpy2DAsync_v2(const struct copy_2d *copy, void *stream) {
         return end(FAILED);
     }
     if (!depth_of_context)
-        fault(NULL, "%s is called by a thread without a device", __func__);
+        fault(NULL, "memory is copied by a thread without a device");
     if (!stream || copy->source_x || copy->source_y || copy->target_x || copy->target_y || !copy->width ||
         copy->source_type + copy->target_type != HOST + DEVICE)
-        return end(INVALID_VALUE);
-    if (copy->height > 1 && (copy->source_pitch < copy->width || copy->target_pitch < copy->width ||
-                             copy->source_pitch > MAX_PITCH || copy->target_pitch > MAX_PITCH))
         return end(INVALID_VALUE);
     if (in_device_memory((uintptr_t)host))
         fault(NULL, "an address of the device is given for one of the host");
@@ -250,6 +281,25 @@ int cuMemcpy2DAsync_v2(const struct copy_2d *copy, void *stream) {
         copy_now(copy);
     }
     return end(SUCCESS);
+}
+
+int cuMemcpy2DAsync_v2(const struct copy_2d *copy, void *stream) {
+    bool fits = copy->source_pitch >= copy->width && copy->target_pitch >= copy->width &&
+                copy->source_pitch <= MAX_PITCH && copy->target_pitch <= MAX_PITCH;
+    rectangles++;
+    return fits ? copy_later(copy, stream) : INVALID_VALUE;
+}
+
+int cuMemcpyHtoDAsync_v2(unsigned long long target, const void *source, size_t bytes, void *stream) {
+    struct copy_2d copy = {.source_type = HOST, .source_host = source, .target_type = DEVICE, .target_device = target,
+                           .width = bytes, .height = 1};
+    return copy_later(&copy, stream);
+}
+
+int cuMemcpyDtoHAsync_v2(void *target, unsigned long long source, size_t bytes, void *stream) {
+    struct copy_2d copy = {.source_type = DEVICE, .source_device = source, .target_type = HOST, .target_host = target,
+                           .width = bytes, .height = 1};
+    return copy_later(&copy, stream);
 }
 
 int cuMemFree_v2(unsigned long long pointer) {
@@ -362,20 +412,20 @@ static int find_constants(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
-/* Writes the shared object to a file of its own and loads it. */
+/* Writes the shared object to a file in memory, of which nothing is left when the process ends, and loads it. */
 static bool open_image(struct image *image, const struct header *header) {
-    snprintf(image->path, sizeof image->path, "/tmp/polybuild-emulator-XXXXXX");
-    int file = mkstemp(image->path);
+    int file = memfd_create("polybuild-emulator", MFD_CLOEXEC);
     const char *bytes = (const char *)(header + 1);
     if (file < 0)
         return false;
+    snprintf(image->path, sizeof image->path, "/proc/%d/fd/%d", (int)getpid(), file);
     for (size_t done = 0; done < header->bytes;) {
         ssize_t written = write(file, bytes + done, header->bytes - done);
         if (written <= 0)
             break;
         done += (size_t)written;
     }
-    close(file);
+    image->file = file;
     image->handle = dlopen(image->path, RTLD_NOW | RTLD_LOCAL);
     if (!image->handle)
         fprintf(stderr, "emulator: %s\n", dlerror());
@@ -413,7 +463,7 @@ int cuModuleLoadData(struct image **result, const void *data) {
 
 int cuModuleUnload(struct image *image) {
     BEGIN_WITH_CONTEXT();
-    unlink(image->path);
+    close(image->file);
     images_live--;
     return end(SUCCESS);
 }

@@ -29,10 +29,15 @@ bool on_fibre_stack(uintptr_t address);
 
 /* ---- memory.c: device memory, unreadable but by kernels and copies ---- */
 
-/* What is known of each byte of some memory: who wrote it last, who read it first in this launch, and who
- * read it last; stamps (see below), 0: nobody, ever. */
+/* Who did something to each byte first in this launch, and who did last; stamps (see below), 0: nobody, ever. */
+struct users {
+    uint64_t *first, *last;
+};
+
+/* What is known of each byte of some memory: who wrote it last, who read it, and who updated it atomically. */
 struct shadow {
-    uint64_t *writer, *first_reader, *last_reader;
+    uint64_t *writer;
+    struct users readers, updaters;
 };
 void shadow_make(struct shadow *shadow, size_t bytes);
 void shadow_free(struct shadow *shadow);
@@ -41,10 +46,11 @@ struct allocation {
     uintptr_t start;
     size_t bytes;
     bool live;
+    int device;
     struct shadow shadow;
 };
 
-uintptr_t memory_allocate(size_t bytes); /* 0: there is none */
+uintptr_t memory_allocate(size_t bytes, int device); /* 0: there is none */
 bool memory_free(uintptr_t address);
 size_t memory_live(void);
 bool in_device_memory(uintptr_t address);
@@ -53,6 +59,9 @@ const struct allocation *allocation_at(uintptr_t address); /* also one that was 
 const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what);
 void memory_open(void); /* readable and writable, until memory_close; nests */
 void memory_close(void);
+
+/* ---- driver.c ---- */
+int current_device(void); /* of this thread */
 
 /* ---- stamps: who did something when. Epochs grow by one with each barrier, block and launch. ---- */
 enum { THREAD_BITS = 11 };
@@ -72,6 +81,7 @@ struct kernel {
 struct image { /* a loaded module */
     void *handle;
     char path[64];
+    int file;
     uintptr_t constants_low, constants_high; /* what comes before the first variable */
     uintptr_t shared_low, shared_high; /* its __shared__ variables */
     struct shadow shared_shadow;
@@ -93,6 +103,6 @@ void count_access(const void *pc, enum space space, uintptr_t address, unsigned 
 void count_phase(unsigned threads); /* at a barrier and at the end of a block: looks at what was counted */
 void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers);
 void count_copy(bool out, size_t bytes);
-void statistics_write(unsigned long long calls);
+void statistics_write(unsigned long long calls, unsigned long long allocations, unsigned long long rectangles);
 
 #endif

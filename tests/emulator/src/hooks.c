@@ -19,82 +19,97 @@ static inline bool concurrent(uint64_t stamp, uint64_t since) {
     return epoch < running.block_start || (epoch == running.epoch && thread_of(stamp) != running.thread);
 }
 
-static void note_read(const void *pc, const struct shadow *shadow, size_t first, size_t bytes, uintptr_t address,
-                      uint64_t since, uint64_t valid_since) {
+/* Notes that the running thread is one of the users of a byte. */
+static void note_use(const struct users *users, size_t i, uint64_t since) {
     uint64_t own = stamp_of(running.epoch, running.thread);
-    for (size_t i = first; i < first + bytes; i++, address++) {
+    if (epoch_of(users->first[i]) < since)
+        users->first[i] = own;
+    if (epoch_of(users->last[i]) != running.epoch)
+        users->last[i] = own;
+    else if (users->last[i] != own)
+        users->last[i] = stamp_of(running.epoch, MANY_THREADS);
+}
+
+/* That no user of a byte but the running thread did at the same time what `did` says. */
+static void check_users(const struct users *users, size_t i, uint64_t since, const void *pc, const char *does,
+                        const char *did, uintptr_t address) {
+    if (concurrent(users->last[i], since))
+        race(pc, does, did, address, users->last[i]);
+    /* Blocks run one after the other: if another one used it, the first user is of another one. */
+    if (epoch_of(users->first[i]) < running.block_start && concurrent(users->first[i], since))
+        race(pc, does, did, address, users->first[i]);
+}
+
+enum kind { READ, WRITE, UPDATE };
+static const char *const DOES[] = {"reads", "writes", "updates"}, *const DID[] = {"read", "wrote", "updated"};
+
+/* Some bytes of memory with a shadow: `first` is the place of the first one in it. */
+struct bytes {
+    const struct shadow *shadow;
+    size_t first, count;
+    uintptr_t address;
+    uint64_t since, valid_since;
+};
+
+/* Checks an access and notes it. An atomic update is at peace with others, but with nothing else. */
+static void note(const void *pc, enum kind kind, const struct bytes *bytes) {
+    const struct shadow *shadow = bytes->shadow;
+    uintptr_t address = bytes->address;
+    for (size_t i = bytes->first; i < bytes->first + bytes->count; i++, address++) {
         uint64_t writer = shadow->writer[i];
-        if (!writer || epoch_of(writer) < valid_since)
-            fault(pc, "reads the byte at %p, which nobody wrote before", (void *)address);
-        if (concurrent(writer, since))
-            race(pc, "reads", "wrote", address, writer);
-        if (epoch_of(shadow->first_reader[i]) < since)
-            shadow->first_reader[i] = own;
-        if (epoch_of(shadow->last_reader[i]) != running.epoch)
-            shadow->last_reader[i] = own;
-        else if (shadow->last_reader[i] != own)
-            shadow->last_reader[i] = stamp_of(running.epoch, MANY_THREADS);
+        if (kind != WRITE && (!writer || epoch_of(writer) < bytes->valid_since))
+            fault(pc, "%s the byte at %p, which nobody wrote before", DOES[kind], (void *)address);
+        if (concurrent(writer, bytes->since))
+            race(pc, DOES[kind], DID[WRITE], address, writer);
+        if (kind != READ)
+            check_users(&shadow->readers, i, bytes->since, pc, DOES[kind], DID[READ], address);
+        if (kind != UPDATE)
+            check_users(&shadow->updaters, i, bytes->since, pc, DOES[kind], DID[UPDATE], address);
+        if (kind == WRITE)
+            shadow->writer[i] = stamp_of(running.epoch, running.thread);
+        else
+            note_use(kind == READ ? &shadow->readers : &shadow->updaters, i, bytes->since);
     }
 }
 
-static void note_write(const void *pc, const struct shadow *shadow, size_t first, size_t bytes, uintptr_t address,
-                       uint64_t since) {
-    uint64_t own = stamp_of(running.epoch, running.thread);
-    for (size_t i = first; i < first + bytes; i++, address++) {
-        uint64_t first_reader = shadow->first_reader[i];
-        if (concurrent(shadow->writer[i], since))
-            race(pc, "writes", "wrote", address, shadow->writer[i]);
-        if (concurrent(shadow->last_reader[i], since))
-            race(pc, "writes", "read", address, shadow->last_reader[i]);
-        /* Blocks run one after the other: if another one read it, the first reader is of another one. */
-        if (epoch_of(first_reader) < running.block_start && concurrent(first_reader, since))
-            race(pc, "writes", "read", address, first_reader);
-        shadow->writer[i] = own;
-    }
-}
-
-static void access(const void *pc, const void *pointer, size_t bytes, bool writes) {
+static void access(const void *pc, const void *pointer, size_t count, enum kind kind) {
     uintptr_t address = (uintptr_t)pointer;
     if (!running.kernel || on_fibre_stack(address))
         return;
     const struct image *image = running.kernel->image;
-    const struct shadow *shadow;
-    size_t first; /* the byte's place in its shadow */
     bool shared = address >= image->shared_low && address < image->shared_high;
-    uint64_t since = shared ? running.block_start : running.launch_start;
+    struct bytes bytes = {NULL, 0, count, address, running.launch_start, 0};
     if (shared) {
-        if (address + bytes > image->shared_high)
-            fault(pc, "%s shared memory beyond its end", writes ? "writes" : "reads");
-        shadow = &image->shared_shadow;
-        first = address - image->shared_low;
+        if (address + count > image->shared_high)
+            fault(pc, "%s shared memory beyond its end", DOES[kind]);
+        bytes.shadow = &image->shared_shadow;
+        bytes.first = address - image->shared_low;
+        bytes.since = bytes.valid_since = running.block_start;
     } else if (in_device_memory(address)) {
-        const struct allocation *allocation = checked(pc, address, bytes, writes ? "writes" : "reads");
-        shadow = &allocation->shadow;
-        first = address - allocation->start;
-    } else if (address >= image->constants_low && address < image->constants_high && !writes) {
+        const struct allocation *allocation = checked(pc, address, count, DOES[kind]);
+        bytes.shadow = &allocation->shadow;
+        bytes.first = address - allocation->start;
+    } else if (address >= image->constants_low && address < image->constants_high && kind == READ) {
         return; /* constants */
     } else {
-        fault(pc, "%s %zu bytes at %p, which is no memory of the device", writes ? "writes" : "reads", bytes, pointer);
+        fault(pc, "%s %zu bytes at %p, which is no memory of the device", DOES[kind], count, pointer);
     }
-    if (address % bytes && (bytes & (bytes - 1)) == 0 && bytes <= 16)
-        fault(pc, "%s %zu bytes at %p, which is not aligned for that", writes ? "writes" : "reads", bytes, pointer);
-    if (writes)
-        note_write(pc, shadow, first, bytes, address, since);
-    else
-        note_read(pc, shadow, first, bytes, address, since, shared ? running.block_start : 0);
+    if (address % count && (count & (count - 1)) == 0 && count <= 16)
+        fault(pc, "%s %zu bytes at %p, which is not aligned for that", DOES[kind], count, pointer);
+    note(pc, kind, &bytes);
     if (statistics_wanted())
-        count_access(pc, shared ? SHARED : GLOBAL, address, (unsigned)bytes, writes);
+        count_access(pc, shared ? SHARED : GLOBAL, address, (unsigned)count, kind != READ);
 }
 
 #define CALLER __builtin_return_address(0)
 #define HOOKS(bytes)                                                                                                   \
-    void emulator_read##bytes(void *p) { access(CALLER, p, bytes, false); }                                              \
-    void emulator_write##bytes(void *p) { access(CALLER, p, bytes, true); }                                              \
-    void emulator_unaligned_read##bytes(void *p) { access(CALLER, p, bytes, false); }                                    \
-    void emulator_unaligned_write##bytes(void *p) { access(CALLER, p, bytes, true); }                                    \
+    void emulator_read##bytes(void *p) { access(CALLER, p, bytes, READ); }                                              \
+    void emulator_write##bytes(void *p) { access(CALLER, p, bytes, WRITE); }                                              \
+    void emulator_unaligned_read##bytes(void *p) { access(CALLER, p, bytes, READ); }                                    \
+    void emulator_unaligned_write##bytes(void *p) { access(CALLER, p, bytes, WRITE); }                                    \
     void emulator_read_write##bytes(void *p) {                                                                           \
-        access(CALLER, p, bytes, false);                                                                               \
-        access(CALLER, p, bytes, true);                                                                                \
+        access(CALLER, p, bytes, READ);                                                                               \
+        access(CALLER, p, bytes, WRITE);                                                                                \
     }
 
 HOOKS(1)
@@ -103,8 +118,10 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
-void emulator_read_range(void *p, size_t bytes) { access(CALLER, p, bytes, false); }
-void emulator_write_range(void *p, size_t bytes) { access(CALLER, p, bytes, true); }
+void emulator_read_range(void *p, size_t bytes) { access(CALLER, p, bytes, READ); }
+void emulator_write_range(void *p, size_t bytes) { access(CALLER, p, bytes, WRITE); }
+void emulator_update(void *p, size_t bytes, const void *pc) { access(pc, p, bytes, UPDATE); }
+
 /* A subscript that is beyond its dimension, of shared memory or of a thread's own array: -fsanitize=bounds. */
 void emulator_out_of_bounds(void *place, void *index) {
     (void)place;

@@ -61,7 +61,7 @@ void emulator_barrier(void) {
     fibre_yield();
 }
 
-/* POLYBUILD_EMULATOR_MISTAKE: barrier:n or bound:n, of kernels that were compiled to make it. */
+/* POLYBUILD_EMULATOR_MISTAKE: barrier:n, bound:n or atomic:n, of kernels that were compiled to make it. */
 bool emulator_mistake(char kind, int number) {
     static bool known;
     static char wanted;
@@ -70,7 +70,7 @@ bool emulator_mistake(char kind, int number) {
         const char *text = getenv("POLYBUILD_EMULATOR_MISTAKE");
         const char *colon = text ? strchr(text, ':') : NULL;
         if (colon) {
-            wanted = strncmp(text, "barrier", 7) == 0 ? 'b' : 's';
+            wanted = text[0] == 'a' || strncmp(text, "barrier", 7) == 0 ? text[0] : 's';
             place = strtol(colon + 1, NULL, 10);
         }
         known = true;

@@ -26,18 +26,21 @@ static bool make_arena(void) {
 }
 
 void shadow_make(struct shadow *shadow, size_t bytes) {
-    *shadow = (struct shadow){calloc(bytes, 8), calloc(bytes, 8), calloc(bytes, 8)};
-    if (!shadow->writer || !shadow->first_reader || !shadow->last_reader)
+    *shadow = (struct shadow){calloc(bytes, 8), {calloc(bytes, 8), calloc(bytes, 8)}, {calloc(bytes, 8), calloc(bytes, 8)}};
+    if (!shadow->writer || !shadow->readers.first || !shadow->readers.last || !shadow->updaters.first ||
+        !shadow->updaters.last)
         abort();
 }
 
 void shadow_free(struct shadow *shadow) {
     free(shadow->writer);
-    free(shadow->first_reader);
-    free(shadow->last_reader);
+    free(shadow->readers.first);
+    free(shadow->readers.last);
+    free(shadow->updaters.first);
+    free(shadow->updaters.last);
 }
 
-uintptr_t memory_allocate(size_t bytes) {
+uintptr_t memory_allocate(size_t bytes, int device) {
     if (!arena)
         make_arena();
     size_t pages = (bytes + PAGE - 1) / PAGE + 1; /* the last one belongs to nobody */
@@ -50,7 +53,7 @@ uintptr_t memory_allocate(size_t bytes) {
             abort();
     }
     struct allocation *result = &allocations[allocation_count++];
-    *result = (struct allocation){(uintptr_t)arena + used, bytes, true, {0}};
+    *result = (struct allocation){(uintptr_t)arena + used, bytes, true, device, {0}};
     shadow_make(&result->shadow, bytes);
     for (size_t i = 0; i < pages; i++)
         owners[used / PAGE + i] = (uint32_t)allocation_count;
@@ -94,6 +97,8 @@ const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes
         fault(pc, "%s %zu bytes at %p, where no array is", what, bytes, (void *)address);
     if (!allocation->live)
         fault(pc, "%s %zu bytes of an array that was freed", what, bytes);
+    if (allocation->device != current_device())
+        fault(pc, "%s %zu bytes of an array of another device", what, bytes);
     if (address - allocation->start + bytes > allocation->bytes)
         fault(pc, "%s %zu bytes at byte %td of an array of %zu bytes", what, bytes,
               (ptrdiff_t)(address - allocation->start), allocation->bytes);

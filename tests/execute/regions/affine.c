@@ -276,7 +276,7 @@ for (i = 0; i != 2 * (n / 2); i += 2)
 #pragma endscop
 a[0] = i;
 
-//# unsigned_char_wraps_around: serial
+//# unsigned_char_wraps_around: parallel
 unsigned char k;
 int seen[256] = {0};
 #pragma scop

@@ -28,6 +28,10 @@ static void scale_some(double *p, int count)
 {
   for (int k = 0; k < count; k++) { if (p[k] < -9) return; p[k] += 1; }
 }
+static void axpy(int count, double by, const double *p, double *q)
+{
+  for (int k = 0; k < count; k++) q[k] += by * p[k];
+}
 static void set_first(double *p) { *p = 7; }
 static void swap(double *p, double *q) { double t = *p; *p = *q; *q = t; }
 static void mean(const double *p, int count, double *result)

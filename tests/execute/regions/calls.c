@@ -24,6 +24,9 @@ for (int i = 0; i < n; i++) y[i] = dot(X[i], x, n);
 //# row_written: parallel
 for (int i = 0; i < n; i++) scale(X[i], n, 0.5);
 
+//# row_with_its_own_element: parallel
+for (int i = 0; i < n; i++) axpy(n, X[i][i], x, X[i]);
+
 //# rest_of_row: parallel
 for (int i = 0; i < n; i++) scale(&X[i][i], n - i, 0.5);
 
@@ -60,7 +63,7 @@ for (int i = 0; i + 1 < n; i++) swap(&x[i], &x[i + 1]);
 //# matrix_parameter: parallel
 for (int i = 0; i < n; i++) rows(n, X, i);
 
-//# whole_matrix: serial
+//# whole_matrix: parallel
 for (int i = 0; i < 3; i++) matrix(n, X);
 
 //# calls_below: parallel

@@ -501,3 +501,10 @@ for (int i = 0; i < n; i++) {
   for (int j = i; j < n; j++) rest[j - i] = X[i][j] + i;
   for (int j = i; j < n; j++) y[i * n + j] = rest[n - 1 - j];
 }
+
+//# register_variable: parallel
+for (int i = 0; i < n; i++) {
+  register double s = 0;
+  for (int j = 0; j < n; j++) s += X[i][j];
+  x[i] = s;
+}

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#define N 90
+#define N 40000
 
 static double a[N], b[N];
 

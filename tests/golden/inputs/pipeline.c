@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-enum { N = 200 };
+enum { N = 500 };
 
 /* Blurred rows, then blurred columns, of an image: what is between them needs three rows at a time. */
 static void blur(float image[N][N], float blurred[N][N])

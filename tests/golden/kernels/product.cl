@@ -2,11 +2,12 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #pragma OPENCL FP_CONTRACT OFF
+#define nearbyint(x) rint(x)
 #define polybuild_min(a, b) ((a) < (b) ? (a) : (b))
 #define polybuild_max(a, b) ((a) > (b) ? (a) : (b))
 #define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
 
-__kernel void polybuild_product_6_0(__global double *restrict C, long C_first, const int pb_n)
+__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6_0(__global double *restrict C, long C_first, const int pb_n)
 {
   const int b0 = (int)get_group_id(1);
   const int b1 = (int)get_group_id(0);
@@ -27,7 +28,7 @@ __kernel void polybuild_product_6_0(__global double *restrict C, long C_first, c
   }
 }
 
-__kernel void polybuild_product_6_1(__global double *restrict C, __global const double *restrict A, __global const double *restrict B, long C_first, long A_first, long B_first, const int pb_n)
+__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6_1(__global double *restrict C, __global const double *restrict A, __global const double *restrict B, long C_first, long A_first, long B_first, const int pb_n)
 {
   const int b0 = (int)get_group_id(1);
   const int b1 = (int)get_group_id(0);

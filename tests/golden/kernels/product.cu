@@ -2,7 +2,7 @@
 #define polybuild_max(a, b) ((a) > (b) ? (a) : (b))
 #define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
 
-extern "C" __global__ void polybuild_product_6_0(double *__restrict__ C, long C_first, const int pb_n)
+extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_0(double *__restrict__ C, long C_first, const int pb_n)
 {
   const int b0 = (int)blockIdx.y;
   const int b1 = (int)blockIdx.x;
@@ -23,7 +23,7 @@ extern "C" __global__ void polybuild_product_6_0(double *__restrict__ C, long C_
   }
 }
 
-extern "C" __global__ void polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
+extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
 {
   const int b0 = (int)blockIdx.y;
   const int b1 = (int)blockIdx.x;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 300 };
+enum { N = 400 };
 void smooth(int n, const double *u, double *v);
 
 void scale(int n, double *a) {

@@ -59,7 +59,13 @@ def region(status="transformed", **more):
 
 def result(*regions, text="done \udce9\n", diagnostics=(), dependencies=("marked.c", "h.h")):
     return SimpleNamespace(
-        text=text, regions=regions, diagnostics=diagnostics, dependencies=dependencies, refused=(), details=()
+        text=text,
+        regions=regions,
+        diagnostics=diagnostics,
+        dependencies=dependencies,
+        refused=(),
+        details=(),
+        times=(),
     )
 
 

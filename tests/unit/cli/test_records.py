@@ -54,6 +54,14 @@ def test_the_report_is_as_its_schema_says(folder):
         ("stop", "kept"),
     ]
     assert [each["kind"] for each in record["regions"][0]["advice"]] == ["restrict", "min-work"]
+    prediction = record["regions"][0]["prediction"]
+    assert prediction["parameters"] == {"n": 1000}
+    parts = prediction["parts"]["original"]
+    assert prediction["original_ns"] == pytest.approx(
+        sum(parts.values()) - 2 * parts["hidden"] - parts["traffic"]
+    )
+    assert [each["name"] for each in prediction["candidates"]] == ["isl's order"]
+    assert record["regions"][1]["prediction"] is None
     (said,) = record["diagnostics"]
     assert (said["code"], said["line"], said["column"]) == ("break", 8, 45)
     valid(output.EMPTY_REPORT)
@@ -99,7 +107,7 @@ def test_explain_takes_flags_and_files_from_a_build(folder, capfd):
     assert commands.run(["explain", "-p", "build", "--level", "2"]) == 0
     text = capfd.readouterr().out
     assert f"{sources}/sized.c: 2 regions" in text
-    assert text.count("n >= 20000") == 2  # with their own -DSIZE=n
+    assert text.count("n >= 10000") == 2  # with their own -DSIZE=n
     assert "plain.c" not in text
     assert commands.run(["explain", "-p", "build", "src/sized.c", "--level", "1"]) == 0
     assert capfd.readouterr().out.count("regions") == 1

@@ -185,7 +185,7 @@ def test_compile_finds_again_what_it_made(monkeypatch, tmp_path):
 
     def build(*more):
         words = ["compile", "f.c", "-o", "o.c", "--depfile", "o.d", "--report", "o.json", *more]
-        assert cli.run([*words, "--", "gcc", "-O2"]) == 0
+        assert cli.run([*words, "--min-work", "0", "--", "gcc", "-O2"]) == 0
         names = (tmp_path / "o.d").read_text().replace("\\\n", " ").split()
         assert str(tmp_path / "n.h") in names
         report = json.loads((tmp_path / "o.json").read_text())
@@ -207,3 +207,28 @@ def test_compile_finds_again_what_it_made(monkeypatch, tmp_path):
     (tmp_path / "n.h").write_text("#define N 100\n")
     assert build() == first
     assert counts() == (2, 3)
+
+
+def test_flags_that_change_no_text_find_it_again(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "f.c").write_text(SOURCE)
+    (tmp_path / "n.h").write_text("#ifndef N\n#define N 100\n#endif\n")
+
+    def hits(*flags):
+        assert cli.run(["compile", "f.c", "-o", "o.c", "--", "gcc", "-O2", *flags]) == 0
+        return open_cache(default=True).statistics().hits
+
+    assert hits() == 0
+    found = [
+        ("-DNDEBUG",),
+        ("-D", "VERSION=3"),
+        ("-I", "other"),
+        ("-Iother",),
+        ("-UX",),
+        ("-MD", "-MF", "b.d"),
+    ]
+    for count, flags in enumerate(found, start=1):
+        assert hits(*flags) == count, flags
+    for flags in (("-DN=7",), ("-Dc0=1",), ("-DPOLYBUILD_X",), ("-O3",), ("-include", "n.h"), ("-std=c99",)):
+        assert hits(*flags) == len(found), flags

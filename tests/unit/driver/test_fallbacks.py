@@ -7,6 +7,7 @@ import pytest
 from compiling import output, write
 
 from polybuild.driver import file as pipeline
+from polybuild.driver import region
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
@@ -176,3 +177,16 @@ def test_an_order_that_breaks_a_dependence_never_comes_out(tmp_path, monkeypatch
     result = pipeline.compile_source(str(path), Options(min_work=0), ["gcc"], [])
     assert result.text == path.read_text()
     assert [region.code for region in result.regions] == ["illegal-schedule"]
+
+
+def test_when_the_time_of_the_search_is_over_the_original_order_remains(compiled, monkeypatch):
+    monkeypatch.setattr(region, "SEARCH_SECONDS", 0)
+    result, tried = compiled(lambda: None, 0)
+    assert [each.status for each in result.regions] == ["transformed"] * 2
+    assert tried == [ORIGINAL] * 2
+    assert all("the search for an order ends" in " ".join(each.remarks) for each in result.regions)
+
+
+def test_a_search_that_ends_in_time_says_nothing_of_time(compiled):
+    result, _ = compiled(lambda: None, 0)
+    assert not any("the search for an order ends" in " ".join(each.remarks) for each in result.regions)

@@ -29,7 +29,7 @@ def test_what_is_missing_is_told_with_the_reason(given, tmp_path):
     options = {"require": ("parallel", "tiled")} if given == "option" else {}
     (message,) = told(tmp_path, SUM, clauses, **options)
     assert message == (
-        "this region has to be parallel and tiled, but is sequential:"
+        "this region has to be parallel and tiled, but is unchanged:"
         " in no order that was found does a loop carry nothing"
     )
 

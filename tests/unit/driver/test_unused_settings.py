@@ -53,6 +53,11 @@ def compiled(tmp_path, text, **settings):
         (LINE, {"tile_sizes": (16,)}, "the tile sizes are not used for this region: it has no two loops"),
         (
             PRODUCT,
+            {"tile_sizes": (16, 32, 8, 64, 4)},
+            "tile sizes are not used for this region: 64, 4; 3 of its loops are tiled together",
+        ),
+        (
+            PRODUCT,
             {"tile_shape": "hybrid"},
             "the tile shape 'hybrid' is not used for this region: no loop over",
         ),

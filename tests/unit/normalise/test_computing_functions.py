@@ -58,6 +58,21 @@ def test_functions_of_matrices_and_rows(model, top, call):
     assert max(depths(model, top, f"{NEST} {{ double d = {call}; c[i][j] = d; }}")) == 3
 
 
+AXPY = """static void axpy(int n, double t, const double *x, double *y)
+{ for (int k = 0; k < n; k++) y[k] += t * x[k]; }"""
+
+
+@pytest.mark.parametrize("call", ["axpy(n, a[i][j], b[j], c[i]);", "axpy(n, a[i][j], &b[j][0], &c[i][0]);"])
+def test_loops_of_a_function_that_changes_elements(model, call):
+    assert max(depths(model, AXPY, f"{NEST} {call}")) == 3
+
+
+def test_an_argument_that_a_function_may_change_is_copied(model):
+    scop = model("for (int i = 0; i < n; i++) axpy(n, c[i][0], b[0], c[i]);", PARAMETERS, top=AXPY).scop
+    copy, update = scop.statements
+    assert (len(copy.iterators), len(update.iterators)) == (1, 2)
+
+
 def test_no_copy_of_the_value_is_left(model):
     scop = model(f"{NEST} {{ double d = dot(n, a[i], b[j]); c[i][j] = d; }}", PARAMETERS, top=DOT).scop
     assert [each.name for each in scop.arrays if each.is_scalar] == ["d"]

@@ -126,3 +126,10 @@ def test_nodes_keep_the_lines_of_the_user():
 def test_effects_of_conditions_stay():
     given = region("int k; if (f(n)) k = 1; else k = 2; a[0] = 3;", "int n, double *a")
     assert text(normalise(given).statements) == "f(n) a[0] = 3"
+
+
+def test_a_variable_that_keeps_its_value_leaves_the_statements_as_they_are():
+    loops = "for (int i = 0; i < n; i++) { a[i] = s; s = s; }\nfor (int j = 0; j < n; j++) a[j] += 1;"
+    found = normalise(region(loops, "int n, int *a, int s, int *out", after="*out = s;"))
+    assert all(isinstance(each, c_ast.Node) for each in found.statements)
+    assert text(found.statements).count("for (") == 2

@@ -13,7 +13,7 @@ from polybuild.codegen.c.callbacks import Failures
 from polybuild.driver import file as pipeline
 from polybuild.driver import passes
 from polybuild.options import Options
-from polybuild.poly.budget import operation_budget, was_spent
+from polybuild.poly.budget import found_within, operation_budget, time_is_over, time_limit, was_spent
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import descendants, insert_mark, map_bottom_up, mark_of
 
@@ -112,3 +112,14 @@ def test_the_first_failure_of_callbacks_is_raised_afterwards():
     assert "test_budget" in raised.value.__notes__[0]
     with pytest.raises(KeyboardInterrupt), failures:
         raise KeyboardInterrupt
+
+
+def test_after_the_time_limit_nothing_optional_is_begun():
+    asked = []
+    with time_limit(0):
+        assert time_is_over()
+        assert found_within(1000, lambda: asked.append(1)) is None
+        with time_limit(60):
+            assert found_within(1000, lambda: 7) == 7
+    assert not asked
+    assert not time_is_over()

@@ -8,6 +8,7 @@ import islpy as isl
 import pytest
 
 from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.liveness import live_after
 from polybuild.rerolling import reroll as rerolling
 from polybuild.rerolling.equivalence import computes_the_same
 from polybuild.rerolling.joining import joined
@@ -16,6 +17,7 @@ from polybuild.rerolling.matching import Place, copies_in
 from polybuild.rerolling.reroll import reroll
 from polybuild.rerolling.shapes import shape_of
 from polybuild.schedule.legality import check_schedule
+from polybuild.scop.extract import extract_scop
 
 PARAMETERS = (
     "int n, int k, double a[restrict n][n], double b[restrict n][n], double x[restrict n], double y[n]"
@@ -28,6 +30,9 @@ JAMMED = """for (k = 0; k + 1 < n; k += 2) { double s = 0, t = 0;
 for (int l = 0; l < n; l++) { s += a[k][l]; t += a[k + 1][l]; }
 y[k] = s; y[k + 1] = t; }
 for (; k < n; k++) { double s = 0; for (int l = 0; l < n; l++) s += a[k][l]; y[k] = s; }"""
+NAMED = """for (int i = 0; i < n; i++) {{ for (k = 0; k + 1 < n; k += 2) {{
+double t = a[i][k] * x[i]; double u = a[i][k + 1] * x[i]; y[i] += {}; y[i] += {}; }}
+for (k = n - n % 2; k < n; k++) {{ double v = a[i][k] * x[i]; y[i] += v; }} }}"""
 TWO = "for (k = 0; k + 1 < n; k += 2) {{ {} }} for (; k < n; k++) {}"
 
 JOINED = {
@@ -40,6 +45,16 @@ JOINED = {
     "without a rest": (
         "for (k = 0; k < n / 4 * 4; k += 4) { x[k] = 0; x[k + 1] = 0; x[k + 2] = 0; x[k + 3] = 0; }",
         ["S0[k] : 0 <= k < 4 * floor(n / 4)"],
+    ),
+    "one iteration and a rest": (
+        """for (int i = 0; i < n; i++) { for (k = 0; k + 1 < 3; k += 2) {
+        y[i] += a[i][k]; y[i] += a[i][k + 1]; } for (k = 2; k < 3; k++) y[i] += a[i][k]; }""",
+        ["S0[i, k] : 0 <= i < n and 0 <= k < 3"],
+    ),
+    "one iteration, subscripts that grow by two": (
+        """for (int i = 0; i + 9 < n; i++) { for (k = 0; k < 1; k += 2) { y[i] += a[i][9 - 2 * k]; y[i] +=
+        a[i][9 - 2 * (k + 1)]; } for (k = 2; k < 3; k++) y[i] += a[i][9 - 2 * k]; }""",
+        ["S0[i, k] : 0 <= i < n - 9 and 0 <= k < 3"],
     ),
     "downwards": (
         """for (k = n - 1; k > 0; k -= 2) { x[k] += y[k]; x[k - 1] += y[k - 1]; }
@@ -60,6 +75,10 @@ JOINED = {
         "if (n > 0) x[0] = y[0]; for (int l = 1; l < n; l++) x[l] = y[l];",
         ["S1[l] : 0 <= l < n"],
     ),
+    "terms with names": (
+        NAMED.format("t", "u"),
+        ["S0[i, k] : 0 <= i < n and 0 <= k < n", "S2[i, k] : 0 <= i < n and 0 <= k < n"],
+    ),
     "last row outside": (
         """for (int i = 0; i < n - 1; i++) for (int j = 0; j <= i; j++) a[i][j] = b[j][i];
         for (int j = 0; j < n; j++) a[n - 1][j] = b[j][n - 1];""",
@@ -67,6 +86,8 @@ JOINED = {
     ),
 }
 KEPT = {
+    "terms with names in another order": NAMED.format("u", "t"),
+    "term with a name twice": NAMED.format("t", "t"),
     "nothing alike": "for (int i = 0; i < n; i++) { x[i] = 0; x[i] += y[i]; }",
     "other statements": "for (k = 0; k + 1 < n; k += 2) { x[k] = y[k]; x[k + 1] += y[k + 1]; }",
     "gap": "for (k = 0; k + 2 < n; k += 3) { x[k] = y[k]; x[k + 1] = y[k + 1]; }",
@@ -95,6 +116,28 @@ def test_copies_are_joined(model, name):
     assert scop.schedule.get_domain().is_equal(scop.domain)
     check_schedule(scop.schedule, compute_dependences(scop, made.live), scop.domain)
     assert reroll(scop, made.live) is scop
+
+
+def test_copies_in_blocks_are_joined_in_one_piece(read):
+    (region,) = read(
+        """void f(int n, int k, double w[3], double p[n + 8][n + 8], double q[16][n][n]) {
+        #pragma scop
+        for (int yy = 0; yy < n; yy += 32) for (int xx = 0; xx < n; xx += 32) for (int o = 0; o < 16; o++)
+        for (int y = yy; y < (yy + 32 < n ? yy + 32 : n); y++)
+        for (int x = xx; x < (xx + 32 < n ? xx + 32 : n); x++) {
+        double s = 0;
+        for (int i = 0; i < 3; i++) {
+          for (k = 0; k + 1 < 3; k += 2) { s += w[k] * p[y + i][x + k]; s += w[k + 1] * p[y + i][x + k + 1]; }
+          for (k = 3 - 3 % 2; k < 3; k++) s += w[k] * p[y + i][x + k]; }
+        q[o][y][x] = s; }
+        #pragma endscop
+        }"""
+    ).regions
+    _, update, _ = reroll(extract_scop(region), live_after(region)).statements
+    assert update.domain.n_basic_set() == 1
+    blocks = "yy mod 32 = 0 and xx mod 32 = 0 and 0 <= yy <= y <= yy + 31 and 0 <= xx <= x <= xx + 31"
+    inside = "0 <= o < 16 and y < n and x < n and 0 <= i < 3 and 0 <= k < 3"
+    assert update.domain.is_equal(isl.Set(f"[n] -> {{ S1[yy, xx, o, y, x, i, k] : {blocks} and {inside} }}"))
 
 
 def test_variables_of_copies_are_one(model):

@@ -52,6 +52,14 @@ void o(int n) {
     a[i] = 7;
 }
 """
+HINTED = """void f(int n, double *a) {
+  for (int i = 0; i < n; i++) {
+#pragma HINT
+    for (int j = 0; j < n; j++)
+      a[i * n + j] = 1;
+  }
+}
+"""
 
 
 @pytest.fixture
@@ -96,10 +104,31 @@ def test_a_refused_loop_gives_way_to_those_inside_and_a_refused_join_to_its_part
 
     found = detect(accept)
     assert [each.begin.line for each in found.source.regions if each.detected] == [5, 8, 15, 17]
-    assert [(each.severity, each.code) for each in found.refused] == [(Severity.REMARK, "big")]
+    (refused,) = found.refused
+    assert (refused.first_line, refused.last_line) == (14, 21)
+    assert (refused.remark.severity, refused.remark.code) == (Severity.REMARK, "big")
 
 
 def test_files_with_line_directives_are_left_alone(tmp_path):
     path = tmp_path / "file.c"
     path.write_text('#line 7 "real.c"\n' + FILE.partition("\n")[2])
     assert not detect_regions(str(path), ["gcc"], [], lambda _: None).source.regions[0].detected
+
+
+@pytest.mark.parametrize(
+    ("hint", "found"),
+    [
+        ("ivdep", True),
+        ("GCC ivdep", True),
+        ("GCC unroll 4", True),
+        ("clang loop vectorize(enable)", True),
+        ("omp simd reduction(+ : s)", True),
+        ("omp parallel for", False),
+        ("STDC FP_CONTRACT ON", False),
+    ],
+)
+def test_hints_do_not_hide_the_loops_around(tmp_path, hint, found):
+    path = tmp_path / "hinted.c"
+    path.write_text(HINTED.replace("HINT", hint))
+    detection = detect_regions(str(path), ["gcc"], [], lambda _region: None)
+    assert any(each.count("for") == 2 for each in texts(detection)) == found

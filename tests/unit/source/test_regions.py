@@ -258,6 +258,15 @@ def test_conditionals_inside_are_fine(read: Reader) -> None:
     assert len(found.statements) == 1
 
 
+def test_marks_under_conditionals_of_their_own(read: Reader) -> None:
+    marks = [f"#ifdef X\n#pragma {kind}\n#endif" for kind in ("scop", "endscop")]
+    text = function(f"{marks[0]}\n{LOOP}\n{marks[1]}")
+    assert codes(read(text)) == []
+    found = region(read(text, "-DX"))
+    assert text[found.body.start : found.body.end] == f"{LOOP}\n"
+    assert text[found.span.start : found.span.end].count("#endif") == 2
+
+
 def test_other_pragmas_vanish(read: Reader) -> None:
     body = f"#pragma scop\n#pragma omp parallel for\n#pragma GCC ivdep\n{LOOP}\n#pragma endscop\n#pragma omp barrier"
     found = region(read(function(body)))

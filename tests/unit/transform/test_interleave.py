@@ -6,8 +6,7 @@ import islpy as isl
 import pytest
 
 from polybuild.poly.trees import node_kind
-from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.targets.cpu.carried import active_dependences
+from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.transform.interleave import interleave
 from polybuild.transform.tiling.stencil import find_stencil
 

@@ -141,8 +141,26 @@ def test_the_same_code_is_not_timed_twice():
 
 def test_the_time_ends_the_search():
     bench = Imagined({"d1": lambda _: 1.0})
-    tuned(bench, seconds=0.0)
+    _, said = tuned(bench, seconds=0.0)
     assert bench.builds == 1
+    assert said == ["the time is over: more is tried with a longer --budget"]
+
+
+def test_the_search_leaves_time_to_confirm_what_was_found(monkeypatch):
+    """A round takes 10 of 65 seconds: the first one, two to find something, four to confirm it."""
+    bench = Imagined({"d1": lambda own: 1.0 - 0.1 * len(own)})
+    now = [0.0]
+    build = bench.build
+
+    def built(settings):
+        now[0] += 10.0
+        return build(settings)
+
+    monkeypatch.setattr(bench, "build", built)
+    monkeypatch.setattr("polybuild.tuner.search.time.monotonic", lambda: now[0])
+    best, _ = tuned(bench, seconds=65.0)
+    assert best["d1"]
+    assert bench.builds == 1 + 2 + 4
 
 
 def test_a_build_that_does_not_build_anew_is_told():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.poly.sampling import Point, points, small_parameters, without_parameters
 from polybuild.report.explain.pictures.svg import Drawing
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.values import dataclass
 
 _in, _set = isl.dim_type.in_, isl.dim_type.set
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -13,6 +12,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.poly.sampling import Point, points, small_parameters, without_parameters
 from polybuild.report.explain.pictures.svg import Drawing
 from polybuild.scop.model import Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

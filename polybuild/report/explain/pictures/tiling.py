@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -14,6 +14,7 @@ from polybuild.poly.sampling import small_parameters
 from polybuild.poly.trees import children, is_mark, node_kind
 from polybuild.report.explain.pictures.tiles import Point, Tile, tile_picture
 from polybuild.scop.model import Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out, _set, _param = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 

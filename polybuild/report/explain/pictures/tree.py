@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.poly.marks import MarkKind
@@ -12,6 +10,7 @@ from polybuild.poly.trees import children, mark_of, node_kind
 from polybuild.report.explain.pictures.expressions import text_of
 from polybuild.report.explain.pictures.svg import Drawing, code_width
 from polybuild.scop.model import Scop, Statement
+from polybuild.values import dataclass
 
 _Kind = isl.schedule_node_type
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from polybuild.codegen.c.counters import fitting_counters
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
@@ -44,3 +45,11 @@ def test_one_that_may_be_too_narrow_or_is_wide_anyway_does_not(tmp_path, kind, l
 def test_one_that_only_stands_in_subscripts_does_not(tmp_path):
     body = "{ int s = 0; for (int j = 0; j < n; j++) s += a[i][j]; b[i] = s; }"
     assert counter(tmp_path, body) == "long long"
+
+
+@pytest.mark.parametrize("kind", ["int", "unsigned", "long", "unsigned long"])
+def test_parameters_have_all_values_of_their_types(model, kind):
+    """Those of 64 unsigned bits are beyond what C's ``long`` holds."""
+    found = model(f"for ({kind} i = 0; i < n; i++) a[i] = i * 0.5;", f"{kind} n, double *restrict a")
+    (statement,) = found.scop.statements
+    assert fitting_counters(statement, found.scop.parameters) <= {0}

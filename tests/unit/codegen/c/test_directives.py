@@ -9,7 +9,7 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.layout import loop
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.targets.model import LoopDirective
+from polybuild.targets.model import LoopDirective, ThreadLimits
 
 SCALE = """
 void scale(int n, %(type)s (*restrict out)[n], const %(type)s (*restrict in)[n], %(type)s table[4][4])
@@ -22,15 +22,17 @@ void scale(int n, %(type)s (*restrict out)[n], const %(type)s (*restrict in)[n],
 }
 """
 
+SUM = (("+", ("s",)),)
+
 
 def directives(tmp_path, element):
     text = transform(tmp_path / "scale.c", SCALE % {"type": element}).text
     return [line for line in text.splitlines() if "(parallel for" in line]
 
 
-def test_threads_have_pointers_of_their_own_where_characters_are_written(tmp_path):
+def test_threads_have_pointers_and_sizes_of_their_own_where_characters_are_written(tmp_path):
     (line,) = directives(tmp_path, "unsigned char")
-    assert "firstprivate(in, out, table)" in line
+    assert "firstprivate(in, out, table, pb_n)" in line
 
 
 def test_threads_share_pointers_that_no_write_can_change(tmp_path):
@@ -41,15 +43,22 @@ def test_threads_share_pointers_that_no_write_can_change(tmp_path):
 @pytest.mark.parametrize(
     ("directive", "words"),
     [
-        (LoopDirective(0, parallel=True), "parallel for num_threads(polybuild_team()) if(n > 9)"),
+        (
+            LoopDirective(0, parallel=True, limits=ThreadLimits(minimum=9)),
+            "parallel for num_threads(polybuild_team_for(n, 4))",
+        ),
+        (
+            LoopDirective(0, parallel=True, reductions=SUM, limits=ThreadLimits(minimum=9)),
+            "parallel for if(n >= 9) reduction(+ : s)",
+        ),
         # a clause without a name is one of simd, too: one thread would run without vectors
         (
-            LoopDirective(0, parallel=True, simd=True),
-            "parallel for simd num_threads(polybuild_team()) if(parallel: n > 9)",
+            LoopDirective(0, parallel=True, simd=True, reductions=SUM, limits=ThreadLimits(minimum=9)),
+            "parallel for simd if(parallel: n >= 9) reduction(+ : s)",
         ),
     ],
 )
 def test_a_condition_on_threads_is_none_on_vectors(directive, words):
     mark = Mark(MarkKind.PARALLEL, 0)
-    printer = DirectivePrinter({mark: directive}, NamesInUse(), lambda _: "n > 9")
+    printer = DirectivePrinter({mark: directive}, NamesInUse(), lambda _: "n")
     assert printer.above(loop("for (;;)"), directive, ())[0] == f"POLYBUILD_OMP({words}) for (;;) {{"

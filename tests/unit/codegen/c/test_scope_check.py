@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
+import islpy as isl
 import pytest
 from contexts import context_of
 
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.ast_checks import check_scopes
-from polybuild.codegen.c.vectors import Lanes, Move, Packing
+from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.cpu.choice import choose_mapping
 
@@ -22,11 +23,12 @@ PRODUCT = """
 def tiled(model):
     """The AST of a product in register tiles; ``size`` makes its loops so long that some run once."""
 
-    def make(size="n"):
+    def make(size="n", only="true"):
         arrays = ", ".join(f"double {name}[restrict {size}][{size}]" for name in "ABC")
         found = model(PRODUCT.replace("N", size), f"int n, {arrays}")
         mapping = choose_mapping(found.scop, found.dependences, context_of(vector_size=16, tile_sizes=(8,)))
-        return build_ast(found.scop, mapping.schedule, registers=mapping.registers)
+        schedule = mapping.schedule.intersect_domain(isl.UnionSet(f"{{ S0[i, j, k] : {only} }}"))
+        return build_ast(found.scop, schedule, registers=mapping.registers)
 
     return make
 
@@ -34,22 +36,30 @@ def tiled(model):
 @pytest.mark.parametrize("size", ["n", "8", "9", "12", "16"])
 def test_real_ones_do(tiled, size):
     ast = tiled(size)
-    assert {type(each) for each in ast.vectors.values()} == {Lanes, Move, Packing}
+    blocks = [each for each in ast.vectors.values() if isinstance(each, VectorBlock)]
+    assert all(any(getattr(each, kind) for each in blocks) for kind in ("loads", "computes", "stores"))
+    assert any(isinstance(each, Packing) for each in ast.vectors.values())
     check_scopes(ast.root, ast.tiles, ast.vectors)
 
 
 @pytest.mark.parametrize(
-    ("kind", "store", "message"),
-    [(Packing, None, "a buffer of 'S0'"), (Move, False, "a block of 'C'"), (Move, True, "a block of 'C'")],
+    ("kind", "message"),
+    [("packs", "a buffer of 'S0'"), ("loads", "a block of 'C'"), ("stores", "a block of 'C'")],
 )
-def test_a_scope_that_lacks_something_is_refused(tiled, kind, store, message):
+def test_a_scope_that_lacks_something_is_refused(tiled, kind, message):
     ast = tiled()
 
     def lost(each):
-        if not isinstance(each, kind) or (store is not None and each.store is not store):
+        if not (kind == "packs" if isinstance(each, Packing) else getattr(each, kind, False)):
             return each
         return dataclasses.replace(each, domain=each.domain.empty(each.domain.get_space()))
 
     vectors = {name: lost(each) for name, each in ast.vectors.items()}
     with pytest.raises(IllegalSchedule, match=message):
         check_scopes(ast.root, ast.tiles, vectors)
+
+
+@pytest.mark.parametrize("few", ["i mod 4 != 3", "j mod 2 = 0", "j mod 4 < 2"])
+def test_a_block_that_is_not_whole_is_refused(tiled, few):
+    with pytest.raises(IllegalSchedule, match="not whole"):
+        tiled(only=few)

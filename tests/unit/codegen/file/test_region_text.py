@@ -241,7 +241,7 @@ def test_conditions_name_their_reason_and_line(tmp_path):
     result = transform(path, program(CASES["pointers that may overlap"]), min_work=30)
     start = result.regions[0].line
     reasons = re.findall(r"/\* line (\d+): (.*?) \*/", result.text)
-    assert (str(start), "less work is not worth it") in reasons
+    assert (str(start), "less work is not worth threads") in reasons
     assert (str(start + 1), "'a' and 'b' must not overlap") in reasons
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from polybuild.report.explain.explanation import Level, remark
 from polybuild.report.explain.gather import gather
 from polybuild.report.explain.terminal import Style
 from polybuild.report.record.json import as_json
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import PredictedCandidate, Prediction, RegionReport
 
 PLAIN = Style()
 DONE = RegionReport(
@@ -46,6 +47,24 @@ def test_a_transformed_region_tells_all_that_is_known():
         assert part in text
     assert DONE.assumptions[0] in text
     assert DONE.remarks[0] in text
+
+
+def test_what_costs_are_expected_is_told():
+    parts = dict.fromkeys(("arithmetic", "accesses", "caches", "memory", "pages"), 0.0)
+    original, new = {**parts, "waiting": 4e6, "memory": 1e6}, {**parts, "waiting": 5e5, "memory": 1e6}
+    prediction = Prediction(
+        4e6,
+        1e6,
+        5e5,
+        {"n": 1000},
+        {"original": original, "one_thread": new, "all_threads": new},
+        (PredictedCandidate("tiles", 1e6, 5e5), PredictedCandidate("fused", 8e6, 8e6)),
+    )
+    text = explain("in.c", [replace(DONE, prediction=prediction)], [], PLAIN)
+    assert (
+        "expected for n = 1000: 4 times the original on one thread, 8 times on all;"
+        " waiting for results 4 -> 0.5 ms; not chosen: 'fused' 0.5 times"
+    ) in text
 
 
 def test_a_kept_region_has_its_diagnostic_below_it():
@@ -95,6 +114,7 @@ def test_the_report_has_every_key_in_order():
         "kernels",
         "vector_loops",
         "reason",
+        "prediction",
     ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
@@ -182,7 +202,7 @@ def test_a_region_with_kernels_tells_of_them(tmp_path):
     text = explanation.explain(str(path), regions, rest, PLAIN)
     assert "  kernels:\n    polybuild_product_2_0\n  new loops, where there is no device:\n" in text
     assert "for opencl\n  1 statement, 1 kernel, " in text
-    assert "__kernel void" in explanation.explain(str(path), regions, rest, PLAIN, Level.EVERYTHING)
+    assert "__kernel __attribute__" in explanation.explain(str(path), regions, rest, PLAIN, Level.EVERYTHING)
 
 
 def test_examples_have_no_absurd_numbers(tmp_path):
@@ -197,7 +217,7 @@ def test_examples_have_no_absurd_numbers(tmp_path):
     assert "-" not in text.split("loops of the source")[1]
 
 
-def test_a_region_that_gains_nothing_is_called_sequential(tmp_path):
+def test_a_region_that_gains_nothing_is_called_unchanged(tmp_path):
     path = tmp_path / "in.c"
     path.write_text(
         """\
@@ -212,7 +232,7 @@ void wave(int n, double *a)
     )
     found = gather(compile_source(str(path), Options(), ["gcc"], ["-O2"]))
     text = explanation.explain(str(path), *found, PLAIN, Level.INDEX)
-    assert text.endswith("sequential: in no order that was found does a loop carry nothing\n")
+    assert text.endswith("unchanged: in no order that was found does a loop carry nothing\n")
     report = found[0][0].report
-    assert "region stays sequential: " in explanation.remark(report).message
-    assert (report.gains, report.status) == ((), "transformed")
+    assert "region stays unchanged: " in explanation.remark(report).message
+    assert (report.gains, report.status) == ((), "unchanged")

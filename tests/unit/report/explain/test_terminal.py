@@ -28,6 +28,12 @@ def lines_of(diagnostic, style=PLAIN):
     return render(diagnostic, style).splitlines()
 
 
+def test_a_verbose_warning_names_its_page(tmp_path):
+    told = warning(tmp_path / "in.c", 1)
+    assert f"more: polybuild docs {told.code}\n" in render(told, PLAIN, verbose=True)
+    assert "more:" not in render(told, PLAIN)
+
+
 def test_the_shape_of_a_diagnostic(source):
     path = source("int x;\n  for (;;) ;\n")
     assert render(warning(path, 2, 3, hint="give it a bound"), PLAIN) == (

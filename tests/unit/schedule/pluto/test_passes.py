@@ -102,8 +102,8 @@ def test_a_program_beyond_the_effort_is_not_begun():
 
 
 def test_a_program_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(program, "_MAXIMUM_OPERATIONS", 1)
-    monkeypatch.setattr(program, "_OPERATIONS_PER_ROW", 0)
+    monkeypatch.setattr(program, "PROGRAM_OPERATIONS", 1)
+    monkeypatch.setattr(program, "CONSTRAINT_OPERATIONS", 0)
     with pytest.raises(Unsettled):
         smallest(2, [Constraint(((0, 2), (1, -3)), -1), Constraint(((0, -2), (1, 5)), -1)])
     assert find([NODE], [DOWN, RIGHT], {"S": ()}, 1, Effort(100 * ENOUGH)) is None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.targets.cpu.carried import (
-    active_dependences,
-    carries_nothing,
-    fixed_around,
-)
+from polybuild.machine.model import Machine
+from polybuild.schedule.legality import active_dependences
+from polybuild.targets.cpu.carried import carries_nothing, fixed_around
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.vectorise import member_cost, vector_candidates
 
@@ -21,7 +19,7 @@ NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
 
 def candidates(band, statement, *members):
     found, node = band(f"{NEST} {statement}", PARAMETERS, *(members or ("i", "j")))
-    return vector_candidates(references(found.scop, node), node.band_n_member())
+    return vector_candidates(references(found.scop, node), node.band_n_member(), Machine())
 
 
 def test_rows_come_first(band):
@@ -32,7 +30,7 @@ def test_rows_come_first(band):
 def test_the_store_decides_between_a_row_and_a_column(band):
     found, node = band(f"{NEST} A[i][j] = B[j][i];", PARAMETERS, "i", "j")
     accesses = references(found.scop, node)
-    costs = [member_cost(accesses, each) for each in range(2)]
+    costs = [member_cost(accesses, each, Machine()) for each in range(2)]
     assert costs[0] is None or (costs[1] is not None and costs[1] < costs[0])
 
 
@@ -40,11 +38,15 @@ def test_a_scattered_store_is_not_worth_it(band):
     assert candidates(band, "W[2 * i][2 * j] = 1;") == []
 
 
+def test_divisions_are_worth_scattered_stores(band):
+    assert candidates(band, "W[2 * i][2 * j] = 1 / W[2 * i][2 * j];") == [1, 0]
+
+
 def test_loops_inside_a_statement_keep_the_vector_unit_out(model):
     body = "for (int i = 0; i < n; i++) { double s = a[i]; while (s > 1) s /= 2; a[i] = s; }"
     found = model(body, PARAMETERS)
     node = found.scop.schedule.get_root().child(0)
-    assert vector_candidates(references(found.scop, node), 1) == []
+    assert vector_candidates(references(found.scop, node), 1, Machine()) == []
 
 
 def test_only_the_dependences_of_one_member_are_left_when_it_is_innermost(band):

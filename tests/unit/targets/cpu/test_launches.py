@@ -67,11 +67,3 @@ def test_waves_of_small_grids_are_not_worth_threads(model):
 
     assert not worth(100)
     assert worth(1000000)
-
-
-def test_run_time_work_is_that_of_single_loops(model):
-    scop = model("for (int i = 0; i < n; i++) A[0][i] = 0;", PARAMETERS).scop
-    ((count,),) = LaunchModel(scop, Machine()).run_time_work(scop.schedule.get_root().child(0))
-    assert count.intersect_params(parameter_set("[n] -> { : n = 7 }")).max_val().to_python() == 7
-    nest = model("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = 0;", PARAMETERS).scop
-    assert LaunchModel(nest, Machine()).run_time_work(nest.schedule.get_root().child(0)) == ()

@@ -100,3 +100,20 @@ def test_rectangles_where_they_are_asked_for(model):
     assert has_stencil(found.scop, found.dependences, context_of())
     assert not has_stencil(found.scop, found.dependences, context_of(tile_shape="rectangular"))
     assert not has_stencil(found.scop, found.dependences, context_of(tile=False))
+
+
+def test_steps_with_memory_of_their_own_get_no_tiles_over_time(model):
+    step = "for (int i = 1; i < n - 1; i++) A[t + 1][i] = A[t][i - 1] + A[t][i + 1];"
+    found = model(f"for (int t = 0; t < steps; t++) {step}", "int n, int steps, double A[restrict n][n]")
+    assert not has_stencil(found.scop, found.dependences, context_of())
+
+
+@pytest.mark.parametrize("steps", [2, 20])
+def test_a_few_steps_share_too_little(model, steps):
+    found = model(HEAT.replace("t < steps", f"t < {steps}"), PLANE)
+    assert has_stencil(found.scop, found.dependences, context_of()) is (steps > 2)
+
+
+def test_rows_of_bytes_are_as_long_as_others(model):
+    rows = {kind: sizes(model(HEAT, PLANE.replace("double", kind)))[0][-1] for kind in ("double", "char")}
+    assert rows["char"] == 8 * rows["double"]

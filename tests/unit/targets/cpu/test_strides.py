@@ -9,7 +9,8 @@ from polybuild.targets.cpu import strides
 from polybuild.targets.cpu.strides import Stride, references
 
 PARAMETERS = (
-    "int n, double *restrict a, double A[restrict n][n], double W[restrict 3 * n][3 * n], int *restrict k"
+    "int n, double *restrict a, double A[restrict n][n], double B[restrict 2][n],"
+    " double W[restrict 3 * n][3 * n], int *restrict k"
 )
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
 NONE, UNIT, FAR = Stride.NONE, Stride.UNIT, Stride.FAR
@@ -26,6 +27,8 @@ CASES = {
     "an antidiagonal of a vector": ("a[i + j] = 0;", "a", (UNIT, UNIT)),
     "rounded down": ("a[j / 2] = i;", "a", (None, FAR)),
     "through an index": ("A[i][j] = a[k[j]];", "a", (None, FAR)),
+    "in turn": ("B[i % 2][j] = 0;", "B", (None, UNIT)),
+    "either way": ("if (k[j] > 0) A[i][j] = 1; else A[i][j] = 2;", "A", (FAR, UNIT)),
     "a view": ("a[i * n + j] = 0;", "a", (FAR, UNIT)),
 }
 
@@ -34,10 +37,10 @@ CASES = {
 def test_stride(what, band):
     statement, array, expected = CASES[what]
     found, node = band(f"{NEST} {statement}", PARAMETERS, "i", "j")
-    (reference,) = (each for each in references(found.scop, node) if each.access.array.name == array)
-    if expected[0] is not None:
-        assert reference.stride(0) is expected[0]
-    assert reference.stride(1) is expected[1]
+    for reference in (each for each in references(found.scop, node) if each.access.array.name == array):
+        if expected[0] is not None:
+            assert reference.stride(0) is expected[0]
+        assert reference.stride(1) is expected[1]
 
 
 def test_strides_follow_the_members_not_the_counters(band):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from contexts import context_of
 
+from polybuild.machine.model import Machine
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.tilesizes import (
     element_size,
@@ -105,4 +106,4 @@ def test_a_wavefront_gets_square_tiles_in_front():
 def test_many_threads_get_tiles(trips, size, vector, expected, band):
     body = f"for (int i = 0; i < {trips}; i++) for (int j = 0; j < n; j++) C[i][j] = A[i][3];"
     _, node = band(body, PARAMETERS.replace("TYPE", "double"), "i", "j")
-    assert shared_size(node, 0, size, vector=vector) == expected
+    assert shared_size(node, 0, size, Machine(), vector=vector) == expected

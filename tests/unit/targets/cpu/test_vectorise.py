@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from polybuild.machine.model import Machine
 from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.strides import references
-from polybuild.targets.cpu.vectorise import find_vector_loop
+from polybuild.targets.cpu.vectorise import calls_library, find_vector_loop
 
 PARAMETERS = (
     "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n], "
@@ -22,7 +23,7 @@ def vector(model):
     def find(body, before=""):
         found = model(f"for (int i = 0; i < n - 1; i++) {{ {body} }}", PARAMETERS, before=before)
         node = found.scop.schedule.get_root().child(0)
-        loop = find_vector_loop(node, references(found.scop, node), found.dependences)
+        loop = find_vector_loop(node, references(found.scop, node), found.dependences, Machine())
         if loop is None:
             return None
         return [[each.get_tuple_name() for each in sets_of(group)] for group in loop.groups]
@@ -67,7 +68,18 @@ def test_a_circle_has_none(vector):
 
 def test_the_member_that_carries_nothing(band):
     found, node = band(f"{NEST} A[i][j] = A[i - 1][j];", PARAMETERS, "i", "j")
-    assert find_vector_loop(node, references(found.scop, node), found.dependences).member == 1
+    assert find_vector_loop(node, references(found.scop, node), found.dependences, Machine()).member == 1
     found, node = band(f"{NEST} A[i][j] = A[i][j - 1];", PARAMETERS, "i", "j")
-    loop = find_vector_loop(node, references(found.scop, node), found.dependences)
+    loop = find_vector_loop(node, references(found.scop, node), found.dependences, Machine())
     assert loop is None or loop.member == 0
+
+
+def test_variables_do_not_make_up_for_columns(vector):
+    assert vector("double s = A[i][1]; s += A[i][2]; s += A[i][3]; A[i][0] = s;") is None
+
+
+@pytest.mark.parametrize(("function", "called"), [("exp", True), ("sqrt", False), ("fabs", False)])
+def test_calls_of_the_library(model, function, called):
+    body = f"for (int i = 0; i < n; i++) a[i] = {function}(b[i]);"
+    (statement,) = model(body, PARAMETERS, top="#include <math.h>").scop.statements
+    assert calls_library(statement) is called

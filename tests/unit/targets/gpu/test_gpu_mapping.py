@@ -8,6 +8,7 @@ from device_regions import JACOBI, MATRICES, PREFIX, PRODUCT
 
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.gpu.mapping import block_sizes, grid_sizes, tile_sizes
 
 VECTORS = "int n, double *restrict a, double *restrict b"
@@ -38,9 +39,21 @@ def test_consecutive_elements_go_along_x(planned):
         assert re.search(r"floor\(\(i\)/8\)", text)
 
 
-def test_what_is_not_parallel_runs_in_one_thread(planned):
-    plan = planned(PREFIX + "for (int i = 0; i < n; i++) b[i] = a[i];", VECTORS).plan
+def test_what_is_not_parallel_runs_in_one_thread_where_others_have_more_to_do(planned):
+    product = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = B[i][j];"
+    chain = "for (int i = 1; i < n; i++) A[0][i] += A[0][i - 1];"
+    plan = planned(chain + product, MATRICES).plan
     assert sorted(kernel.is_serial for kernel in plan.kernels) == [False, True]
+    few = PREFIX.replace("< n", "< 20") + "for (int i = 0; i < n; i++) b[i] = a[i];"
+    plan = planned(few, VECTORS).plan
+    assert sorted(kernel.is_serial for kernel in plan.kernels) == [False, True]
+
+
+def test_no_thread_does_as_much_as_all_others(planned):
+    for extent in ("n", "4000"):
+        body = (PREFIX + "for (int i = 0; i < n; i++) b[i] = a[i];").replace("< n", f"< {extent}")
+        with pytest.raises(Unsupported, match="one thread of the device would run line 5 alone"):
+            planned(body, VECTORS)
 
 
 def test_a_region_without_parallel_loops(planned):
@@ -58,11 +71,38 @@ def test_no_more_blocks_than_tiles(planned, first, blocks):
 
 
 def test_blocks_fit_every_device():
-    assert block_sizes(3, (64, 64, 64), Options(block_sizes=(64, 64, 64)), 1024) == (1, 16, 64)
-    assert block_sizes(2, (4, 32), Options(block_sizes=(16, 16)), 1024) == (4, 16)
-    assert block_sizes(2, (8, 32), Options(block_sizes=(32,)), 1024) == (1, 32)
+    assert block_sizes(3, (64, 64, 64), Options(block_sizes=(64, 64, 64)), DeviceLimits(), reused=False) == (
+        1,
+        16,
+        64,
+    )
+    assert block_sizes(2, (4, 32), Options(block_sizes=(16, 16)), DeviceLimits(), reused=False) == (4, 16)
+    assert block_sizes(2, (8, 32), Options(block_sizes=(32,)), DeviceLimits(), reused=False) == (1, 32)
 
 
 def test_given_sizes_are_repeated():
-    assert tile_sizes(2, 1, Options(tile_sizes=(8, 4))) == (8, 4, 4)
-    assert grid_sizes(2, Options(grid_sizes=(3,))) == (3, 3)
+    assert tile_sizes(2, 1, Options(tile_sizes=(8, 4)), DeviceLimits(), reused=True) == (8, 4, 4)
+    assert grid_sizes(2, Options(grid_sizes=(3,)), DeviceLimits()) == (3, 3)
+
+
+def test_grids_fit_every_device():
+    """Along y and z CUDA has no more than 65,535 blocks."""
+    assert grid_sizes(3, Options(grid_sizes=(100_000,)), DeviceLimits()) == (65535, 65535, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("body", "fits"),
+    [
+        ("for (int i = 0; i < n; i++) b[i] = a[2 * i];", True),
+        ("for (int i = 0; i < n; i++) b[i] = a[100000L * i];", False),
+        ("for (int i = 0; i < n; i++) b[100000L * i] = a[i];", False),
+    ],
+)
+def test_subscripts_are_as_wide_as_they_need_to_be(planned, body, fits):
+    """Not only counters: 100000 * 22000 is beyond ``int``."""
+    assert bool(planned(body, VECTORS).plan.limit) is fits
+
+
+def test_extents_are_factors_of_subscripts(planned):
+    parameters = "int n, double a[restrict n][100000L * n]"
+    assert planned("for (int i = 0; i < n; i++) a[i][0] = i;", parameters).plan.limit == 0

@@ -8,6 +8,7 @@ from device_regions import PREFIX
 
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.target import CUDA
 from polybuild.targets.gpu.thread_legality import check_mapping
@@ -38,7 +39,7 @@ def test_threads_that_depend_on_each_other(model):
 def test_a_temporary_needs_a_copy_in_each_thread(model):
     found = model(TEMPORARY, VECTORS, before="double t;")
     mapping = mapping_of(found, say_parallel=True)
-    private = find_private(mapping, found.dependences)
+    private = find_private(mapping, found.dependences, DeviceLimits())
     assert [array.name for array in private] == ["t"]
     check_mapping(found.scop, mapping, found.dependences, private)
     with pytest.raises(IllegalSchedule):

@@ -43,9 +43,15 @@ def test_what_is_dead_after_the_region_does_not_come_out(planned):
     assert directions(dead) == {"a": (True, False), "part": (False, False), "b": (False, True)}
 
 
-def test_elements_that_depend_on_data_of_unknown_extent(planned):
+def test_elements_that_data_choose_of_unknown_extent_are_looked_for(planned):
+    found = planned("for (int i = 0; i < n; i++) b[i] = a[at[i]] + a[at[i]];", VECTORS)
+    (transfer,) = (each for each in found.plan.transfers if each.array.name == "a")
+    assert len(transfer.inspected) == 1
+
+
+def test_elements_that_are_not_always_touched_are_not_looked_for(planned):
     with pytest.raises(Unsupported, match="depends on data"):
-        planned("for (int i = 0; i < n; i++) b[i] = a[at[i]];", VECTORS)
+        planned("for (int i = 0; i < n; i++) if (at[i] > 0) b[i] = a[at[i]];", VECTORS)
 
 
 def test_elements_that_depend_on_data_of_a_known_array(planned):

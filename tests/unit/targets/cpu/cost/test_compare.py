@@ -6,7 +6,7 @@ import pytest
 from contexts import context_of
 
 from polybuild.analysis.reductions import find_reductions
-from polybuild.targets.cpu.one_thread import gains_on_one_thread
+from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 
 PARAMETERS = (
@@ -17,6 +17,17 @@ SAME = {
     "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = a[i][j] + b[i][j];",
     "one loop": "for (int i = 0; i < n; i++) y[i] = 2 * x[i];",
     "a sum that any order gives": "k[0] = 0; for (int i = 0; i < n; i++) k[0] += s[i];",
+    "either way": (
+        "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+        " if (x[i] < y[j]) a[i][j] = a[i - 1][j - 1] + 1; else a[i][j] = a[i][j - 1] + a[i - 1][j];"
+    ),
+    "exponentials": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { c[i][j] = exp(a[i][j]); y[0] += c[i][j]; }"
+    ),
+    "selected recurrences": (
+        "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+        " a[i][j] = x[i] * y[j] + (a[i - 1][j] < a[i][j - 1] ? a[i - 1][j] : a[i][j - 1]);"
+    ),
     "a short window": (
         "for (int i = 0; i < n; i++) { y[i] = 0; for (int j = 0; j < 9; j++) y[i] += a[0][j] * x[i + j]; }"
     ),
@@ -27,15 +38,20 @@ BETTER = {
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int l = 0; l < n; l++)"
         " c[i][j] += a[i][l] * b[l][j];"
     ),
+    "lanes side by side in columns": (
+        "for (int j = 0; j < n; j++) { double m = -1; int at = 0;"
+        " for (int i = 0; i < n; i++) if (a[i][j] > m) { m = a[i][j]; at = i; } x[j] = m; k[j] = at; }"
+    ),
     "sums that wait": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[i] += a[i][j] * x[j];",
 }
 
 
 def gains(model, body: str) -> bool:
-    read, context = model(body, PARAMETERS), context_of()
+    read, context = model(body, PARAMETERS, top="#include <math.h>"), context_of()
     reductions = find_reductions(read.scop, read.region, reassociate=False)
-    found = choose_with_reductions(read.scop, read.dependences, reductions, context)
-    return gains_on_one_thread(read.scop, read.dependences, reductions.found, found, context)
+    mapping, respected = choose_with_reductions(read.scop, read.dependences, reductions, context)
+    original = read.scop, read.dependences, reductions.found
+    return cost_of_versions(original, (read.scop, respected, mapping), context).compared().gains_alone
 
 
 @pytest.mark.parametrize("name", SAME)

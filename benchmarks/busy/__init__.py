@@ -1,0 +1,1 @@
+"""What threads cost where other work takes the processors away."""

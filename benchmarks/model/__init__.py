@@ -1,0 +1,1 @@
+"""How good the model's choices are: candidates for each kernel, predicted and timed."""

@@ -1,0 +1,64 @@
+/* Waves on a square membrane that is held at its border: a program for one machine.
+
+   There is nothing of MPI in it. Built as README.md says, the ranks that mpirun starts share the loops of the
+   marked region, and what is printed is the same to the last bit. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What polybuild knows, and an ordinary compiler need not: all ranks run the program, one of them prints. */
+#ifdef __has_include
+#if __has_include(<polybuild.h>)
+#include <polybuild.h>
+#else
+#define polybuild_on_first() 1
+#endif
+#else
+#define polybuild_on_first() 1
+#endif
+
+/* Heights u now, and v one step before; afterwards both are two times `steps` steps later. */
+static void run(int n, int steps, double c, double u[restrict n][n], double v[restrict n][n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        v[i][j] = 2 * u[i][j] - v[i][j]
+                  + c * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] - 4 * u[i][j]);
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        u[i][j] = 2 * v[i][j] - u[i][j]
+                  + c * (v[i - 1][j] + v[i + 1][j] + v[i][j - 1] + v[i][j + 1] - 4 * v[i][j]);
+  }
+#pragma endscop
+}
+
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 500, steps = argc > 2 ? atoi(argv[2]) : 200;
+  double energy = 0, highest = 0;
+
+  if (n < 3 || steps < 0) {
+    fprintf(stderr, "usage: waves [points per side] [steps]\n");
+    return 1;
+  }
+  double (*u)[n] = calloc(n, sizeof *u), (*v)[n] = calloc(n, sizeof *v);
+  if (!u || !v)
+    return 1;
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++)
+      u[i][j] = v[i][j] = exp(-((i - n / 3) * (i - n / 3) + (j - n / 2) * (j - n / 2)) / 40.0);
+  run(n, steps, 0.25, u, v);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      energy += u[i][j] * u[i][j];
+      highest = fmax(highest, fabs(u[i][j]));
+    }
+  if (polybuild_on_first())
+    printf("energy %.17g, highest wave %.17g\n", energy, highest);
+  free(u);
+  free(v);
+  return 0;
+}

@@ -1,0 +1,132 @@
+"""The plan of a region for a device: of its model as it stands, or of one that suits many threads better.
+
+Values of private variables are kept in the elements that they end up in where threads hold those in registers
+(``storage.coalescing``), and reductions that may be taken out of their order are in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from pycparser import c_ast
+
+from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
+from polybuild.analysis.reduction_dependences import separate_reduction_dependences
+from polybuild.analysis.reductions import (
+    Reduction,
+    Reductions,
+    find_reductions,
+    find_scattered_updates,
+)
+from polybuild.c.syntax_tree import walk
+from polybuild.context import CompileContext
+from polybuild.diagnostics import Unsupported
+from polybuild.effort import KERNEL_MODEL_OPERATIONS
+from polybuild.poly.budget import found_within
+from polybuild.scop.model import Array, Scop
+from polybuild.source.model import Region
+from polybuild.storage.coalescing import coalesce_private
+from polybuild.storage.forwarding import forward_definitions
+from polybuild.targets.base import Target
+from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
+from polybuild.targets.languages import APPROXIMATE, mathematical
+
+
+def plan_for_device(
+    target: Target,
+    region: Region,
+    model: tuple[Scop, Dependences, frozenset[str]],
+    context: CompileContext,
+    temporaries: Sequence[Array],
+) -> tuple[Scop, DevicePlan]:
+    """The plan, and the model that it is of.
+
+    ``model`` is that of ``region``, its dependences, and the variables that are read after it. Raises
+    Unsupported if the region cannot run on a device.
+    """
+    scop, dependences, live_out = model
+    # a check looks at all that was written
+    live = None if context.options.verify else live_out
+    if context.options.schedule == "original":
+        return scop, target.plan(scop, dependences, context.options, live, temporaries)
+
+    def planned(form: Scop) -> tuple[Scop, DevicePlan]:
+        own = dependences if form is scop else compute_dependences(form, live_out)
+        reductions = find_reductions(form, region, reassociate=context.may_reassociate)
+        in_parts = partial(target.in_parts, form, own, reductions.found)
+        parts = found_within(KERNEL_MODEL_OPERATIONS, in_parts) or form
+        if parts is not form:
+            form, own = parts, compute_dependences(parts, live_out)
+        own = separate_reduction_dependences(form, own, _atomic(target, form, region))
+        try:
+            plan = target.plan(form, own, context.options, live, temporaries)
+        except Unsupported as error:
+            raise _advised(error, reductions) from None
+        return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
+
+    if any(may_be_private(each, live_out) for each in scop.arrays):
+        changed = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_elements, scop, live_out)) or scop
+        if changed is not scop:
+            try:
+                form, plan = planned(changed)
+            except Unsupported:
+                return planned(scop)
+            if _moved(scop, changed) <= _in_registers(plan):
+                return form, plan
+    return planned(scop)
+
+
+def _atomic(target: Target, scop: Scop, region: Region) -> list[Reduction]:
+    """The updates of elements that data choose which are atomic operations of the device."""
+    assert target.language is not None  # noqa: S101 - every device has one
+    known = target.language.atomics
+    found = find_scattered_updates(scop, region)
+    return [each for each in found if known.has(each.operator, each.array.element)]
+
+
+def _advised(error: Unsupported, reductions: Reductions) -> Unsupported:
+    """``error``, with a hint where threads lack leave to share reductions."""
+    told = error.diagnostic
+    if told.code != SERIAL or not reductions.ordered:
+        return error
+    where = ", ".join(dict.fromkeys(str(each.statement.location.line) for each in reductions.ordered))
+    hint = f"--allow-reassociation on lets threads share what line {where} adds up or compares"
+    return Unsupported(told.code, told.message, told.location, hint)
+
+
+def _own_mathematics(region: Region, scop: Scop) -> list[str]:
+    """Which functions give other last bits on the device."""
+    bodies = [each.body for each in scop.statements]
+    for callee in region.callees.values():
+        bodies += callee.body.statements if callee.body is not None else ()
+    called = {
+        str(each.name.name) for body in bodies for each in walk(body) if isinstance(each, c_ast.FuncCall)
+    }
+    found = {name: mathematical(name) for name in sorted(called)}
+    names = [f"'{name}'" for name, each in found.items() if each is not None and each[0] in APPROXIMATE]
+    return [f"on the device {', '.join(names)} may differ from the host's in the last bits"] if names else []
+
+
+def _in_elements(scop: Scop, live_out: frozenset[str]) -> Scop:
+    return forward_definitions(coalesce_private(scop, live_out), live_out)
+
+
+def _moved(scop: Scop, changed: Scop) -> set[str]:
+    """The statements in the innermost loops whose values have moved."""
+    before = {each.name: each for each in scop.statements}
+    moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]
+    deepest = max((len(each.iterators) for each in moved), default=0)
+    return {each.name for each in moved if len(each.iterators) == deepest}
+
+
+def _in_registers(plan: DevicePlan) -> set[str]:
+    """The statements that find elements in registers of their threads."""
+    return {
+        each.statement.name
+        for tiles in plan.tree.tiles.values()
+        for tile in tiles
+        if isinstance(tile, ThreadTile)
+        for each in tile.references
+    }

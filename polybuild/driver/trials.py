@@ -1,0 +1,52 @@
+"""Loops that nobody marked, compiled as if they were: what marks would make of them decides."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import field, replace
+
+from polybuild.codegen.file.region import RegionText
+from polybuild.context import CompileContext
+from polybuild.diagnostics import Diagnostic, Severity, Unsupported
+from polybuild.driver.details import Details
+from polybuild.driver.isolation import UNWATCHED, Watch
+from polybuild.driver.pass_printer import PassPrinter
+from polybuild.driver.pass_times import PassClock
+from polybuild.driver.region import begin_region, compile_region
+from polybuild.report.record.model import RegionReport
+from polybuild.source.model import Region, Span
+from polybuild.values import dataclass
+
+Compiled = tuple[RegionText | None, RegionReport, Details]
+"""What became of a region, as ``compile_region`` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The loops of a file that were tried in ``context``; those that gain are kept for later."""
+
+    context: CompileContext
+    watch: Watch = UNWATCHED
+    clock: PassClock = field(default_factory=PassClock)
+    _gained: dict[Span, Compiled] = field(default_factory=dict)
+
+    def problem(self, region: Region) -> Diagnostic | None:
+        """Why the loops of ``region`` are better left alone, None if they should be taken."""
+        started = time.perf_counter()
+        try:
+            crashes = begin_region(self.watch, (region.span.start, region.span.end), region)
+            printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
+            text, report, details = compile_region(region, self.context, crashes=crashes, printer=printer)
+        except Unsupported as refusal:
+            return refusal.diagnostic
+        finally:
+            self.watch.begins(None)
+        if not report.gains:
+            return Diagnostic(Severity.REMARK, "not-worthwhile", report.reason, region.begin)
+        report = replace(report, compile_seconds=time.perf_counter() - started)
+        self._gained[region.span] = text, report, details
+        return None
+
+    def result_of(self, region: Region, context: CompileContext) -> Compiled | None:
+        """What became of a loop that was tried, None where that was under other terms."""
+        return self._gained.get(region.span) if region.detected and context == self.context else None

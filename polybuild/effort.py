@@ -1,0 +1,174 @@
+"""How much effort polybuild takes: limits of searches, proofs and generated code.
+
+Whoever is at such a limit goes on with less: the next simpler way, at last the original order. Nothing here
+follows from hardware, whose figures are in ``machine/``, and nothing there is about the tool's own time.
+"""
+
+from __future__ import annotations
+
+# --- isl's operations: a million take about a second --------------------------------------------------------
+
+EXPANSION_OPERATIONS = 400_000
+"""For keeping one array that the program sees in variables."""
+REDUCTION_OPERATIONS = 1_000_000
+"""For orders that run reductions in parallel."""
+HINT_OPERATIONS = 200_000
+"""For telling what reductions would bring that are not allowed."""
+CONTRACTION_OPERATIONS = 1_000_000
+"""For buffers and variables in place of temporary arrays."""
+ORDER_OPERATIONS = 2_000_000
+"""For an order of our own scheduler that is asked for,"""
+TRIAL_OPERATIONS = 400_000
+"""and for one that is a trial, which takes about a second."""
+CANDIDATE_OPERATIONS = 1_000_000
+"""For mapping a candidate, and for its predicted cost."""
+KERNEL_CONTRACTION_OPERATIONS = 1_000_000
+"""For another order, in which the threads of a device keep temporary arrays."""
+KERNEL_MODEL_OPERATIONS = 4_000_000
+"""For another form of the model of a device: values in elements, or reductions in parts."""
+KERNEL_PROOF_OPERATIONS = 1_000_000
+"""For proving the order of a device's kernels a second time, by memory."""
+COALESCING_OPERATIONS = 800_000
+"""For finding an element for the values of one web."""
+GUARDED_VALUE_OPERATIONS = 200_000
+"""For one variable that is set and used under the same condition."""
+BUFFER_OPERATIONS = 400_000
+"""For a buffer at one node of the tree."""
+REMATERIALISATION_OPERATIONS = 400_000
+"""For finding out what the last value of one variable is computed from."""
+PROMOTION_OPERATIONS = 400_000
+"""For one array whose elements iterations update under conditions."""
+SPLITTING_OPERATIONS = 400_000
+"""For the statements of one nest that are split at its borders."""
+REROLLING_OPERATIONS = 6_000_000
+"""For joining what stands at one place."""
+PROGRAM_OPERATIONS = 10_000
+"""For one integer program of the scheduler: PolyBench's take 4,000 at most. Where cuts do not converge,
+numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one."""
+MINIMUM_PROGRAM_OPERATIONS = 2_000
+"""For one that is so large that PROGRAM_COEFFICIENTS leave it less."""
+PROGRAM_COEFFICIENTS = 15_000_000
+"""What coefficients times operations of a program may be: each operation goes over all coefficients."""
+CONSTRAINT_OPERATIONS = 4
+"""For one constraint of a program, besides."""
+
+# --- The scheduler and the search for tiles: coefficients, statements, distances ----------------------------
+
+FORM_CONSTRAINTS = 200
+"""Constraints on the forms that are not negative on a dependence of which redundant ones are looked for:
+each takes a linear program of all. The usual number is ten, a box of ten dimensions has a thousand."""
+SCHEDULER_EFFORT = 4_000_000
+"""Coefficients of all integer programs of a region, a second for each million."""
+TRIAL_EFFORT = 1_000_000
+"""The same for an order that is a trial."""
+UNSETTLED_EFFORT = 30
+"""How many times the usual effort a program takes that is given up."""
+LARGEST_COEFFICIENT = 4
+"""The largest coefficient that is wanted where it may be negative."""
+SIGNED_STATEMENTS = 4
+"""Statements of a program with signed coefficients, which branches for each of them."""
+MINIMUM_SIZE = 17
+"""Numbers from here on are taken for sizes; smaller ones may be true distances."""
+NEAR_SIZES = 8
+"""The maximum difference of numbers that are taken for one size."""
+MINIMUM_SKEWED_TRIPS = 3
+"""Iterations of a loop from which on skewing by it is linearising: a loop of two may be a stencil's."""
+STENCIL_STEPS = 4
+"""Steps over time from which on tiles over time are looked for: fewer share too little."""
+STENCIL_STATEMENTS = 50
+"""Statements of a stencil: offsets are looked for among all pairs of them."""
+STENCIL_ALIGNMENTS = 8
+"""Ways to align the counters of statements that are tried for a stencil."""
+STENCIL_SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
+"""What time and space of a stencil are multiplied by to have integers between those of the counters."""
+STENCIL_REACH = 32
+"""Elements per iteration of the loop over time: what goes farther is bounded by the grid alone."""
+STORAGE_PERIODS = (2, 3, 4)
+"""Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for,"""
+ALTERNATING_STATEMENTS = 24
+"""statements of such a loop once each step of a period has its own,"""
+ALTERNATING_LOOPS = 2
+"""and loops inside of it: a line has no rows to use again, and its tiles take isl long."""
+TILE_SIZES = (128, 64, 48, 32, 24, 16, 8)
+"""Iterations that are tried for the loops of a tile but the one for vectors, the best first."""
+STREAM_SIZES = (2048, 1024, 512, 256)
+"""Iterations that are tried before these where a tile is of long thin streams."""
+TILE_HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
+"""Iterations of the loop over time that are tried for a tile of a plane or of space, the best first,"""
+LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
+"""and for one of a line."""
+OVERLAPPED_ROWS = (16, 32, 64, 128)
+"""Rows that are tried for a tile of stages: as few as keep small what is computed twice,"""
+SMALL_OVERLAP = 0.97
+"""which it is where twice the rows are that many times the work, at least, of two tiles."""
+CERTAIN_GAIN = 1.1
+"""How many times as fast loops must be predicted: below that the model does not tell them apart."""
+CERTAIN_ORDER = 1.5
+"""The same for loops in another order, of which it does not know what prefetchers make."""
+USUAL_ACCESSES = 4.0
+"""Accesses of a usual statement: they are what its instances are taken to cost."""
+FIXED_SIZE = 32
+"""Parameters below that are taken to be the same at all sizes."""
+NOMINAL_SIZE = 1000
+"""What a parameter is taken to be, where nothing bounds it, to compare candidates,"""
+SMALL_SIZE = 16
+"""and where it has to be smaller than another."""
+SIZE_STEP = 4
+"""How many times smaller, or larger, the other sizes are that candidates are compared for."""
+COMPILERS_UNROLL = 16
+"""Iterations of loops that compilers are taken to unroll."""
+LONG_LOOP = 64
+"""Iterations for each lane from which on the last ones, which do not fill the lanes, do not count."""
+LOOP_PARTS = 4
+"""Parts of a loop: one that is uneven is looked at where the first or the last of them ends,"""
+UNEVEN_TIMES = 1.5
+"""if that many times as much is done there as at the other one."""
+COUNTED_PIECES = 8
+"""Pieces of a domain whose instances are counted one by one; those of more are counted as if in one."""
+CONE_ROUNDS = 50
+"""Rounds of the search for the smallest skew, each with the distances that the last one found."""
+CONE_OFFSET = 16
+"""The largest offset of a statement of a stencil, in iterations."""
+
+# --- Generated code: copies and pieces ----------------------------------------------------------------------
+
+UNROLLED_ITERATIONS = 8
+"""The maximum trip count of a loop that is unrolled."""
+UNROLLED_STATEMENTS = 32
+"""Statements that a nest of unrolled loops becomes."""
+SMALL_VALUES = 16
+"""Elements of a private array, and iterations of its loops, that become variables and copies."""
+OVERLAPPED_ITERATIONS = 16
+"""The maximum trip count of a loop that is unrolled within stages, where what is around it is for vectors."""
+UPDATE_PARTS = 24
+"""Accesses of an update: one with more is no longer one that registers suit."""
+EXPANDED_ARRAYS = 8
+"""Arrays that the program sees and that variables are tried for."""
+BORDER_WIDTH = 16
+"""Iterations of a border at most; loops of no more than two times as many have no interior."""
+SPLIT_STATEMENTS = 32
+"""Statements of a region whose nests are split at borders."""
+SPLIT_STATEMENTS_OVER_TIME = 12
+"""The same in a loop around several nests, which depend on each other in all their parts."""
+NEST_PARTS = 9
+"""The interior of a nest and its sides: two for each loop of four."""
+REROLLED_STATEMENTS = 200
+"""Statements of a region: one with more is more than what somebody unrolled by hand."""
+INDEX_LIMITS = (1 << 29, 1 << 26, 1 << 23)
+"""Limits of the parameters that are tried for counters in ``int``."""
+
+# --- Proof by running: sizes and instances ------------------------------------------------------------------
+
+SAMPLE_SIZES = (40, 24, 14, 9, 6, 4)
+"""What parameters become: as large as can be run, so that tiles are crossed,"""
+SMALL_SAMPLE = 2
+"""and very small."""
+NEAR_SAMPLES = (24, 12, 6, 4, 3, 2)
+"""Of sizes that the source fixes, the iterations that are run."""
+SAMPLE_INSTANCES = 700
+"""Instances that are run; a second or two."""
+
+# --- Other tools: seconds -----------------------------------------------------------------------------------
+
+DEVICE_COMPILER_SECONDS = 600
+"""For one run of a device's compiler."""

@@ -1,0 +1,223 @@
+/* What regions that ranks share do when they run (--distribute mpi). The text stands at the end of a file, after
+   the user's own headers; what stands at its top needs none. Every rank comes through the same exchanges in
+   the same order, so messages need no numbers: those between two ranks stay in their order.
+
+   MPI is used by one thread, outside of parallel loops. A program that does not initialise MPI has it
+   initialised by its first region, and finalised at its end. A rank that waits for another longer than
+   POLYBUILD_RANKS_TIMEOUT seconds (600) ends the program and says for whom. */
+#ifndef POLYBUILD_RANKS_H
+#define POLYBUILD_RANKS_H
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK };
+#define POLYBUILD_LARGE (1 << 20) /* bytes: what longer messages are counted in, as MPI counts with 31 bits */
+
+struct polybuild_message {
+  char *data;
+  unsigned long long bytes;
+  MPI_Datatype type;
+  int count;
+  MPI_Request request;
+};
+
+static struct polybuild_world {
+  int known, rank, ranks, finalises;
+  double timeout; /* seconds */
+  MPI_Comm ranks_of_regions;
+  MPI_Datatype large;
+  const char *file; /* the region that runs */
+  int line;
+  unsigned long long exchanges, messages, bytes;
+} polybuild_world;
+
+static void polybuild_fail(const char *why, int other)
+{
+  char who[32] = "";
+  if (other >= 0)
+    snprintf(who, sizeof who, " %d", other);
+  fprintf(stderr, "polybuild: %s:%d: rank %d: %s%s\n", polybuild_world.file, polybuild_world.line,
+          polybuild_world.rank, why, who);
+  fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  abort();
+}
+
+static void polybuild_leave_ranks(void)
+{
+  int finalized = 0;
+  if (getenv("POLYBUILD_VERBOSE") && polybuild_world.ranks > 1)
+    fprintf(stderr, "polybuild: rank %d of %d: %llu exchanges, sent %llu messages, %llu bytes\n", polybuild_world.rank,
+            polybuild_world.ranks, polybuild_world.exchanges, polybuild_world.messages, polybuild_world.bytes);
+  MPI_Finalized(&finalized);
+  if (polybuild_world.finalises && !finalized)
+    MPI_Finalize();
+}
+
+static void polybuild_join_ranks(void)
+{
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (!initialized) {
+    int provided;
+    MPI_Init_thread(0, 0, MPI_THREAD_FUNNELED, &provided);
+    polybuild_world.finalises = 1;
+  }
+  {
+    const char *seconds = getenv("POLYBUILD_RANKS_TIMEOUT");
+    polybuild_world.timeout = seconds && atof(seconds) > 0 ? atof(seconds) : 600;
+  }
+  MPI_Type_contiguous(POLYBUILD_LARGE, MPI_BYTE, &polybuild_world.large);
+  MPI_Type_commit(&polybuild_world.large);
+  MPI_Comm_dup(MPI_COMM_WORLD, &polybuild_world.ranks_of_regions);
+  MPI_Comm_rank(MPI_COMM_WORLD, &polybuild_world.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &polybuild_world.ranks);
+  polybuild_world.known = 1;
+  atexit(polybuild_leave_ranks);
+}
+
+static void polybuild_await(MPI_Request *request, const char *late, int other)
+{
+  double start = MPI_Wtime();
+  int done = 0;
+  for (;;) {
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    if (done)
+      return;
+    if (MPI_Wtime() - start > polybuild_world.timeout)
+      polybuild_fail(late, other);
+  }
+}
+
+/* Makes room for a message of the `bytes` that were counted. */
+static void polybuild_make_room(struct polybuild_message *message, unsigned long long bytes)
+{
+  unsigned long long units = bytes / POLYBUILD_LARGE + 1;
+  message->bytes = bytes;
+  message->data = malloc(bytes > 0x7fffffff ? units * POLYBUILD_LARGE : bytes);
+  if (!message->data)
+    polybuild_fail("there is no memory for messages", -1);
+  message->type = bytes > 0x7fffffff ? polybuild_world.large : MPI_BYTE;
+  message->count = bytes > 0x7fffffff ? (int)units : (int)bytes;
+}
+
+static int polybuild_rank_here(void) { return polybuild_world.rank; }
+
+/* Whether the conditions of a region hold on all ranks, which must have come with the same `values`. */
+static int polybuild_agree(const char *file, int line, int holds, const long long *values, int count)
+{
+  long long mine[3], all[3], sum = line;
+  int position;
+  MPI_Request request;
+  if (!polybuild_world.known)
+    polybuild_join_ranks();
+  polybuild_world.file = file;
+  polybuild_world.line = line;
+  if (polybuild_world.ranks == 1)
+    return holds;
+  for (position = 0; position < count; position++)
+    sum = (long long)(((unsigned long long)sum * 0x9e3779b97f4a7c15ULL ^ (unsigned long long)values[position]) >> 1);
+  mine[0] = holds;
+  mine[1] = sum;
+  mine[2] = -sum;
+  MPI_Iallreduce(mine, all, 3, MPI_LONG_LONG, MPI_MIN, polybuild_world.ranks_of_regions, &request);
+  polybuild_await(&request, "waits for other ranks to come to this region", -1);
+  if (all[1] != -all[2])
+    polybuild_fail("the ranks came to different regions, or with different sizes", -1);
+  return (int)all[0];
+}
+
+/* The first value of the block of `rank` among those from `lowest` to `highest`; the end of the one before it. */
+static long long polybuild_block(long long lowest, long long highest, int rank)
+{
+  long long count = highest < lowest ? 0 : highest - lowest + 1, ranks = polybuild_world.ranks;
+  return lowest + count / ranks * rank + (count % ranks < rank ? count % ranks : rank);
+}
+
+/* Goes on to the next message: `elements` of it are named by calls of polybuild_send, and looked at, sent or
+   received. First the sizes of what comes are counted, from all others, then what goes is packed, last what came
+   is put in its place. 0: all is done. */
+static int polybuild_next(struct polybuild_exchange *x)
+{
+  int ranks = polybuild_world.ranks, rank = polybuild_world.rank;
+  struct polybuild_message *message;
+  if (ranks == 1)
+    return 0;
+  if (!x->messages) {
+    x->messages = calloc((size_t)ranks * 2, sizeof *x->messages);
+    if (!x->messages)
+      polybuild_fail("there is no memory for messages", -1);
+    polybuild_world.exchanges++;
+    x->other = 0;
+    x->stage = POLYBUILD_EXPECT;
+  } else {
+    message = x->messages + (x->stage == POLYBUILD_COUNT || x->stage == POLYBUILD_PACK ? ranks : 0) + x->other;
+    if (x->stage == POLYBUILD_COUNT && x->bytes) {
+      polybuild_make_room(message, x->bytes);
+      x->at = message->data;
+      x->stage = POLYBUILD_PACK;
+      return 1;
+    }
+    if (x->stage == POLYBUILD_EXPECT && x->bytes) {
+      polybuild_make_room(message, x->bytes);
+      MPI_Irecv(message->data, message->count, message->type, x->other, 0, polybuild_world.ranks_of_regions,
+                &message->request);
+    }
+    if (x->stage == POLYBUILD_PACK) {
+      MPI_Isend(message->data, message->count, message->type, x->other, 0, polybuild_world.ranks_of_regions,
+                &message->request);
+      polybuild_world.messages++;
+      polybuild_world.bytes += message->bytes;
+      x->stage = POLYBUILD_COUNT;
+    }
+    x->other++;
+  }
+  for (;;) {
+    if (x->other == rank)
+      x->other++;
+    if (x->other >= ranks) {
+      x->other = rank == 0;
+      if (x->stage == POLYBUILD_UNPACK)
+        break;
+      x->stage = x->stage == POLYBUILD_EXPECT ? POLYBUILD_COUNT : POLYBUILD_UNPACK;
+    }
+    x->bytes = 0;
+    x->from = x->stage == POLYBUILD_COUNT ? rank : x->other;
+    x->to = x->stage == POLYBUILD_COUNT ? x->other : rank;
+    if (x->stage != POLYBUILD_UNPACK)
+      return 1;
+    message = x->messages + x->other;
+    if (message->bytes) {
+      polybuild_await(&message->request, "waits for values of rank", x->other);
+      x->at = message->data;
+      return 1;
+    }
+    x->other++;
+  }
+  for (message = x->messages; message < x->messages + 2 * ranks; message++) {
+    if (message >= x->messages + ranks && message->bytes)
+      polybuild_await(&message->request, "sends values to rank", (int)(message - x->messages) - ranks);
+    free(message->data);
+  }
+  free(x->messages);
+  x->messages = 0;
+  return 0;
+}
+
+/* `count` elements of `size` bytes, one beside the other from `elements` on, are part of the message. */
+static void polybuild_send(struct polybuild_exchange *x, void *elements, unsigned long long size, long long count)
+{
+  unsigned long long bytes = count > 0 ? size * (unsigned long long)count : 0;
+  if (x->stage == POLYBUILD_PACK)
+    memcpy(x->at, elements, bytes);
+  else if (x->stage == POLYBUILD_UNPACK)
+    memcpy(elements, x->at, bytes);
+  else {
+    x->bytes += bytes;
+    return;
+  }
+  x->at += bytes;
+}
+#endif

@@ -1,0 +1,82 @@
+"""Statements of a model a second time, and variables for their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import duplicate, walk
+from polybuild.c.synthetic import declarator
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.relations import natural_key
+from polybuild.scop.model import Array, Provenance, Scop, Statement
+
+
+def unused_names(scop: Scop, count: int) -> list[str]:
+    """Names for ``count`` new statements of ``scop``."""
+    first = 1 + max(natural_key(each.name)[1] for each in scop.statements)
+    return [f"S{first + number}" for number in range(count)]
+
+
+def copied(statement: Statement, name: str, domain: isl.Set) -> Statement:
+    """The instances ``domain`` of ``statement`` as another one, which shares no part of its body."""
+    body = duplicate(statement.body)
+    parts = dict(zip(map(id, walk(statement.body)), walk(body), strict=True))
+    domain = domain.set_tuple_name(name)
+    return replace(
+        statement,
+        name=name,
+        domain=domain,
+        body=body,
+        accesses=tuple(
+            replace(
+                each,
+                relation=each.relation.set_tuple_name(isl.dim_type.in_, name)
+                .intersect_domain(domain)
+                .coalesce(),
+                node=parts[id(each.node)],
+            )
+            for each in statement.accesses
+        ),
+        locals=tuple((parts[id(node)], array) for node, array in statement.locals),
+    )
+
+
+def variable_for(array: Array, what: str, taken: set[str]) -> Array:
+    """A variable of the region for values of ``array``, numbers; its name is one of those ``taken`` then."""
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as the contract says
+    name = f"{array.name}_{what}"
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    declaration = c_ast.Decl(name, [], [], [], [], declarator(name, array.element), None, None)
+    return replace(
+        array,
+        name=name,
+        extents=(),
+        suffixes=(),
+        flat=1,
+        provenance=Provenance(StorageClass.LOCAL),
+        local=True,
+        declared=declaration,
+    )
+
+
+def with_arrays(statement: Statement, arrays: Mapping[str, Array]) -> Statement:
+    """``statement`` with other ``arrays`` in place of those of their names."""
+    accesses = tuple(
+        replace(
+            each,
+            array=arrays[each.array.name],
+            relation=each.relation.set_tuple_name(isl.dim_type.out, arrays[each.array.name].name),
+        )
+        if each.array.name in arrays
+        else each
+        for each in statement.accesses
+    )
+    named = tuple((node, arrays.get(array.name, array)) for node, array in statement.locals)
+    return replace(statement, accesses=accesses, locals=named)

@@ -1,0 +1,71 @@
+"""What loops are predicted to take on a machine: the value by which versions of a region are compared.
+
+Each part of a ``Cost`` is in nanoseconds. A core computes, loads and stores, waits for results and moves data
+between all levels of memory at the same time, so that the longest of these counts (the roofline, Williams,
+Waterman, Patterson, CACM 2009, with a roof for each unit and level); what starts and joins threads and checks
+conditions comes on top.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Predicted nanoseconds, in parts; ``traffic`` is what goes between memory and the caches, in bytes.
+
+    ``arithmetic`` are operations, ``waiting`` is the time in which a chain of operations waits for itself,
+    ``accesses`` are loads and stores that find their data in the first cache; ``caches``, ``memory`` and
+    ``pages`` is what it takes to bring data there. ``threads`` is starting and joining them, waiting for each
+    other included, ``checks`` are conditions at run time. ``hidden`` is what overlaps with something else.
+    """
+
+    arithmetic: float = 0.0
+    waiting: float = 0.0
+    accesses: float = 0.0
+    caches: float = 0.0
+    memory: float = 0.0
+    pages: float = 0.0
+    threads: float = 0.0
+    checks: float = 0.0
+    hidden: float = 0.0
+    traffic: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of it: what overlaps counts once."""
+        return sum(self._overlapping) + self.threads + self.checks - self.hidden
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """All parts by name."""
+        return dataclasses.asdict(self)
+
+    @property
+    def _overlapping(self) -> tuple[float, ...]:
+        return self.arithmetic, self.accesses, self.waiting, self.caches, self.memory, self.pages
+
+    def overlapping(self) -> Cost:
+        """The cost where a core computes, waits for results and moves data at the same time."""
+        return replace(self, hidden=sum(self._overlapping) - max(self._overlapping))
+
+    def divided(self, times: float) -> Cost:
+        """The cost where so many cores share all of it."""
+        return Cost(**{name: value / times for name, value in self.parts.items()})
+
+    def __add__(self, other: Cost) -> Cost:
+        mine, its = self.parts, other.parts
+        return Cost(**{name: mine[name] + its[name] for name in mine})
+
+
+class CostFunction(Protocol):
+    """The cost of a version of a region as a function of the parameters."""
+
+    def at(self, values: Mapping[str, int]) -> Cost:
+        """The cost where parameters have ``values``, by their names; others have a usual one."""

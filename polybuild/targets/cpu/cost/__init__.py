@@ -1,0 +1,1 @@
+"""What loops cost on a CPU, predicted from their schedule tree."""

@@ -1,0 +1,71 @@
+"""The cost of what a mapping made of a region, beside that of the original loops as a compiler makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.reductions import Reduction
+from polybuild.context import CompileContext
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
+from polybuild.targets.cpu.cost.function import LoopCost, Loops
+from polybuild.targets.cpu.cost.nest import Aliases, NestBuilder, nowhere
+from polybuild.targets.cpu.cost.parameters import usual_values
+from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
+from polybuild.targets.cpu.mapping import CpuMapping
+
+
+def cost_of_versions(
+    original: tuple[Scop, Dependences, Sequence[Reduction]],
+    mapped: tuple[Scop, Dependences, CpuMapping],
+    context: CompileContext,
+    *,
+    aliases: Aliases = nowhere,
+) -> VersionCosts:
+    """What the ``original`` loops cost, and those of the region as it was ``mapped``.
+
+    Compilers do not know that arrays are different memory that ``aliases`` tells of.
+    """
+    scop, dependences, mapping = mapped
+    name = mapping.name or "chosen"
+    chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
+    before = cost_of_original(*original, context, aliases=aliases)
+    return VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]))
+
+
+def cost_of_mapping(
+    name: str,
+    scop: Scop,
+    dependences: Dependences,
+    mapping: CpuMapping,
+    context: CompileContext,
+    *,
+    aliases: Aliases = nowhere,
+) -> CandidateCost:
+    """The cost of ``mapping``, which respects ``dependences``; ``aliases`` as in ``cost_of_versions``."""
+    machine = context.machine
+    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases)
+    buffered = frozenset(each.array.name for each in mapping.buffers)
+    loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered)
+    width = context.compiled_vector_bytes
+    return CandidateCost(
+        name,
+        LoopCost(loops, machine, width, parallel=False),
+        LoopCost(loops, machine, width, parallel=True),
+    )
+
+
+def cost_of_original(
+    scop: Scop,
+    exact: Dependences,
+    reductions: Sequence[Reduction],
+    context: CompileContext,
+    *,
+    aliases: Aliases = nowhere,
+) -> LoopCost:
+    """The cost of the original loops, of which only the ``exact`` dependences are known, and ``aliases``."""
+    order, respected = as_compiled(scop, exact, reductions, context)
+    machine = context.machine
+    nest = NestBuilder(scop, respected, machine, aliases=aliases).nest(order)
+    return LoopCost(Loops.of(scop, nest, frozenset()), machine, context.compiled_vector_bytes, parallel=False)

@@ -1,0 +1,171 @@
+"""What a core takes for the instances of a statement: operations, accesses and chains, scalar or in lanes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from polybuild.effort import LONG_LOOP
+from polybuild.machine.model import Machine
+from polybuild.scop.model import AccessKind
+from polybuild.targets.cost import Cost
+from polybuild.targets.cpu.cost.extents import Extents
+from polybuild.targets.cpu.cost.nest import NestLoop, statements_below
+from polybuild.targets.cpu.cost.operations import Operations
+from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.targets.cpu.tilesizes import element_size
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The instances of a statement below the loops ``around``; their references as functions of these."""
+
+    around: tuple[NestLoop, ...]
+    operations: Operations
+    references: tuple[Reference, ...]
+
+
+def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes: int) -> Cost:
+    """The cost of all instances on one thread, but for what is moved between caches.
+
+    ``extents`` are those of all loops, ``compiled_bytes`` is the size of vectors that compilers use.
+    """
+    trips = extents.trips
+    count = extents.count
+    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
+    inner = next((each for each in reversed(body.around) if not each.unrolled), None)
+    scalar = _scalar(body, trips, inner, copies, machine)
+    width = max(1, body.operations.width)
+    found, lanes = scalar, 1
+    written = next((each for each in body.around if each.lanes), None)
+    if written is not None:
+        lanes = max(1, machine.vector.bytes // width) if written.registers else written.lanes
+        found = _mixed(_in_lanes(body, written, lanes, trips, machine), scalar, trips[written.dim], lanes)
+    elif inner is not None and inner.simd:
+        lanes = max(1, compiled_bytes // width)
+        vector = _in_lanes(body, inner, lanes, trips, machine)
+        mixed = _mixed(vector, scalar, trips[inner.dim], lanes)
+        unit = machine.arithmetic
+        setup = unit.vector_loop * unit.operation / max(1.0, trips[inner.dim]) / copies
+        mixed = (mixed[0] + setup, mixed[1])
+        calls = body.operations.calls or body.operations.roots
+        if not calls and sum(mixed) < sum(scalar):
+            part = _without_one(extents, inner) if inner.checked else 1.0
+            found = (mixed[0] * part + scalar[0] * (1 - part), mixed[1] * part + scalar[1] * (1 - part))
+    return Cost(
+        arithmetic=count * found[0],
+        accesses=count * found[1],
+        waiting=_waiting(body, trips, count, sum(scalar), machine) / (lanes if written is not None else 1),
+    )
+
+
+def _without_one(extents: Extents, loop: NestLoop) -> float:
+    """How many of the runs of ``loop`` do without one iteration of all that its counters ever make."""
+    whole, outside, inside = extents.boxes[0], extents.boxes[loop.dim], extents.boxes[loop.dim + 1]
+    moved = (
+        here / all_
+        for all_, here, rest in zip(whole, outside, inside, strict=True)
+        if here > 1.0 and rest == 1.0
+    )
+    return 1.0 - max(moved, default=1.0)
+
+
+def _mixed(
+    vector: tuple[float, float], scalar: tuple[float, float], trips: float, lanes: int
+) -> tuple[float, float]:
+    """Of an instance, where what is left of the iterations after whole vectors is scalar."""
+    left = (trips % lanes) / max(1.0, trips) if trips < LONG_LOOP * lanes else 0.0
+    return (
+        vector[0] * (1 - left) + scalar[0] * left,
+        vector[1] * (1 - left) + scalar[1] * left,
+    )
+
+
+def _scalar(
+    body: Body, trips: Sequence[float], inner: NestLoop | None, copies: float, machine: Machine
+) -> tuple[float, float]:
+    """Nanoseconds of operations and accesses of one instance."""
+    unit, counts = machine.arithmetic, body.operations
+    operations = counts.simple + unit.loop / copies
+    time = operations * unit.operation + counts.divisions * unit.divide + counts.roots * unit.root
+    time += counts.calls * unit.call
+    accesses = sum(_share(each, body, trips) for each in _distinct(body, inner))
+    return time, accesses * unit.access
+
+
+def _in_lanes(
+    body: Body, loop: NestLoop, lanes: int, trips: Sequence[float], machine: Machine
+) -> tuple[float, float]:
+    """The same of an instance whose loop ``loop`` runs in ``lanes``."""
+    unit, vector, counts = machine.arithmetic, machine.vector, body.operations
+    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
+    time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
+    # what is narrower than a double takes as many times less
+    time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / 8
+    inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
+    kept = inner if loop.registers else None
+    accesses = 0.0
+    for each in _distinct(body, kept):
+        stride = each.stride(loop.dim)
+        if loop.registers or stride is Stride.UNIT:
+            accesses += _share(each, body, trips) * unit.access / lanes
+        elif stride is Stride.NONE:
+            accesses += 0.0 if loop.simd else unit.access / lanes
+        elif id(each.access.node) in loop.packed:
+            accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
+        elif each.access.kind is not AccessKind.READ:
+            accesses += vector.scatter
+        else:
+            accesses += _strided(each, loop, lanes, machine)
+    return time, accesses
+
+
+def _reuse(reference: Reference, body: Body, loop: NestLoop, trips: Sequence[float]) -> float:
+    """How often the loops inside of ``loop`` read each element."""
+    inside = body.around[body.around.index(loop) + 1 :]
+    return math.prod(trips[each.dim] for each in inside if reference.stride(each.dim) is Stride.NONE)
+
+
+def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine) -> float:
+    """To load an element where the lanes' are apart: sorted out of whole vectors if they are near."""
+    *others, last = [row[loop.dim] for row in reference.matrix] or [None]
+    if last is None or any(others):
+        return machine.vector.gather
+    step = abs(last)
+    whole = step * element_size(reference) <= machine.memory.line // 4
+    return 2.0 * step * machine.arithmetic.access / lanes if whole else machine.vector.gather
+
+
+def _distinct(body: Body, inner: NestLoop | None) -> list[Reference]:
+    """The references that load or store: each element once, and none that stays in a register."""
+    seen: dict[tuple[object, ...], Reference] = {}
+    for each in body.references:
+        if not each.access.array.extents:
+            continue
+        if inner is not None and each.stride(inner.dim) is Stride.NONE:
+            continue
+        seen.setdefault(
+            (each.access.kind is AccessKind.READ, each.access.array.name, each.access.relation), each
+        )
+    return list(seen.values())
+
+
+def _share(reference: Reference, body: Body, trips: Sequence[float]) -> float:
+    """The part of a load that is left where copies of the body by unrolling share it."""
+    shared = math.prod(
+        trips[each.dim] for each in body.around if each.unrolled and reference.stride(each.dim) is Stride.NONE
+    )
+    return 1.0 / max(1.0, shared)
+
+
+def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:
+    """For results of earlier iterations; short loops overlap with the iterations of those around them."""
+    chained = next((each for each in reversed(body.around) if each.chain), None)
+    if chained is None:
+        return 0.0
+    operations = trips[chained.dim] * instance / machine.arithmetic.operation
+    overlap = max(1.0, machine.arithmetic.window / max(1.0, operations))
+    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
+    # all statements of an iteration wait together
+    return count / copies * chained.chain / statements_below(chained) / overlap

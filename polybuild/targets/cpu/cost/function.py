@@ -1,0 +1,190 @@
+"""The cost of a schedule tree as a function of the parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+
+import islpy as isl
+
+from polybuild.machine.model import Machine
+from polybuild.scop.model import Scop, Statement
+from polybuild.targets.cost import Cost
+from polybuild.targets.cpu.cost.core import Body, cost_on_core
+from polybuild.targets.cpu.cost.extents import Extents, extents_at
+from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
+from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
+from polybuild.targets.cpu.cost.parameters import parameters_at
+from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic
+from polybuild.targets.cpu.strides import Reference, references_at
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The parts of a nest that run one after the other for values of the parameters, and their traffic."""
+
+    segments: tuple[Nest, ...]
+    traffic: Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """A schedule tree as its cost is computed from it: the nest, and what its leaves compute and touch.
+
+    ``bodies`` and ``touched`` are by the identities of leaves; ``touched`` has references as functions of the
+    counters of the statement, but for arrays that are kept in buffers. ``known`` is what was asked for
+    before, by the values of the parameters.
+    """
+
+    context: isl.Set
+    nest: Nest
+    bodies: Mapping[int, Body]
+    touched: Mapping[int, list[Reference]]
+    known: dict[tuple[tuple[str, int], ...], Running] = field(default_factory=dict)
+
+    def at(self, values: Mapping[str, int]) -> Running:
+        """What runs where parameters have ``values``."""
+        key = tuple(sorted(values.items()))
+        if key not in self.known:
+            point = parameters_at(self.context, values)
+            found: dict[isl.Map, Extents | None] = {}
+            for leaf, _ in leaves(self.nest):
+                stamps = leaf.stamps.reset_tuple_id(isl.dim_type.in_)
+                if stamps not in found:
+                    found[stamps] = extents_at(stamps, point)
+            by_leaf = (
+                (id(leaf), found[leaf.stamps.reset_tuple_id(isl.dim_type.in_)])
+                for leaf, _ in leaves(self.nest)
+            )
+            extents = {leaf: each for leaf, each in by_leaf if each is not None}
+            parts = (_running(each, extents) for each in _segments(self.nest))
+            live = tuple(each for each in parts if each is not None)
+            self.known[key] = Running(live, Traffic(extents, self.touched))
+        return self.known[key]
+
+    @classmethod
+    def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str]) -> Loops:
+        """What is known of ``nest``; the arrays ``buffered`` are in buffers."""
+        scop = replace(scop, statements=tuple(map(_with_subscripts, scop.statements)))
+        statements = {each.name: each for each in scop.statements}
+        bodies: dict[int, Body] = {}
+        touched: dict[int, list[Reference]] = {}
+        by_counters: dict[str, list[Reference]] = {}
+        for leaf, around in leaves(nest):
+            statement = statements.get(leaf.name)
+            if statement is None:
+                bodies[id(leaf)], touched[id(leaf)] = Body(around, operations_of_copy(), ()), []
+                continue
+            strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
+            bodies[id(leaf)] = Body(around, operations_of(statement), tuple(strides))
+            if leaf.name not in by_counters:
+                same = statement.domain.identity()
+                found = references_at(scop, {leaf.name: same}, range(len(statement.iterators)))
+                by_counters[leaf.name] = [
+                    each
+                    for each in found
+                    if each.access.array.extents and each.access.array.name not in buffered
+                ]
+            touched[id(leaf)] = by_counters[leaf.name]
+        return cls(scop.context, nest, bodies, touched)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCost:
+    """The cost of ``loops`` on ``machine``, by one thread or by all, as a function of the parameters.
+
+    ``compiled_bytes`` is the size of vectors that compilers use.
+    """
+
+    loops: Loops
+    machine: Machine
+    compiled_bytes: int
+    parallel: bool
+
+    def at(self, values: Mapping[str, int]) -> Cost:
+        """The cost where parameters have ``values``, by their names; others have a usual one."""
+        running = self.loops.at(values)
+        return sum((self._segment(each, running.traffic) for each in running.segments), Cost())
+
+    def _segment(self, nest: Nest, traffic: Traffic) -> Cost:
+        """The cost of loops that come one after the other with all that is in them."""
+        cost, alone, shared, starts = Cost(), 0.0, 0.0, 0.0
+        extents = traffic.extents
+        for leaf, around in leaves(nest):
+            trips = extents[id(leaf)].trips
+            own = cost_on_core(
+                self.loops.bodies[id(leaf)], extents[id(leaf)], self.machine, self.compiled_bytes
+            )
+            faster = self._speedup(around, trips)
+            cost += own.divided(faster)
+            alone += own.total
+            shared += own.total / faster
+            starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
+        gain = alone / shared if shared else 1.0
+        moved = self._moved(traffic, nest, gain)
+        return (cost + moved).overlapping() + Cost(threads=starts * self.machine.threads.start)
+
+    def _moved(self, traffic: Traffic, nest: Nest, gain: float) -> Cost:
+        """What it takes to bring data to the cores, of which the work of ``gain`` runs at once."""
+        machine, memory = self.machine, self.machine.memory
+        line = memory.line
+        caches = (machine.l1, machine.l2, machine.l3)
+        levels = [MemoryLevel(each.bytes, line, memory.kept) for each in caches]
+        levels.append(MemoryLevel(memory.pages * memory.page, memory.page, memory.kept))
+        first, second, far, translated = (traffic.moved(nest, each) for each in levels)
+        near, middle = first / machine.l2.bandwidth, second / machine.l3.bandwidth
+        pages = translated / memory.page
+        bandwidth = min(memory.bandwidth * gain, max(memory.all_cores, memory.bandwidth))
+        return Cost(
+            caches=(near + middle) / gain,
+            memory=far / bandwidth,
+            pages=pages * memory.page_miss / gain,
+            traffic=far,
+        )
+
+    def _speedup(self, around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:
+        """How much faster than one the threads run what is in the loops ``around``."""
+        shared = next((each for each in around if each.threads), None)
+        if shared is None or not self.parallel:
+            return 1.0
+        threads = self.machine.threads
+        siblings = threads.sibling_gain if threads.processors > threads.cores else 1.0
+        rounds = math.ceil(trips[shared.dim] / threads.processors) or 1
+        balanced = trips[shared.dim] / rounds / threads.processors
+        return max(1.0, threads.cores * siblings * balanced)
+
+
+def _with_subscripts(statement: Statement) -> Statement:
+    """``statement`` with the place of each access that has one: what both sides of a choice write, too."""
+    accesses = (
+        replace(each, exact=True) if each.relation.is_single_valued() else each for each in statement.accesses
+    )
+    return replace(statement, accesses=tuple(accesses))
+
+
+def _starts(around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:
+    """How often threads start for the loops ``around`` a statement."""
+    shared = next((each for each in around if each.threads), None)
+    return 0.0 if shared is None else math.prod(trips[: shared.dim])
+
+
+def _segments(nest: Nest) -> Iterator[Nest]:
+    """The parts of a region that run one after the other."""
+    if isinstance(nest, NestSequence):
+        for each in nest.children:
+            yield from _segments(each)
+    else:
+        yield nest
+
+
+def _running(nest: Nest, extents: Mapping[int, Extents]) -> Nest | None:
+    """``nest`` without the leaves that have no instances; None if nothing is left."""
+    if isinstance(nest, NestLeaf):
+        return nest if id(nest) in extents else None
+    if isinstance(nest, NestLoop):
+        body = _running(nest.body, extents)
+        return None if body is None else replace(nest, body=body)
+    children = tuple(found for each in nest.children if (found := _running(each, extents)) is not None)
+    return NestSequence(children) if children else None

@@ -1,0 +1,293 @@
+"""The loops of a schedule tree with what runs them: the skeleton of which costs are a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.machine.model import Machine
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.relations import maps_of, sets_of, tuple_name
+from polybuild.poly.trees import is_band, mark_of, member, node_kind
+from polybuild.schedule.legality import active_dependences
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.targets.cpu.carried import fixed_around, is_chain
+from polybuild.targets.cpu.cost.operations import chain_of
+from polybuild.targets.cpu.strides import Reference, Stride, references
+from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
+from polybuild.targets.model import LoopDirective
+from polybuild.transform.full_unrolling import outside_unrolled
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NestLeaf:
+    """Instances of the statement ``name``, by ``stamps``: their positions in the loops around them."""
+
+    name: str
+    stamps: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
+class NestSequence:
+    """One after the other."""
+
+    children: tuple[Nest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NestLoop:
+    """The loop of schedule dimension ``dim``.
+
+    Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, or
+    in those that a compiler finds if it is ``simd``, and ``checked`` if that depends on whether one iteration
+    is among those that run. For the former the nodes ``packed`` (by identity) are in
+    buffers, and in ``registers`` tiles everything is. Each iteration waits for the one before for ``chain``
+    nanoseconds.
+    """
+
+    dim: int
+    body: Nest
+    threads: bool = False
+    unrolled: bool = False
+    simd: bool = False
+    checked: bool = False
+    lanes: int = 0
+    registers: bool = False
+    packed: frozenset[int] = frozenset()
+    chain: float = 0.0
+
+
+Nest = NestLeaf | NestSequence | NestLoop
+
+# What register tiles, with operands that are packed for them, stand below.
+_IN_REGISTERS = frozenset({MarkKind.REGISTERS, MarkKind.PACKED})
+
+
+def leaves(nest: Nest, around: tuple[NestLoop, ...] = ()) -> Iterator[tuple[NestLeaf, tuple[NestLoop, ...]]]:
+    """The leaves of ``nest``, each with the loops around it, outermost first."""
+    if isinstance(nest, NestLeaf):
+        yield nest, around
+    elif isinstance(nest, NestSequence):
+        for each in nest.children:
+            yield from leaves(each, around)
+    else:
+        yield from leaves(nest.body, (*around, nest))
+
+
+def statements_below(loop: NestLoop) -> int:
+    """How many statements an iteration of ``loop`` runs."""
+    return len({leaf.name for leaf, _ in leaves(loop)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in a tree: the ``stamps`` of what runs there, the ``mark`` right above, the marks around it."""
+
+    stamps: isl.UnionMap
+    depth: int = 0
+    mark: Mark | None = None
+    inside: tuple[MarkKind, ...] = ()
+
+
+Aliases = Callable[[Array, Array], bool]
+
+
+def nowhere(_first: Array, _second: Array) -> bool:
+    """That no two arrays are the same memory."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class NestBuilder:
+    """Reads schedule trees: mapped ones by their ``directives``, or else as a compiler will run them.
+
+    A compiler computes an innermost loop in lanes if it carries none of ``dependences``. It keeps an element
+    in a register that a loop reads and writes, unless something else there ``aliases`` it.
+    """
+
+    scop: Scop
+    dependences: Dependences
+    machine: Machine
+    directives: Mapping[Mark, LoopDirective] | None = None
+    aliases: Aliases = nowhere
+
+    def nest(self, schedule: isl.Schedule) -> Nest:
+        """The skeleton of ``schedule``."""
+        below = schedule.get_root().child(0)
+        stamps = below.get_prefix_schedule_union_map().intersect_domain(schedule.get_domain())
+        return self._nest(below, _Place(stamps))
+
+    def _nest(self, node: isl.ScheduleNode, place: _Place) -> Nest:
+        mark, kind, stamps = mark_of(node), node_kind(node), place.stamps
+        if mark is not None:
+            return self._nest(node.child(0), replace(place, mark=mark, inside=(*place.inside, mark.kind)))
+        if is_band(node):
+            return self._band(node, place)
+        if kind == isl.schedule_node_type.filter:
+            stamps = stamps.intersect_domain(node.filter_get_filter())
+        elif kind == isl.schedule_node_type.extension:
+            stamps = stamps.union(node.extension_get_extension().reverse())
+        if node.n_children() == 0:
+            return _leaves_of(stamps)
+        inner = replace(place, stamps=stamps, mark=None)
+        children = tuple(self._nest(node.child(index), inner) for index in range(node.n_children()))
+        return children[0] if len(children) == 1 else NestSequence(children)
+
+    def _band(self, node: isl.ScheduleNode, place: _Place) -> Nest:
+        mark, inside, members = place.mark, place.inside, node.band_n_member()
+        directive = (self.directives or {}).get(mark) if mark is not None else None
+        innermost = not any(map(is_band, outside_unrolled(node.child(0))))
+        within = not _IN_REGISTERS.isdisjoint(inside) or MarkKind.UNROLLED in inside
+        block = MarkKind.LANES in inside
+        # the lanes of a register tile are a band of their own, below the loops over rows and vectors
+        registers = block and innermost and members == 1
+        lanes = int(registers) or _lanes(directive)
+        unrolled = MarkKind.UNROLLED in inside or (block and not registers)
+        simd = directive is not None and directive.simd
+        if mark is None and innermost and not within:
+            simd = self._compiler_takes(node)
+        checked = mark is None and innermost and not (simd or within) and self._is_checked(node)
+        chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
+        partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+        stamps = place.stamps.flat_range_product(partial)
+        body = self._nest(node.child(0), _Place(stamps, place.depth + members, None, inside))
+        for position in reversed(range(members)):
+            last, head = position == members - 1, position == 0
+            body = NestLoop(
+                place.depth + position,
+                body,
+                threads=head and directive is not None and directive.parallel,
+                unrolled=unrolled or _is_unrolled(node, position),
+                simd=(simd or checked) and (last if mark is None else head),
+                checked=checked,
+                lanes=lanes if head else 0,
+                registers=registers,
+                packed=_packed(directive) if head else frozenset(),
+                chain=chain if last else 0.0,
+            )
+        return body
+
+    def _compiler_takes(self, node: isl.ScheduleNode) -> bool:
+        """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
+        found = find_vector_loop(node, references(self.scop, node), self.dependences, self.machine)
+        return found is not None and found.member == node.band_n_member() - 1 and not found.groups
+
+    def _is_checked(self, node: isl.ScheduleNode) -> bool:
+        """Whether the last loop of an innermost band carries but what one iteration makes, or overwrites.
+
+        Then a compiler computes it in lanes where a check at run time says that this one is not among them.
+        """
+        carried = self._carried(node)
+        if carried.is_empty() or any(has_loops(each.body) for each in self._statements(node)):
+            return False
+        made = carried.intersect(self.dependences.flow)
+        ends = made.domain().union(carried.subtract(made).range())
+        band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+        stamps = node.get_prefix_schedule_union_map().flat_range_product(band)
+        places = isl.Set.from_union_set(ends.apply(stamps))
+        around = places.dim(isl.dim_type.set) - 1
+        by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+        return bool(by_others.is_single_valued())
+
+    def _carried(self, node: isl.ScheduleNode) -> isl.UnionMap:
+        """The dependences that are left to the last loop of a band, from one of its iterations to another."""
+        partial, last = node.band_get_partial_schedule(), node.band_n_member() - 1
+        innermost = fixed_around(partial, last, active_dependences(node, self.dependences.carried))
+        return innermost.subtract(innermost.eq_at_multi_union_pw_aff(member(node, last)))
+
+    def _chain(self, node: isl.ScheduleNode) -> float:
+        """Nanoseconds for which each iteration of the last loop of a band waits for the one before.
+
+        A value may come back through variables that other statements of the iteration set.
+        """
+        statements = self._statements(node)
+        if not statements or not is_chain(node, self.dependences.carried, self.machine):
+            return 0.0
+        last = node.band_n_member() - 1
+        waiting = {tuple_name(each) for each in sets_of(self._carried(node).range())}
+        places = [place for place, each in enumerate(statements) if each.name in waiting]
+        if not places:
+            return 0.0
+        found = references(self.scop, node)
+        first = max(
+            chain_of(statements[place], _returning(statements[place], found, last), self.machine.arithmetic)
+            for place in places
+        )
+        if any(self._passes_memory(statements[place], statements) for place in places):
+            first += self.machine.arithmetic.forward
+        passed = _written_variables(statements[place] for place in places)
+        return first + sum(
+            chain_of(
+                each,
+                {id(access.node) for access in each.accesses if access.array.name in passed},
+                self.machine.arithmetic,
+            )
+            for each in statements[places[-1] + 1 :]
+        )
+
+    def _passes_memory(self, statement: Statement, loop: Sequence[Statement]) -> bool:
+        """Whether what ``statement`` writes is stored and loaded again: ``loop`` may access it otherwise."""
+        arrays = [access.array for each in loop for access in each.accesses]
+        return any(
+            self.aliases(each.array, other)
+            for each in statement.accesses
+            if each.kind is not AccessKind.READ and each.array.extents
+            for other in arrays
+            if other.name != each.array.name
+        )
+
+    def _statements(self, node: isl.ScheduleNode) -> list[Statement]:
+        names = {tuple_name(each) for each in sets_of(node.get_domain())}
+        return [each for each in self.scop.statements if each.name in names]
+
+
+def _returning(statement: Statement, found: list[Reference], last: int) -> set[int]:
+    """The nodes through which results of iterations before may come back to ``statement``.
+
+    An accumulator is read where it is written; elements of rows were written by another iteration.
+    """
+    own = [each for each in found if each.statement is statement]
+    writes = [each for each in own if each.access.kind is not AccessKind.READ]
+    stays = any(each.stride(last) is Stride.NONE for each in writes)
+    return {
+        id(each.access.node)
+        for each in own
+        if each.access.kind is AccessKind.READ
+        and any(each.access.array.name == other.access.array.name for other in writes)
+        and stays == any(each.access.relation.is_equal(other.access.relation) for other in writes)
+    }
+
+
+def _written_variables(statements: Iterable[Statement]) -> set[str]:
+    """The names of the variables, not arrays, that ``statements`` write."""
+    return {
+        access.array.name
+        for each in statements
+        for access in each.accesses
+        if access.kind is not AccessKind.READ and access.array.is_scalar
+    }
+
+
+def _leaves_of(stamps: isl.UnionMap) -> Nest:
+    found = tuple(NestLeaf(str(each.get_tuple_name(isl.dim_type.in_)), each) for each in maps_of(stamps))
+    return found[0] if len(found) == 1 else NestSequence(found)
+
+
+def _lanes(directive: LoopDirective | None) -> int:
+    """The lanes that the loop of ``directive`` is written in, 0 if it is not."""
+    lanes = None if directive is None else directive.lanes
+    return 0 if lanes is None else lanes.lanes * lanes.copies
+
+
+def _packed(directive: LoopDirective | None) -> frozenset[int]:
+    """The nodes of elements that are read from rows in buffers."""
+    lanes = None if directive is None else directive.lanes
+    return frozenset().union(*(each.nodes for each in lanes.packed)) if lanes is not None else frozenset()
+
+
+def _is_unrolled(node: isl.ScheduleNode, member: int) -> bool:
+    return bool(isl.ast_loop_type(node.band_member_get_ast_loop_type(member)) == isl.ast_loop_type.unroll)

@@ -1,0 +1,108 @@
+"""What one instance of a statement computes: operations by the unit that runs them, and chains of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from pycparser import c_ast
+
+from polybuild.analysis.trip_counts import HIDDEN_TRIPS
+from polybuild.c.mathematics import MAGNITUDES, ROOTS
+from polybuild.c.syntax_tree import walk
+from polybuild.c.types import FloatingType
+from polybuild.machine.model import DOUBLE, Arithmetic
+from polybuild.scop.model import Statement
+from polybuild.targets.cpu.tilesizes import bytes_of_element
+from polybuild.values import dataclass
+
+_DIVISIONS = {"/", "%", "/=", "%="}
+# what compilers make one or two operations of
+_SELECTIONS = {"fmin", "fminf", "fmax", "fmaxf", "abs", "labs", *MAGNITUDES.values()}
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """How many operations of each kind, and the ``width`` in bytes of the widest element that is accessed.
+
+    ``simple`` ones add, multiply, compare, select or convert; ``calls`` are of functions of libraries.
+    """
+
+    simple: float
+    divisions: float
+    roots: float
+    calls: float
+    width: int
+
+
+def operations_of_copy() -> Operations:
+    """The operations of copying an element: it is loaded and stored, with many others at a time."""
+    return Operations(simple=1.0, divisions=0.0, roots=0.0, calls=0.0, width=DOUBLE)
+
+
+def operations_of(statement: Statement) -> Operations:
+    """The operations of one instance of ``statement``, those that compute subscripts left out."""
+    counts = {"simple": 0.0, "divisions": 0.0, "roots": 0.0, "calls": 0.0}
+    for kind, times in _counted(statement.body, statement.element_nodes, 1.0):
+        counts[kind] += times
+    elements = [each.array.element for each in statement.accesses]
+    width = max((bytes_of_element(each.array) for each in statement.accesses), default=1)
+    narrow = {each.array.name for each in statement.accesses if bytes_of_element(each.array) < width}
+    counts["simple"] += sum(each.array.name in narrow for each in statement.accesses)
+    if not any(isinstance(each, FloatingType) for each in elements):
+        # compilers multiply by the reciprocals of constants
+        counts["simple"] += 2 * counts["divisions"]
+        counts["divisions"] = 0.0
+    return Operations(**counts, width=width)
+
+
+def _counted(node: c_ast.Node, elements: Collection[int], times: float) -> Iterator[tuple[str, float]]:
+    if id(node) in elements and not isinstance(node, c_ast.If):
+        return
+    if isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.Assignment) and node.op != "="):
+        yield ("divisions" if node.op in _DIVISIONS else "simple"), times
+    elif isinstance(node, c_ast.FuncCall):
+        yield _kind_of_call(node), times
+    elif isinstance(node, c_ast.UnaryOp | c_ast.TernaryOp | c_ast.If | c_ast.Cast):
+        yield "simple", times
+    elif isinstance(node, _LOOPS):
+        times *= HIDDEN_TRIPS
+    for child in node:
+        yield from _counted(child, elements, times)
+
+
+def _kind_of_call(call: c_ast.FuncCall) -> str:
+    name = getattr(call.name, "name", "")
+    if name in ROOTS.values():
+        return "roots"
+    return "simple" if name in _SELECTIONS else "calls"
+
+
+def chain_of(statement: Statement, reads: Collection[int], arithmetic: Arithmetic) -> float:
+    """Nanoseconds from the one of the nodes ``reads``, by identity, that is used first to the result."""
+    floating = any(isinstance(each.array.element, FloatingType) for each in statement.accesses)
+    simple = arithmetic.latency if floating else arithmetic.step
+    body = statement.body
+    if isinstance(body, c_ast.Assignment):
+        own = simple if body.op != "=" else 0.0
+        inside = _depth(body.rvalue, reads, arithmetic, simple)
+        return own + (inside or 0.0)
+    return max((_depth(each, reads, arithmetic, simple) or 0.0 for each in walk(body)), default=0.0)
+
+
+def _depth(node: c_ast.Node, reads: Collection[int], arithmetic: Arithmetic, simple: float) -> float | None:
+    """Nanoseconds from a node of ``reads`` to the value of ``node``, None where there is none."""
+    if id(node) in reads:
+        return 0.0
+    below = [found for child in node if (found := _depth(child, reads, arithmetic, simple)) is not None]
+    if not below:
+        return None
+    longest = max(below)
+    if isinstance(node, c_ast.BinaryOp):
+        return longest + (arithmetic.divide if node.op in _DIVISIONS else 0.0) + simple
+    if isinstance(node, c_ast.FuncCall):
+        extra = {"roots": arithmetic.root, "calls": arithmetic.call, "simple": 0.0}
+        return longest + simple + extra[_kind_of_call(node)]
+    if isinstance(node, c_ast.TernaryOp | c_ast.If):
+        return longest + arithmetic.step
+    return longest

@@ -1,0 +1,141 @@
+"""What a nest moves between the levels of memory: the lines that its loops touch, and what they find there.
+
+The footprint of a nest at some depth is the union of the boxes that its references touch, those that differ
+by constants being one (thesis, section 5.3; Wolf and Lam, PLDI 1991). What one iteration of a loop leaves in
+a cache is there in the next one if the footprint of an iteration fits: then the loop moves each line once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import field
+
+from polybuild.scop.model import AccessKind
+from polybuild.targets.cpu.cost.extents import Extents
+from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
+from polybuild.targets.cpu.strides import Reference
+from polybuild.targets.cpu.tilesizes import element_size
+from polybuild.values import dataclass
+
+_Matrix = tuple[tuple[int | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLevel:
+    """Something that keeps ``capacity`` bytes in units of ``unit``: a cache with lines, or pages.
+
+    The part ``kept`` is certainly there: beyond it more and more is missing, as sets fill up. What is packed
+    side by side fills all sets alike.
+    """
+
+    capacity: float
+    unit: int
+    kept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """The bytes that a nest moves where its leaves have ``extents`` and ``references``, by their identity.
+
+    ``found`` are footprints that were asked for before, ``wholes`` those of arrays.
+    """
+
+    extents: Mapping[int, Extents]
+    references: Mapping[int, list[Reference]]
+    found: dict[tuple[int, int, int], tuple[float, float]] = field(default_factory=dict)
+    wholes: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def moved(self, nest: Nest, level: MemoryLevel, depth: int = 0) -> float:
+        """Bytes in whole units that enter ``level``, or leave it, while ``nest`` runs once at ``depth``."""
+        size, whole = self._footprint(nest, level.unit, depth)
+        if size <= level.capacity or isinstance(nest, NestLeaf):
+            return whole
+        if isinstance(nest, NestSequence):
+            return sum(self.moved(each, level, depth) for each in nest.children)
+        inside = self._footprint(nest.body, level.unit, depth + 1)[0]
+        fits = 1.0 if _is_packed(nest) else level.kept
+        missing = min(1.0, max(0.0, inside / level.capacity - fits))
+        if not missing:
+            return whole
+        trips, body = self._trips(nest), self.moved(nest.body, level, depth + 1)
+        together = max(1.0, min(nest.lanes, trips))  # lanes share the lines that neighbours share
+        again = trips / together * max(body, together * whole / max(1.0, trips))
+        return max(whole, missing * again + (1.0 - missing) * whole)
+
+    def _trips(self, loop: NestLoop) -> float:
+        found = (self.extents[id(leaf)].trips[loop.dim] for leaf, _ in leaves(loop))
+        return max(found, default=0.0)
+
+    def _footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
+        """Bytes of the units that ``nest`` touches, and those that move: what is written goes both ways."""
+        key = id(nest), unit, depth
+        if key not in self.found:
+            self.found[key] = self._new_footprint(nest, unit, depth)
+        return self.found[key]
+
+    def _new_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
+        bytes_of: dict[tuple[str, _Matrix], float] = {}
+        written: set[str] = set()
+        for leaf, _ in leaves(nest):
+            found = self.extents[id(leaf)]
+            box, instances = found.boxes[depth], math.prod(found.trips[depth:])
+            for each in self.references[id(leaf)]:
+                name = each.access.array.name
+                key = (name, each.matrix)
+                bytes_of[key] = max(bytes_of.get(key, 0.0), min(instances * unit, _bytes(each, box, unit)))
+                if each.access.kind is not AccessKind.READ:
+                    written.add(name)
+        rows: dict[tuple[str, _Matrix], float] = {}
+        for (name, matrix), size in bytes_of.items():  # parts of the same rows share units, or one is small
+            rows[name, matrix[:-1]] = max(rows.get((name, matrix[:-1]), 0.0), size)
+        arrays: dict[str, float] = {}
+        for (name, _), size in rows.items():
+            arrays[name] = arrays.get(name, 0.0) + size
+        whole = self._arrays(unit)
+        touched = {name: min(size, whole.get(name, size)) for name, size in arrays.items()}
+        back = sum(size for name, size in touched.items() if name in written)
+        return sum(touched.values()), sum(touched.values()) + back
+
+    def _arrays(self, unit: int) -> Mapping[str, float]:
+        """The bytes of each array: what one of its references touches in all, at most."""
+        if unit not in self.wholes:
+            found: dict[str, float] = {}
+            for leaf, extents in self.extents.items():
+                for each in self.references[leaf]:
+                    name = each.access.array.name
+                    size = min(extents.count * unit, _bytes(each, extents.boxes[0], unit))
+                    found[name] = max(found.get(name, 0.0), size)
+            self.wholes[unit] = found
+        return self.wholes[unit]
+
+
+def _is_packed(nest: Nest) -> bool:
+    """Whether operands in ``nest`` are packed for register tiles."""
+    return any(loop.registers for _, around in leaves(nest) for loop in around)
+
+
+def _bytes(reference: Reference, box: tuple[float, ...], unit: int) -> float:
+    """Bytes of the units that ``reference`` touches while counters take as many values as ``box`` says."""
+    size = element_size(reference)
+    counts = [
+        1.0 + sum(extent - 1.0 if step is None else abs(step) * (extent - 1.0) for step, extent in pairs)
+        for pairs in (tuple(zip(row, box, strict=True)) for row in reference.matrix)
+    ]
+    if not counts:
+        return float(unit)
+    touched = math.prod(
+        extent for step, extent in zip(reference.matrix[-1], box, strict=True) if step is None or step
+    )
+    row = max(float(unit), min(counts[-1] * size, touched * unit))
+    *outer, _ = counts
+    # short rows that follow each other share units
+    rows, length = math.prod(outer), _row_bytes(reference)
+    return rows * row if length is None or length >= unit else max(float(unit), rows * length)
+
+
+def _row_bytes(reference: Reference) -> int | None:
+    """The bytes of a row of an array, where its extent is known."""
+    extent = reference.access.array.extents[-1]
+    largest = None if extent is None or len(reference.matrix) == 1 else extent.max_val()
+    return None if largest is None or not largest.is_int() else largest.to_python() * element_size(reference)

@@ -1,0 +1,69 @@
+"""What the versions of a region cost: the original loops, the new ones on one thread and on all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from polybuild.effort import CERTAIN_GAIN
+from polybuild.targets.cost import CostFunction
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateCost:
+    """A version of the loops that could have been chosen, and what it costs."""
+
+    name: str
+    one_thread: CostFunction
+    all_threads: CostFunction
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCosts:
+    """The cost of the original loops as compilers make them, and of what was ``chosen`` of ``candidates``.
+
+    ``usual`` are values of the parameters that are plausible where nothing is known of them.
+    """
+
+    original: CostFunction
+    chosen: CandidateCost
+    candidates: tuple[CandidateCost, ...]
+    usual: Mapping[str, int]
+
+    def compared(self) -> Comparison:
+        """Whether the new loops are faster on one thread; where they are just as fast the original wins."""
+        return Comparison(self.gains_at(self.usual), self)
+
+    def gains_at(self, values: Mapping[str, int]) -> bool:
+        """Whether the new loops are certainly faster on one thread where parameters have ``values``."""
+        return self.original.at(values).total > CERTAIN_GAIN * self.chosen.one_thread.at(values).total
+
+    @property
+    def runs_alone(self) -> CostFunction:
+        """What one thread runs: the new loops if they are certainly faster, else the original ones."""
+        return self.chosen.one_thread if self.gains_at(self.usual) else self.original
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether new loops gain anything on one thread, and what all versions cost, where that is known."""
+
+    gains_alone: bool = True
+    costs: VersionCosts | None = None
+
+    @property
+    def is_original(self) -> bool:
+        """Whether the original order was chosen."""
+        return self.costs is not None and self.costs.chosen.one_thread is self.costs.original
+
+    def of_original(self) -> Comparison:
+        """The same where the original loops were chosen instead."""
+        if self.costs is None:
+            return self
+        original = CandidateCost("original order", self.costs.original, self.costs.original)
+        candidates = (original, *self.costs.candidates)
+        return Comparison(costs=replace(self.costs, chosen=original, candidates=candidates))
+
+
+NOT_COMPARED = Comparison()
+"""New loops that are taken to be the better ones whatever runs them."""

@@ -1,0 +1,146 @@
+"""The search for a mapping: candidates that differ in one decision, compared by their predicted costs.
+
+Orders come first, each mapped; the best of them, unless it has register tiles, is then tried without tiles,
+and with register tiles on one thread. What is not clearly faster loses to what comes before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.context import CompileContext
+from polybuild.effort import CANDIDATE_OPERATIONS, CERTAIN_GAIN, CERTAIN_ORDER
+from polybuild.poly.budget import found_within
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.compare import cost_of_mapping
+from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_sizes
+from polybuild.targets.cpu.cost.versions import CandidateCost
+from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+from polybuild.targets.cpu.schedule_choice import Order, orders
+
+
+@dataclass(frozen=True, slots=True)
+class MappedOrder:
+    """An ``order`` as it was mapped in a ``context``: that of the region, or one with a decision less."""
+
+    order: Order
+    context: CompileContext
+    mapping: CpuMapping
+
+
+def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
+    """The order of the best candidate."""
+    found = orders(scop, dependences, context)
+    if len(found) == 1:
+        return found[0].schedule
+    return search(scop, dependences, context, found).order.schedule
+
+
+def search(
+    scop: Scop, dependences: Dependences, context: CompileContext, among: Sequence[Order]
+) -> MappedOrder:
+    """The best candidate whose order is ``among`` these; its mapping tells of the others."""
+    trials = _Trials(scop, dependences, context)
+    first, *others = among
+    best = trials.mapped(first, context, first.name)
+    rest = trials.tried((each, context, each.name) for each in others)
+    if rest:
+        best = trials.best([best, *rest])
+    varied = trials.tried(_varied(best))
+    if varied:
+        best = trials.best(varied if rest else [best, *varied])
+    return replace(best, mapping=replace(best.mapping, rejected=trials.rejected(best)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """A candidate with its cost, and its nanoseconds on one thread and on all at each of some sizes."""
+
+    candidate: MappedOrder
+    cost: CandidateCost
+    times: tuple[float, ...]
+
+    def is_faster(self, other: _Priced) -> bool:
+        """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes."""
+        certain = CERTAIN_GAIN if self.candidate.order is other.candidate.order else CERTAIN_ORDER
+        gains = [(old or 1.0) / (new or 1.0) for old, new in zip(other.times, self.times, strict=True)]
+        return math.prod(gains) > certain ** len(gains)
+
+
+class _Trials:
+    """The candidates of a region, as far as isl maps and prices them in the time that they have."""
+
+    def __init__(self, scop: Scop, dependences: Dependences, context: CompileContext) -> None:
+        self._scop = scop
+        self._dependences = dependences
+        self._context = context
+        self._sizes = usual_sizes(scop)
+        self._priced: list[_Priced] = []
+
+    def mapped(self, order: Order, context: CompileContext, name: str) -> MappedOrder:
+        """The candidate of that ``name``: ``order`` as it is mapped in a ``context``."""
+        mapping = map_to_cpu(self._scop, self._dependences, order.schedule, context)
+        return MappedOrder(order, context, replace(mapping, name=name))
+
+    def tried(self, wanted: Iterable[tuple[Order, CompileContext, str]]) -> list[MappedOrder]:
+        """Those candidates that are mapped in time; on one thread only those with register tiles."""
+        found = (found_within(CANDIDATE_OPERATIONS, partial(self.mapped, *each)) for each in wanted)
+        parallel = self._context.options.parallel
+        return [
+            each
+            for each in found
+            if each is not None and (each.mapping.registers or each.context.options.parallel == parallel)
+        ]
+
+    def best(self, candidates: Sequence[MappedOrder]) -> MappedOrder:
+        """The best of all so far, with these ``candidates``: what comes later has to be certainly faster."""
+        for each in candidates:
+            priced = found_within(CANDIDATE_OPERATIONS, partial(self._price, each))
+            if priced is not None:
+                self._priced.append(priced)
+            elif not self._priced:  # nothing can be compared
+                return each
+        best = self._priced[0]
+        for other in self._priced[1:]:
+            if other.is_faster(best) and not self._lacks_threads(other, best):
+                best = other
+        return best.candidate
+
+    def _lacks_threads(self, new: _Priced, old: _Priced) -> bool:
+        """Whether ``new`` has none, and ``old`` is faster with all of its own, perhaps for more work."""
+        if new.candidate.mapping.parallel_loops or not old.candidate.mapping.parallel_loops:
+            return False
+        sizes = (*self._sizes, *larger_sizes(self._scop))
+        return any(
+            new.cost.all_threads.at(each).total > old.cost.all_threads.at(each).total for each in sizes
+        )
+
+    def rejected(self, chosen: MappedOrder) -> tuple[CandidateCost, ...]:
+        """What all candidates but the ``chosen`` one cost."""
+        return tuple(each.cost for each in self._priced if each.candidate is not chosen)
+
+    def _price(self, candidate: MappedOrder) -> _Priced:
+        name, mapping = candidate.mapping.name, candidate.mapping
+        cost = cost_of_mapping(name, self._scop, self._dependences, mapping, self._context)
+        versions = (cost.one_thread, cost.all_threads)
+        return _Priced(
+            candidate, cost, tuple(each.at(sizes).total for sizes in self._sizes for each in versions)
+        )
+
+
+def _varied(candidate: MappedOrder) -> Iterator[tuple[Order, CompileContext, str]]:
+    """``candidate`` without something that might not pay, where that is left to the model."""
+    mapping, options = candidate.mapping, candidate.context.options
+    changed = {}
+    if mapping.tile_sizes and not mapping.registers:
+        changed["without tiles"] = replace(options, tile=False)
+        if options.registers and mapping.parallel_loops:
+            changed["in register tiles on one thread"] = replace(options, parallel=False)
+    for name, each in changed.items() if not options.wants_order else ():
+        yield candidate.order, candidate.context.with_options(each), f"{candidate.order.name}, {name}"

@@ -1,0 +1,165 @@
+"""How many threads pay for a parallel loop, told by the work it has each time it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polybuild.analysis.trip_counts import trip_counts
+from polybuild.machine.model import Machine
+from polybuild.poly.relations import maps_of, natural_key, sets_of
+from polybuild.poly.trees import descendants, mark_of
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.crossover import readable
+from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
+from polybuild.targets.cpu.cost.versions import VersionCosts
+from polybuild.targets.cpu.estimate import usual_instance
+from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.tilesizes import bytes_of_element
+from polybuild.targets.model import LoopDirective, ThreadLimits
+
+Counts = Mapping[str, Sequence[isl.PwAff]]
+
+
+def limit_threads(
+    scop: Scop, mapping: CpuMapping, machine: Machine, predicted: VersionCosts | None = None
+) -> CpuMapping:
+    """``mapping`` with what each parallel loop does each time it runs, and how much of that pays for threads.
+
+    Work is counted in statement instances; the statements in the deepest loops stand for all of them. What
+    all of them take is as ``predicted``, if that is known.
+    """
+    counts = {
+        statement.name: tuple(map(_plain, trips))
+        for statement, trips in zip(scop.statements, trip_counts(scop), strict=True)
+    }
+    cost = _costs(scop, mapping, machine)
+    if predicted is not None and _is_counted(scop, counts):
+        cost = _as_predicted(
+            cost, counts, scop.context, predicted, machine.threads.work * machine.threads.start
+        )
+    directives = dict(mapping.directives)
+    for node in descendants(mapping.schedule.get_root()):
+        mark = mark_of(node)
+        if mark is None or mark not in directives or not directives[mark].parallel:
+            continue
+        work = _work(node, counts)
+        if work:
+            instance = max(cost[name] for name in work)
+            directives[mark] = _limited(directives[mark], work, instance, machine)
+    return replace(mapping, directives=directives)
+
+
+def _plain(count: isl.PwAff) -> isl.PwAff:
+    """``count``, or what one of its pieces says if that is never less: that is easier to read and compute."""
+    pieces: list[isl.PwAff] = []
+    count.foreach_piece(lambda _, value: pieces.append(isl.PwAff.from_aff(value)))
+    bounds = [each for each in pieces if count.domain().is_subset(count.le_set(each))]
+    return bounds[0].intersect_domain(count.domain()) if len(pieces) > 1 and len(bounds) == 1 else count
+
+
+def _limited(directive: LoopDirective, work: Counts, instance: float, machine: Machine) -> LoopDirective:
+    """``directive`` for a loop with ``work``, of which one ``instance`` takes so many nanoseconds."""
+    threads = machine.threads
+    limits = ThreadLimits(
+        work=tuple(tuple(each) for each in work.values()),
+        minimum=readable(threads.work * threads.start / instance),
+        # one thread runs the original loops instead, mostly without vectors
+        entered_for=int(threads.work * threads.enter / usual_instance(machine)) if directive.depth else 0,
+    )
+    return replace(directive, limits=limits)
+
+
+def _is_counted(scop: Scop, counts: Counts) -> bool:
+    """Whether how often loops run is told by the parameters, and not by data."""
+    return all(not each.dynamic and len(counts[each.name]) <= len(each.iterators) for each in scop.statements)
+
+
+def _as_predicted(
+    cost: Mapping[str, float], counts: Counts, context: isl.Set, predicted: VersionCosts, enough: float
+) -> Mapping[str, float]:
+    """``cost`` in the same proportions, but in all what is ``predicted`` for one thread.
+
+    That is for sizes at which the instances take about ``enough`` nanoseconds, which caches hold.
+    """
+    values, total = predicted.usual, 0.0
+    for values in smaller_sizes(context, predicted.usual):
+        point = parameters_at(context, values)
+        total = sum(cost[name] * instances_at(trips, point) for name, trips in counts.items())
+        if total <= enough:
+            break
+    factor = predicted.chosen.one_thread.at(values).total / total if total else 0.0
+    return {name: each * factor for name, each in cost.items()} if factor else cost
+
+
+def _costs(scop: Scop, mapping: CpuMapping, machine: Machine) -> Mapping[str, float]:
+    """Nanoseconds of an instance of each statement.
+
+    Those in vectors take an eighth of others, but no less than what the second cache takes to move an element
+    of each array; the elements of register tiles stay where they are.
+    """
+    usual = usual_instance(machine)
+    found = {each.name: usual for each in scop.statements}
+    in_vectors = set(_in_vectors(mapping))
+    for statement in scop.statements:
+        if statement.name in in_vectors:
+            arrays = {each.array.name: each.array for each in statement.accesses if each.array.extents}
+            moved = sum(map(bytes_of_element, arrays.values())) / machine.l2.bandwidth
+            found[statement.name] = min(usual, max(usual / machine.vector.gain, moved))
+    return found | {each.update.name: usual / machine.vector.gain for each in mapping.registers}
+
+
+def _in_vectors(mapping: CpuMapping) -> Iterator[str]:
+    """The statements in loops that run in the lanes of vectors."""
+    for node in descendants(mapping.schedule.get_root()):
+        mark = mark_of(node)
+        directive = None if mark is None else mapping.directives.get(mark)
+        if directive is not None and (directive.simd or directive.lanes):
+            yield from (each.get_tuple_name() for each in sets_of(node.get_domain()))
+
+
+def _work(node: isl.ScheduleNode, counts: Counts) -> Counts:
+    """Trip counts, at most, of the loops that run each time ``node`` is reached, per statement.
+
+    Those of statements in fewer loops than others are left out. None are known below loops that fix no
+    counter.
+    """
+    prefixes = {each.get_tuple_name(isl.dim_type.in_): each for each in _prefixes(node)}
+    names = sorted({each.get_tuple_name() for each in sets_of(node.get_domain())}, key=natural_key)
+    known = [name for name in names if name in counts]
+    inside = {name: _inside(counts[name], prefixes[name]) if prefixes else counts[name] for name in known}
+    if prefixes and all(inside[name] is counts[name] for name in known):
+        return {}
+    deepest = max(map(len, inside.values()), default=0)
+    return {name: each for name, each in inside.items() if len(each) == deepest and each}
+
+
+def _prefixes(node: isl.ScheduleNode) -> Sequence[isl.Map]:
+    """Where the loops around ``node`` are for each instance below it."""
+    if node.get_schedule_depth() == 0:
+        return []
+    return maps_of(node.get_prefix_schedule_union_map().intersect_domain(node.get_domain()))
+
+
+def _inside(counts: Sequence[isl.PwAff], prefix: isl.Map) -> Sequence[isl.PwAff]:
+    """What is left of ``counts`` where the loops around are at one place of ``prefix``.
+
+    That is ``counts`` itself if they fix no counter.
+    """
+    distances = prefix.apply_range(prefix.reverse()).deltas()
+    found, fixed = [], False
+    for dim, count in enumerate(counts):
+        span = (
+            distances.dim_max_val(dim)
+            if dim < distances.dim(isl.dim_type.set)
+            else isl.Val.infty(distances.get_ctx())
+        )
+        fixed = fixed or span.is_int()
+        if not span.is_int():
+            found.append(count)
+        elif not span.is_zero():
+            values = isl.Val(span.to_python() + 1)
+            found.append(count.min(isl.PwAff.val_on_domain(count.domain(), values)))
+    return found if fixed else counts

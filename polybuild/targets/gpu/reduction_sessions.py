@@ -1,0 +1,172 @@
+"""What accumulates one value on a device, and whether anybody looks at the value meanwhile."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.analysis.reductions import Reduction
+from polybuild.analysis.trip_counts import dimension_counts
+from polybuild.poly.relations import largest, maps_of, sets_of
+from polybuild.poly.trees import is_band, member
+from polybuild.scop.determined_counters import mentions
+from polybuild.scop.model import Scop, Statement
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+_PARTS_OF_ONE = (512, 256)
+"""Parts of one accumulator along the first and the last loop of its terms: threads for a whole device."""
+_PARTS_OF_ROW = 32
+"""Parts of each accumulator of a loop of them: a warp for each."""
+_FEW_TERMS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The instances of ``reduction`` that accumulate one value: those with equal counters ``kept``.
+
+    ``rows`` are those of ``kept`` whose loops run in parallel, ``lanes`` the counters of terms with the
+    number of parts along each.
+    """
+
+    reduction: Reduction
+    kept: tuple[int, ...]
+    rows: tuple[int, ...]
+    lanes: tuple[tuple[int, int], ...]
+
+    @property
+    def parts(self) -> int:
+        """The number of parts of a value."""
+        return functools.reduce(int.__mul__, (count for _, count in self.lanes))
+
+
+def find_session(
+    scop: Scop, reduction: Reduction, pairs: isl.UnionMap, schedule: isl.Schedule
+) -> Session | None:
+    """What accumulates one value of ``reduction``; None if threads gain nothing by parts of it."""
+    statement = reduction.statement
+    space = statement.domain.get_space()
+    own = pairs.extract_map(space.map_from_domain_and_range(space))
+    if own.is_empty() or any(not each.exact or each.within is not None for each in statement.accesses):
+        return None
+    distances = isl.Set.from_basic_set(own.deltas().affine_hull())
+    every = range(len(statement.iterators))
+    kept = tuple(each for each in every if _is_zero(distances, each))
+    terms = [each for each in every if each not in kept]
+    parallel = _parallel_counters(schedule, statement)
+    rows = tuple(each for each in kept if each in parallel)
+    free = [each for each in terms if not mentions(statement, each)]
+    trips = dimension_counts(statement.domain, scop.context)
+    if len(rows) > 1 or not free or _are_few([trips[each] for each in terms]):
+        return None
+    if rows:
+        lowest = statement.domain.dim_min_val(rows[0])
+        lanes = [(free[-1], _PARTS_OF_ROW)]
+        if not lowest.is_int() or lowest.is_neg():
+            return None
+    elif len(free) > 1:
+        lanes = [(free[0], _PARTS_OF_ONE[0]), (free[-1], _PARTS_OF_ONE[1])]
+    else:
+        lanes = [(free[0], _PARTS_OF_ONE[0] * _PARTS_OF_ONE[1])]
+    return Session(reduction, kept, rows, tuple(lanes))
+
+
+def _is_zero(distances: isl.Set, position: int) -> bool:
+    value = distances.plain_get_val_if_fixed(_set, position)
+    return bool(value.is_int() and value.is_zero())
+
+
+def _are_few(trips: Sequence[isl.PwAff]) -> bool:
+    product = 1
+    for trip in trips:
+        number = largest(trip)
+        if not number.is_int():
+            return False
+        product *= max(0, number.to_python())
+    return product <= _FEW_TERMS
+
+
+def _parallel_counters(schedule: isl.Schedule, statement: Statement) -> set[int]:
+    """The counters of ``statement`` on which a parallel loop around it depends."""
+    found: set[int] = set()
+    name = statement.name
+
+    def visit(node: isl.ScheduleNode) -> None:
+        if all(each.get_tuple_name() != name for each in sets_of(node.get_domain())):
+            return
+        if is_band(node):
+            for position in range(node.band_n_member()):
+                if node.band_member_get_coincident(position):
+                    found.update(_involved(member(node, position), name))
+        for index in range(node.n_children()):
+            visit(node.child(index))
+
+    visit(schedule.get_root().child(0))
+    return found
+
+
+def _involved(partial: isl.MultiUnionPwAff, name: str) -> set[int]:
+    """The counters of the statement ``name`` that a member of a band depends on."""
+    for each in maps_of(isl.UnionMap.from_multi_union_pw_aff(partial)):
+        if each.get_tuple_name(_in) == name:
+            plain = each.gist_domain(each.domain())
+            return {at for at in range(plain.dim(_in)) if plain.involves_dims(_in, at, 1)}
+    return set()
+
+
+def stamps_of(scop: Scop) -> tuple[dict[str, isl.Map], int]:
+    """The time stamp of each instance in the original order, by its statement, and how long they are."""
+    found = {each.get_tuple_name(_in): each for each in maps_of(scop.schedule.get_map())}
+    length = max(each.dim(_out) for each in found.values())
+    for name, each in found.items():
+        shorter = length - each.dim(_out)
+        zeros = isl.Map.from_domain_and_range(each.domain(), _zeros(scop, shorter))
+        found[name] = each.flat_range_product(zeros).intersect_domain(_domain(scop, name))
+    return found, length
+
+
+def _zeros(scop: Scop, length: int) -> isl.Set:
+    """``{ [0, ..., 0] }``."""
+    space = isl.Space.set_alloc(scop.context.get_ctx(), 0, length)
+    return isl.Set.from_multi_aff(isl.MultiAff.zero(space))
+
+
+def _domain(scop: Scop, name: str) -> isl.Set:
+    return next(each.domain for each in scop.statements if each.name == name).intersect_params(scop.context)
+
+
+def chosen_counters(statement: Statement, positions: Sequence[int], name: str) -> isl.Map:
+    """``{ S[d0, ...] -> name[d_k, ...] }`` for the counters at ``positions``."""
+    dims = [f"d{position}" for position in range(len(statement.iterators))]
+    kept = ", ".join(dims[position] for position in positions)
+    return isl.Map(f"{{ {statement.name}[{', '.join(dims)}] -> {name}[{kept}] }}")
+
+
+def is_undisturbed(scop: Scop, session: Session, own: Collection[int]) -> bool:
+    """Whether nothing touches an accumulator between its first term and its last.
+
+    The nodes ``own`` (by identity) do not count: they are the accumulators of reductions of the same group.
+    """
+    statement = session.reduction.statement
+    stamps, length = stamps_of(scop)
+    values = chosen_counters(statement, session.kept, "value").intersect_domain(statement.domain)
+    when = values.reverse().apply_range(stamps[statement.name])
+    elements = values.reverse().apply_range(session.reduction.relation)
+    if not elements.is_single_valued():
+        return False
+    before = isl.Map.lex_le(isl.Space.set_alloc(when.get_ctx(), 0, length))
+    for other in scop.statements:
+        for access in other.accesses_to(session.reduction.array):
+            if id(access.node) in own:
+                continue
+            users = elements.apply_range(access.relation.reverse())
+            after_first = when.lexmin().apply_range(before).apply_range(stamps[other.name].reverse())
+            before_last = (
+                when.lexmax().apply_range(before.reverse()).apply_range(stamps[other.name].reverse())
+            )
+            if not users.intersect(after_first).intersect(before_last).is_empty():
+                return False
+    return True

@@ -1,0 +1,77 @@
+"""A schedule tree with the points at which ranks exchange values, as statements of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.poly import spaces
+from polybuild.poly.marks import Mark
+from polybuild.poly.trees import children, is_band, mark_of, node_kind
+from polybuild.targets.ranks.phases import SharedLoop
+
+_Kind = isl.schedule_node_type
+
+
+def insert_exchanges(
+    schedule: isl.Schedule, phases: Mapping[str, SharedLoop], last: str | None
+) -> isl.Schedule:
+    """``schedule`` with an exchange after each of ``phases``, by name, and at the end if ``last`` names one.
+
+    An exchange ``E`` has an instance ``E[t0, ...]`` for each value of the loops around its phase, whether or
+    not a rank has a part of the phase then: all ranks meet there. It is part of the tree's domain, as an
+    extension runs only where another statement has the loops around run.
+    """
+    points = {phase.mark: (name, phase) for name, phase in phases.items()}
+    found = _rebuilt(schedule.get_root().child(0), points)
+    return found if last is None else found.sequence(_point(last, spaces.universe(0)))
+
+
+def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, tuple[str, SharedLoop]]) -> isl.Schedule:
+    """The tree at ``node`` with exchanges in it."""
+    kind, below = node_kind(node), children(node)
+    if kind == _Kind.leaf:
+        return isl.Schedule.from_domain(node.get_domain())
+    if kind in {_Kind.sequence, _Kind.set}:
+        return reduce(isl.Schedule.sequence, (_rebuilt(each, points) for each in below))
+    (inner,) = (_rebuilt(each, points) for each in below)
+    if is_band(node):
+        return _with_band(node, inner)
+    mark = mark_of(node)
+    if mark is None:
+        return inner
+    inner = inner.get_root().child(0).insert_mark(isl.Id(mark.name)).get_schedule()
+    if mark not in points:
+        return inner
+    name, phase = points[mark]
+    return inner.sequence(_point(name, isl.Set.from_union_set(phase.around.range())))
+
+
+def _with_band(node: isl.ScheduleNode, inner: isl.Schedule) -> isl.Schedule:
+    """``inner`` below the band ``node``; exchanges run where their loop has their own value."""
+    depth, members = node.get_schedule_depth(), node.band_n_member()
+    partial = node.band_get_partial_schedule().intersect_domain(node.get_domain())
+    added = inner.get_domain().subtract(node.get_domain())
+    sets: list[isl.Set] = []
+    added.foreach_set(sets.append)
+    for each in sets:
+        identity = isl.MultiAff.identity(each.get_space().map_from_set())
+        count = each.dim(isl.dim_type.set)
+        values = identity.drop_dims(isl.dim_type.out, depth + members, count - depth - members)
+        values = values.drop_dims(isl.dim_type.out, 0, depth).reset_tuple_id(isl.dim_type.out)
+        own = isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(isl.Map.from_multi_aff(values)))
+        partial = partial.union_add(own.intersect_domain(isl.UnionSet.from_set(each)))
+    band = inner.insert_partial_schedule(partial).get_root().child(0)
+    band = band.band_set_permutable(int(node.band_get_permutable()))
+    for position in range(members):
+        band = band.band_member_set_coincident(position, int(node.band_member_get_coincident(position)))
+        kind = isl.ast_loop_type(node.band_member_get_ast_loop_type(position))
+        band = band.band_member_set_ast_loop_type(position, kind)
+    return band.get_schedule()
+
+
+def _point(name: str, stamps: isl.Set) -> isl.Schedule:
+    """The order of ``name[t0, ...]`` for each of ``stamps``, which are values of the loops around."""
+    return isl.Schedule.from_domain(isl.UnionSet.from_set(stamps.set_tuple_name(name)))

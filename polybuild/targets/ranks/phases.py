@@ -1,0 +1,66 @@
+"""The phases of a schedule tree: the outermost loops that carry nothing, which ranks share in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark, mark_of
+from polybuild.transform.bands import coincident_members, put_first
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLoop:
+    """Instances that ranks run side by side, without a word between them, for each value of the loops around.
+
+    ``value`` maps an instance to what blocks are made of, ``around`` to the values of the ``depth`` loops
+    around.
+    """
+
+    mark: Mark
+    domain: isl.UnionSet
+    value: isl.UnionPwAff
+    around: isl.UnionMap
+    depth: int
+
+
+def mark_phases(schedule: isl.Schedule) -> isl.Schedule:
+    """``schedule`` with a mark above each outermost band that carries nothing along its first member.
+
+    Members that carry nothing become the first of their band, or of a band of their own.
+    """
+    found: list[Mark] = []
+    return _marked(schedule.get_root(), found).get_schedule()
+
+
+def _marked(node: isl.ScheduleNode, found: list[Mark]) -> isl.ScheduleNode:
+    if is_band(node) and (coincident := coincident_members(node)):
+        depth, first = node.get_tree_depth(), coincident[0]
+        if node.band_get_permutable():
+            node = put_first(node, first)
+        elif first:
+            node = node.band_split(first).child(0)
+        found.append(Mark(MarkKind.RANKS, len(found)))
+        node = insert_mark(node, found[-1])
+        return node.ancestor(node.get_tree_depth() - depth)
+    for index in range(node.n_children()):
+        node = _marked(node.child(index), found).parent()
+    return node
+
+
+def phases_of(schedule: isl.Schedule) -> list[SharedLoop]:
+    """The phases that ``mark_phases`` marked and in which anything runs, in their order."""
+    marks = [each for each in descendants(schedule.get_root()) if is_mark(each, MarkKind.RANKS)]
+    found: list[SharedLoop] = []
+    for node in marks:
+        mark, band = mark_of(node), node.child(0)
+        assert mark is not None  # noqa: S101 - it was asked for
+        domain = band.get_domain()
+        if domain.is_empty():
+            continue
+        value = band.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(domain)
+        around = node.get_prefix_schedule_union_map().intersect_domain(domain)
+        found.append(SharedLoop(mark, domain, value, around, node.get_schedule_depth()))
+    return found

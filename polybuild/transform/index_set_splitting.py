@@ -1,0 +1,179 @@
+"""Index-set splitting: iterations near borders become statements of their own.
+
+Where a subscript is a choice, as ``a[x == 0 ? 0 : x - 1]`` or ``a[(x + 1) % n]``, one side of it is meant in
+almost all iterations::
+
+    for x in 0 .. n - 1:                        for x in 1 .. n - 2:
+      b[x] = a[left(x)] + a[right(x)];    ->      b[x] = a[x - 1] + a[x + 1];
+                                                for x = 0, x = n - 1:
+                                                  b[x] = a[left(x)] + a[right(x)];
+
+The statement is split into the *interior*, whose subscripts are plain, and the *border*, which may have any:
+one copy of it, however many sides there are. (M. Griebl, P. Feautrier, C. Lengauer, "Index Set Splitting",
+International Journal of Parallel Programming 28(6), 2000.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+
+import islpy as isl
+
+from polybuild.analysis.dependences import accesses_of, flow_dependences, may_be_private
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import (
+    BORDER_WIDTH,
+    NEST_PARTS,
+    SPLIT_STATEMENTS,
+    SPLIT_STATEMENTS_OVER_TIME,
+    SPLITTING_OPERATIONS,
+)
+from polybuild.poly.budget import found_within
+from polybuild.poly.relations import equal_outer, maps_of
+from polybuild.poly.spaces import outer_loops
+from polybuild.scop.duplicates import copied, unused_names, variable_for, with_arrays
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.model import Iterator as Loop
+from polybuild.values import dataclass
+
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+
+def split_index_sets(scop: Scop, live_out: frozenset[str], taken: Collection[str]) -> Scop:
+    """``scop`` with statements whose subscripts are chosen near borders split into interior and border.
+
+    ``live_out`` names the variables that are read after the region. New variables get none of the names
+    ``taken``.
+    """
+    for statement in scop.statements:
+        left = any(each is statement for each in scop.statements)
+        if left and any(_is_choice(each) for each in statement.accesses):
+            split = found_within(SPLITTING_OPERATIONS, partial(_split, scop, statement, live_out, taken))
+            scop = split or scop
+    return scop
+
+
+def _is_choice(access: Access) -> bool:
+    return access.exact and access.kind is AccessKind.READ and access.relation.n_basic_map() > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """The statements in the same outer ``loops``, and the parts of the iterations of these.
+
+    The first part is the interior, each other one a side of it.
+    """
+
+    loops: tuple[Loop, ...]
+    statements: tuple[Statement, ...]
+    parts: tuple[isl.Set, ...]
+
+
+def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Collection[str]) -> Scop | None:
+    """``scop`` with the nest of ``statement`` split; None if it has no border, or nothing would be gained."""
+    nest = _nest(scop, statement)
+    if nest is None:
+        return None
+    inside = {each.name for each in nest.statements}
+    over_time = any(
+        each.iterators[:1] == nest.loops[:1] and each.name not in inside for each in scop.statements
+    )
+    limit = SPLIT_STATEMENTS_OVER_TIME if over_time else SPLIT_STATEMENTS
+    if len(scop.statements) + len(nest.statements) * len(nest.parts) > limit:
+        return None
+    names = iter(unused_names(scop, len(nest.statements) * len(nest.parts)))
+    taken = {*taken, *(each.name for each in scop.arrays)}
+    private = list(_own_values(scop, nest, live_out))
+    new, arrays = [each for each in scop.statements if each.name not in inside], list(scop.arrays)
+    to_old = [isl.UnionMap.from_map(each.domain.identity()) for each in new]
+    for side, iterations in enumerate(nest.parts):
+        own = {each.name: variable_for(each, f"side{side}", taken) for each in private} if side else {}
+        arrays += own.values()
+        for each in nest.statements:
+            outer = isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(nest.loops)))
+            here = each.domain.intersect(iterations.apply(outer.reverse())).coalesce()
+            part = with_arrays(copied(each, next(names), here), own)
+            if not here.is_empty():
+                new.append(part)
+                to_old.append(isl.UnionMap.from_map(part.domain.identity().set_tuple_name(_out, each.name)))
+    order = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
+    schedule = scop.schedule.pullback_union_pw_multi_aff(order)
+    return replace(scop, statements=tuple(new), arrays=tuple(arrays), schedule=schedule)
+
+
+def _own_values(scop: Scop, nest: _Nest, live_out: frozenset[str]) -> Iterator[Array]:
+    """Private variables that are set and used within an iteration of the loops of ``nest``."""
+    inside = {each.name for each in nest.statements}
+    for array in scop.arrays:
+        if not isinstance(array.element, IntegerType | FloatingType):
+            continue
+        users = {each.name for each in scop.statements if each.accesses_to(array)}
+        if array.is_scalar and users <= inside and may_be_private(array, live_out):
+            reads, must, may = accesses_of(scop, array)
+            flow, old = flow_dependences(scop, reads, must, may, isl.UnionMap.empty(reads.get_space()))
+            if old.is_empty() and all(
+                each.is_subset(equal_outer(each, len(nest.loops))) for each in maps_of(flow)
+            ):
+                yield array
+
+
+def _nest(scop: Scop, statement: Statement) -> _Nest | None:
+    """The nest around ``statement`` in parts, one of them with plain subscripts; None if there is none."""
+    lengths = [_extent(statement.domain, position) for position in range(len(statement.iterators))]
+    long = [
+        position for position, length in enumerate(lengths) if length is None or length > 2 * BORDER_WIDTH
+    ]
+    if not long or statement.dynamic:
+        return None
+    loops = statement.iterators[: long[-1] + 1]
+    inside = tuple(each for each in scop.statements if each.iterators[: len(loops)] == loops)
+    written = {
+        access.array.name for each in inside for access in each.accesses if access.kind is not AccessKind.READ
+    }
+    outer = [isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(loops))) for each in inside]
+    borders = [
+        border.apply(around)
+        for each, around in zip(inside, outer, strict=True)
+        for border in _borders(scop, each, long, written)
+    ]
+    if not borders or any(each.dynamic for each in inside) or _chooses_among_own(inside, written):
+        return None
+    border = reduce(isl.Set.union, borders).coalesce()
+    domains = (each.domain.apply(around) for each, around in zip(inside, outer, strict=True))
+    everywhere = reduce(isl.Set.union, domains).intersect_params(scop.context).coalesce()
+    interior = everywhere.subtract(border).coalesce()
+    if interior.n_basic_set() != 1:
+        return None
+    sides = everywhere.subtract(interior).coalesce().make_disjoint()
+    parts = (interior, *map(isl.Set.from_basic_set, sides.get_basic_sets()))
+    return _Nest(loops, inside, parts) if len(parts) <= NEST_PARTS else None
+
+
+def _chooses_among_own(inside: Sequence[Statement], written: set[str]) -> bool:
+    """Whether elements that the statements ``inside`` write are chosen, too: sides depend on each other."""
+    return any(
+        each.array.name in written and each.exact and each.relation.n_basic_map() > 1
+        for statement in inside
+        for each in statement.accesses
+        if each.array.extents
+    )
+
+
+def _borders(scop: Scop, statement: Statement, long: list[int], written: set[str]) -> Iterator[isl.Set]:
+    """Where subscripts of ``statement``, of arrays that are not ``written``, are chosen as near a border."""
+    for access in filter(_is_choice, statement.accesses):
+        if access.array.name not in written:
+            relation = access.relation.intersect_params(scop.context).coalesce()
+            for piece in (isl.Map.from_basic_map(each).domain() for each in relation.get_basic_maps()):
+                if any((_extent(piece, each) or BORDER_WIDTH + 1) <= BORDER_WIDTH for each in long):
+                    yield piece
+
+
+def _extent(instances: isl.Set, position: int) -> int | None:
+    """How far apart the values of a dimension are, all others being the same; None if no number limits it."""
+    same = isl.Map.identity(instances.get_space().map_from_set())
+    line = same.drop_constraints_involving_dims(_out, position, 1)
+    distance = line.intersect_domain(instances).intersect_range(instances).deltas().dim_max_val(position)
+    return 1 + distance.to_python() if distance.is_int() else None

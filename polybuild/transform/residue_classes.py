@@ -1,0 +1,192 @@
+"""Loops whose storage alternates, as ``u[t % 2]``: each residue class of the counter has its own statements.
+
+::
+
+    for t:                                       for h:
+      for i: for j:                        ->      for i: for j: u[1][i][j] = f(u[0])        # t = 2 * h
+        u[(t + 1) % 2][i][j] = f(u[t % 2])         for i: for j: u[0][i][j] = f(u[1])        # t = 2 * h + 1
+
+This is index-set splitting (M. Griebl, P. Feautrier, C. Lengauer, "Index Set Splitting", 2000) by the
+remainder of a counter. The instances are the same, in the same order. Subscripts and conditions have no
+remainders any more, so that dependences, footprints and tiles over time are those of a loop in which somebody
+wrote several steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import islpy as isl
+
+from polybuild.effort import ALTERNATING_LOOPS, ALTERNATING_STATEMENTS, SPLITTING_OPERATIONS, STORAGE_PERIODS
+from polybuild.poly import spaces
+from polybuild.poly.budget import found_within
+from polybuild.poly.relations import depends_on, maps_of, sets_of, tuple_name
+from polybuild.poly.trees import children, descendants, is_band
+from polybuild.scop.duplicates import copied, unused_names
+from polybuild.scop.model import Access, AccessKind, Scop, Statement
+from polybuild.scop.strides import count_steps
+
+_out = isl.dim_type.out
+
+
+def split_residue_classes(scop: Scop) -> Scop:
+    """``scop`` with the statements in loops over alternating storage split; itself if there are none."""
+    divided = frozenset(each.name for each in scop.statements if _has_divisions(each))
+    return (
+        found_within(SPLITTING_OPERATIONS, partial(_split_loops, scop, divided)) or scop if divided else scop
+    )
+
+
+def _has_divisions(statement: Statement) -> bool:
+    """Whether a condition or the subscript of an array divides."""
+    relations = (each.relation for each in statement.accesses if each.array.extents)
+    return statement.domain.involves_locals() or any(map(_divides, relations))
+
+
+def _divides(relation: isl.Map) -> bool:
+    """Whether a subscript or a condition of ``relation`` has an integer division."""
+    return bool(relation.wrap().involves_locals())
+
+
+def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
+    named = {each.name: each for each in scop.statements}
+    for loop in _alternating_loops(scop.schedule.get_root().child(0), named, divided):
+        scop = count_steps(_split(scop, loop))
+    return scop
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternating:
+    """A loop with what it counts, by the names of its statements, and the ``period`` of their storage."""
+
+    counters: dict[str, isl.PwAff]
+    period: int
+
+
+def _alternating_loops(
+    node: isl.ScheduleNode, named: dict[str, Statement], divided: frozenset[str]
+) -> Iterator[_Alternating]:
+    """The outermost loops over alternating storage from ``node`` down."""
+    inside = [named[tuple_name(each)] for each in sets_of(node.get_domain())]
+    if divided.isdisjoint(each.name for each in inside):
+        return
+    if is_band(node) and node.band_n_member() == 1:
+        below = max(len(each.iterators) for each in inside) - node.get_schedule_depth() - 1
+        loop = _find_period(node, inside) if below >= ALTERNATING_LOOPS else None
+        if loop is not None:
+            yield loop
+            return
+    for each in children(node):
+        yield from _alternating_loops(each, named, divided)
+
+
+def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Alternating | None:
+    """The loop ``band`` around the statements ``inside``; None if its storage has no period that is tried."""
+    counters: dict[str, isl.PwAff] = {}
+    schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
+    for each in maps_of(schedule.intersect_domain(band.get_domain())):
+        counters[each.get_tuple_name(isl.dim_type.in_)] = isl.PwMultiAff.from_map(each).get_pw_aff(0)
+    if any(each.dynamic for each in inside):
+        return None
+    for period in STORAGE_PERIODS:
+        loop = _Alternating(counters, period)
+        if period * len(inside) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
+            return loop
+    return None
+
+
+def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
+    """Whether in each residue class divisions go, and some statement writes to the same elements again.
+
+    Those of conditions, and in the subscripts of arrays that are written.
+    """
+    written = {
+        each.array.name
+        for statement in inside
+        for each in statement.accesses
+        if each.array.extents and each.kind is not AccessKind.READ
+    }
+    gains = meets = False
+    for statement in inside:
+        classes = [each for each in _classes(statement, loop) if not each.is_empty()]
+        own = [each for each in statement.accesses if each.exact and each.array.name in written]
+        relations = [statement.domain.identity(), *(each.relation for each in own)]
+        gains = gains or any(_loses_divisions(each, classes) for each in relations)
+        meets = meets or any(_comes_back(each, statement, loop, classes) for each in own)
+    return gains and meets
+
+
+def _classes(statement: Statement, loop: _Alternating) -> list[isl.Set]:
+    """The instances of ``statement`` in each residue class of the counter of ``loop``."""
+    remainder = loop.counters[statement.name].mod_val(isl.Val(loop.period))
+    numbers = (isl.PwAff.val_on_domain(statement.domain, isl.Val(each)) for each in range(loop.period))
+    return [statement.domain.intersect(remainder.eq_set(each)) for each in numbers]
+
+
+def _loses_divisions(relation: isl.Map, classes: Sequence[isl.Set]) -> bool:
+    """Whether ``relation`` divides, but not any more where a residue class is known."""
+    return _divides(relation) and not any(
+        _divides(relation.intersect_domain(each).coalesce().gist_domain(each)) for each in classes
+    )
+
+
+def _comes_back(access: Access, statement: Statement, loop: _Alternating, classes: Sequence[isl.Set]) -> bool:
+    """Whether ``access`` writes to the same elements a period later: these do not depend on the counter.
+
+    Loops over blocks are none of that kind: each block has elements of its own.
+    """
+    if access.kind is AccessKind.READ:
+        return False
+    time = isl.Map.from_pw_aff(loop.counters[statement.name])
+    moving = [dim for dim in range(time.dim(isl.dim_type.in_)) if depends_on(time, dim)]
+    if any(
+        depends_on(access.relation.intersect_domain(each).coalesce(), dim)
+        for each in classes
+        for dim in moving
+    ):
+        return False
+    elements = time.reverse().apply_range(access.relation.intersect_domain(statement.domain))
+    later = isl.Map.from_pw_aff(spaces.dimension(1, 0).add_constant_val(isl.Val(loop.period)))
+    return not later.apply_range(elements).is_disjoint(elements)
+
+
+def _split(scop: Scop, loop: _Alternating) -> Scop:
+    """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period."""
+    names = iter(unused_names(scop, loop.period * len(loop.counters)))
+    phases: list[list[Statement]] = [[] for _ in range(loop.period)]
+    statements, to_old = [], []
+    for each in scop.statements:
+        if each.name not in loop.counters:
+            statements.append(each)
+            to_old.append(isl.UnionMap.from_map(each.domain.identity()))
+            continue
+        for phase, instances in zip(phases, _classes(each, loop), strict=True):
+            if not instances.is_empty():
+                part = copied(each, next(names), instances.coalesce())
+                statements.append(part)
+                phase.append(part)
+                to_old.append(isl.UnionMap.from_map(part.domain.identity().set_tuple_name(_out, each.name)))
+    order = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
+    schedule = _in_phases(scop.schedule.pullback_union_pw_multi_aff(order), phases)
+    return replace(scop, statements=tuple(statements), schedule=schedule)
+
+
+def _in_phases(schedule: isl.Schedule, phases: Sequence[Sequence[Statement]]) -> isl.Schedule:
+    """``schedule`` with its loop around the statements ``phases`` counted in periods, of as many parts."""
+    inside = {each.name for phase in phases for each in phase}
+    band = next(
+        each
+        for each in descendants(schedule.get_root())
+        if is_band(each) and {tuple_name(one) for one in sets_of(each.get_domain())} == inside
+    )
+    counter = band.band_get_partial_schedule().scale_down_val(isl.Val(len(phases))).floor()
+    filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(phases))
+    for phase in filter(None, phases):
+        filters = filters.add(
+            reduce(isl.UnionSet.union, (isl.UnionSet.from_set(each.domain) for each in phase))
+        )
+    band = band.delete().insert_sequence(filters)
+    return band.insert_partial_schedule(counter).get_schedule()

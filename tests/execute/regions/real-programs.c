@@ -1,0 +1,187 @@
+//# best_so_far: parallel
+for (int k = 0; k < n; k++)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (x[i * n + j] + k < X[i][j]) { X[i][j] = x[i * n + j] - k; K[i][j] = k; }
+
+//# best_so_far_in_temporaries: parallel
+double c1, c2;
+int i, j, k;
+#pragma scop
+for (k = 0; k < n; k++)
+  for (i = 0; i < n; i++)
+    for (j = k; j < n; j++) {
+      c1 = x[i * n + j] - y[i * n + j - k];
+      c2 = c1 < 0 ? -c1 : c1;
+      if (c1 < 0) c1 = -c1;
+      if (c1 < z[i * n + j]) { z[i * n + j] = c2; a[i * n + j] = k; }
+    }
+#pragma endscop
+
+//# best_in_flexible_members: parallel
+struct image *in = image(n, x), *best = image(n, y);
+int u, v;
+double w;
+#pragma scop
+for (v = 0; v < in->height; v++)
+  for (u = 0; u < in->width; u++) {
+    w = in->data[v * in->width + u];
+    if (w < best->data[v * in->width + u]) { best->data[v * in->width + u] = w; K[v][u] = v; }
+  }
+#pragma endscop
+for (int i = 0; i < n * n; i++) y[i] = best->data[i];
+free(in), free(best);
+
+//# product_of_members: parallel
+struct matrix m = {n, n, x}, o = {n, n, y};
+#pragma scop
+for (int i = 0; i < m.w * m.h; i++) o.d[i] = m.d[i] * 2;
+#pragma endscop
+
+//# product_of_members_of_members: parallel
+struct { struct matrix of; } m = {{n, n, x}};
+#pragma scop
+for (int i = 0; i < (m.of.w - 1) * (m.of.h - 1); i++) y[i] = m.of.d[i] * 2;
+#pragma endscop
+
+//# product_of_members_behind_pointers: parallel
+struct matrix m = {n, n, x}, *p = &m;
+#pragma scop
+for (int i = 0; i < p->w * p->h; i++) y[i] = p->d[i] * 2;
+#pragma endscop
+
+//# product_of_members_that_change: data-dependent-bound
+struct matrix m = {n, n, x};
+#pragma scop
+for (int i = 0; i < m.w * m.h; i++) { y[i] = x[i]; m.w = n; }
+#pragma endscop
+
+//# fortran_subscripts: parallel
+int lo = 1, hi = n - 4;
+double v;
+#pragma scop
+for (int k = lo; k <= hi; k++) {
+#pragma ivdep
+  for (int j = lo; j <= hi; j++) {
+    v = 1 / (1 + x[FTNREF2D(j, k, hi + 4, lo - 1, lo - 1)]);
+    y[FTNREF2D(j, k, hi + 4, lo - 1, lo - 1)] = v * x[FTNREF2D(j, k, hi + 4, lo - 1, lo - 1)];
+    z[FTNREF2D(j, k, hi + 4, lo - 1, lo - 1)] += v * (x[FTNREF2D(j, k - 1, (hi + 4) - (lo - 1), lo - 1, lo - 1)]
+                                                     + x[FTNREF2D(j - 1, k, hi + 4, lo - 1, lo - 1)]);
+  }
+}
+#pragma endscop
+
+//# marks_under_conditionals: parallel
+#ifdef __GNUC__
+#pragma scop
+#endif
+for (int i = 0; i < n; i++)
+  y[i] = x[i] * 2;
+#if defined(__GNUC__)
+#pragma endscop
+#endif
+
+//# hints_to_compilers: parallel
+#pragma omp parallel for collapse(2) schedule(static)
+for (int i = 0; i < n; i++)
+#pragma ivdep
+  for (int j = 0; j < n; j++) X[i][j] = x[i * n + j] * 2;
+for (int i = 0; i < n; i++) {
+#pragma GCC unroll 4
+  for (int j = 0; j < n; j++) X[i][j] += y[j * n + i];
+#pragma clang loop vectorize(enable)
+  for (int j = 0; j < n; j++) X[i][j] *= y[j * n + i];
+#pragma omp simd
+  for (int j = 0; j < n; j++) X[i][j] += z[j * n + i];
+#pragma GCC ivdep
+  for (int j = 0; j < n; j++) X[i][j] -= z[j * n + i];
+}
+
+//# bits_of_a_structure: bit-field
+struct { unsigned on : 1; } flag = {1};
+#pragma scop
+for (int i = 0; i < n; i++) y[i] = flag.on;
+#pragma endscop
+
+//# truth_values: parallel
+_Bool on = n > 2;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  _Bool large = x[i] > 50;
+  y[i] = large && on;
+}
+#pragma endscop
+
+//# wide_numbers: parallel
+#pragma scop
+for (int i = 0; i < n; i++) {
+  long double v = x[i];
+  y[i] = v * v / 3;
+}
+#pragma endscop
+
+//# count_under_condition: parallel
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (x[i] > 60) hits++;
+#pragma endscop
+a[0] = hits;
+
+//# count_in_nest: parallel
+unsigned i, j, many = 3;
+#pragma scop
+for (i = 0; i < n; i++)
+  for (j = 0; j < n; j++) {
+    if (X[i][j] > 1 && K[i][j] < 5) { many += 2; }
+  }
+#pragma endscop
+a[0] = many;
+
+//# count_of_repairs: parallel
+long bad = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (z[i] < 0) {
+    z[i] = -z[i];
+    ++bad;
+  }
+#pragma endscop
+a[0] = bad;
+
+//# count_of_two: parallel
+short up = 0;
+int down = 9;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  if (x[i] > y[i]) up += 1, y[i] = 0;
+  if (x[i] > 70) { up++; down -= 3; x[i] = 70; }
+}
+#pragma endscop
+a[0] = up, a[1 % n] = down;
+
+//# count_that_is_asked_for: serial
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (x[i] > hits) hits++;
+#pragma endscop
+a[0] = hits;
+
+//# count_under_two_conditions: parallel
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (i % 2 == 0)
+    if (x[i] > 60) hits++;
+#pragma endscop
+a[0] = hits;
+
+//# rows_behind_pointers: pointer-indirection
+double **rows = malloc((n + 1) * sizeof *rows);
+for (int i = 0; i < n; i++) rows[i] = x + i * n;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) rows[i][j] += 1;
+#pragma endscop
+free(rows);

@@ -1,0 +1,161 @@
+"""Updates of integers whose places data choose: many threads make them at once, by atomic operations."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from device_programs import HAS_OPENCL, build, on, run, transform
+
+from polybuild.targets.gpu.nvcc import build_image
+from tests.emulator.nvcc import places, with_mistakes
+from tests.emulator.stand_ins import FAULT, ORDERS
+
+PROGRAM = r"""
+#include <stdio.h>
+enum { N = 3000 };
+static unsigned char a[N];
+static int h[256], p[256], rows[9][30];
+static unsigned g[100], bits[40];
+static void count(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    h[a[i]]++;
+#pragma endscop
+}
+static void through_a_pointer(int n, int *where)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    if (a[i] > 7)
+      where[a[i]] -= i;
+#pragma endscop
+}
+static void with_a_variable(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    int k = a[i] % 100;
+    if (k > 3)
+      g[k] = (unsigned)i + g[k] - 1u;
+  }
+#pragma endscop
+}
+static void in_rows(int n, int m)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      rows[i][a[j] % 30] += j;
+#pragma endscop
+}
+static void masks(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    bits[a[i] / 7] |= 1u << (i & 31);
+  for (int i = 0; i < 39; i++)
+    bits[i] ^= bits[i + 1];
+#pragma endscop
+}
+int main(void)
+{
+  long all = 0;
+  for (int i = 0; i < N; i++)
+    a[i] = (unsigned char)(i * i / 3);
+  count(N);
+  through_a_pointer(N, p);
+  with_a_variable(N);
+  in_rows(9, N);
+  masks(N);
+  for (int i = 0; i < 256; i++)
+    printf("%d %d ", h[i], p[i]), all += h[i];
+  for (int i = 0; i < 270; i++)
+    printf("%d ", rows[i / 30][i % 30]);
+  for (int i = 0; i < 100; i++)
+    printf("%u %u ", g[i], bits[i % 40]);
+  printf("%ld\n", all);
+  return 0;
+}
+"""
+ATOMIC = 5
+
+
+@pytest.fixture(scope="module")
+def kernels(emulator, tmp_path_factory) -> tuple[Path, str, str]:
+    """The folder of the program, its generated text and that of its kernels."""
+    folder = tmp_path_factory.mktemp("histograms")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NVCC", emulator.nvcc)
+        patch.setenv("POLYBUILD_EMULATOR_KEEP", str(folder / "kernels.cu"))
+        patch.setenv("POLYBUILD_CACHE", "0")
+        result = transform(PROGRAM, "cuda", folder)
+    assert [each.backend for each in result.regions] == ["cuda"] * ATOMIC
+    return folder, result, (folder / "kernels.cu").read_text()
+
+
+@pytest.fixture(scope="module")
+def cuda(kernels, runtime) -> Path:
+    folder, result, _ = kernels
+    return build(result, "histograms", runtime, folder)
+
+
+def test_the_same_counts_in_every_order_and_language(cuda, emulator, runtime, tmp_path):
+    expected = run(cuda, environment=on("host")).stdout
+    programs = [(cuda, emulator.environment(order=order, POLYBUILD_VERBOSE="1")) for order in ORDERS]
+    if HAS_OPENCL:
+        other = build(transform(PROGRAM, "opencl", tmp_path), "opencl", runtime, tmp_path)
+        programs.append((other, {**on("opencl"), "POLYBUILD_VERBOSE": "1"}))
+    for program, environment in programs:
+        done = run(program, environment=environment)
+        assert done.stdout == expected
+        assert done.stderr.count("1 runs on the device") == ATOMIC
+
+
+def test_every_operation_has_to_be_atomic(cuda, kernels, emulator, tmp_path):
+    """One that is not is a race, in each order."""
+    text = kernels[2]
+    assert places(text, "atomic") == ATOMIC
+    image = tmp_path / "image"
+    made = build_image(with_mistakes(text), emulator.nvcc, (80,), contract=False)
+    image.write_bytes(made.data)
+    for number in range(1, ATOMIC + 1):
+        environment = emulator.environment(
+            order=ORDERS[number % len(ORDERS)],
+            POLYBUILD_EMULATOR_MISTAKE=f"atomic:{number}",
+            POLYBUILD_EMULATOR_IMAGE=str(image),
+        )
+        done = subprocess.run(
+            [cuda], env=environment, check=False, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == FAULT, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+def test_nvcc_takes_them(kernels):
+    build_image(kernels[2], "nvcc", (90,), contract=False)
+
+
+def test_elements_that_an_update_reads_elsewhere_keep_their_order(tmp_path):
+    text = """
+static int h[99];
+static short narrow[99];
+void run(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    h[h[i] % 99]++;
+#pragma endscop
+}
+void small(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    narrow[h[i] % 99]++;
+#pragma endscop
+}
+"""
+    assert [each.backend for each in transform(text, "opencl", tmp_path).regions] == ["openmp"] * 2

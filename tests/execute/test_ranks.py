@@ -1,0 +1,185 @@
+"""Regions that the ranks of an MPI program share give, on every rank, what one process gives."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import region_programs
+from kernel_programs import SANITIZERS, Toolchain, build, run, shapes, source, transform
+
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+pytestmark = pytest.mark.mpi
+
+SHARED = Options(min_work=0, distribute="mpi")
+MPI = Toolchain("mpi", "mpicc", ("-O1", "-g", "-fopenmp", *SANITIZERS))
+PLAIN = Toolchain("plain", "gcc", ("-O2", "-Wno-unknown-pragmas"))
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI library
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+WAVES = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void waves(int n, int steps, double u[restrict n][n], double v[restrict n][n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        v[i][j] = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] - v[i][j];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        u[i][j] = v[i][j];
+  }
+#pragma endscop
+}
+static int second(void)
+{
+  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  return rank && *rank == '1';
+}
+int main(int argc, char **argv)
+{
+  int n = atoi(argv[1]), steps = atoi(argv[2]);
+  int more = argc > 3 && !strcmp(argv[3], "more"), late = argc > 3 && !strcmp(argv[3], "late");
+  n += more && second();
+  double (*u)[n] = calloc(n, sizeof *u), (*v)[n] = calloc(n, sizeof *v), sum = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      u[i][j] = (i * j) % 7;
+  for (int k = 0; k <= late; k++) {
+    if (k && second())
+      sleep(60);
+    waves(n, steps, u, v);
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      sum = 0.7 * sum + u[i][j] + v[i][j];
+  printf("%a\\n", sum);
+}
+"""
+
+
+def on_ranks(
+    program: Path, ranks: int, *arguments: object, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """What ``ranks`` of ``program`` printed."""
+    command = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *map(str, arguments)]
+    return subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | ENVIRONMENT | environment,
+    )
+
+
+def assert_all_print(done: subprocess.CompletedProcess[str], expected: list[str], ranks: int) -> None:
+    assert done.returncode == 0, done.stderr
+    found = Counter(each for each in done.stdout.splitlines() if not each.startswith("seconds"))
+    assert found == {line: count * ranks for line, count in Counter(expected).items()}
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory):
+    """The program on ranks, and as it is."""
+    folder = tmp_path_factory.mktemp("waves")
+    (folder / "waves.c").write_text(WAVES)
+    result = compile_source(str(folder / "waves.c"), SHARED, ["mpicc"], ["-O2"])
+    (folder / "out.c").write_text(result.text)
+    for file, compiler in (("out", "mpicc"), ("waves", "gcc")):
+        subprocess.run([compiler, "-O2", folder / f"{file}.c", "-o", folder / file], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "gramschmidt", "correlation"])
+def test_kernels(kernel, tmp_path):
+    """Products, stencils, triangular loops, sweeps along rows and columns, and what cannot be shared."""
+    result = transform(kernel, SHARED, MPI)
+    assert [each.status for each in result.regions] == ["transformed"]
+    file = tmp_path / f"{kernel}.c"
+    file.write_text(result.text)
+    program, plain = build(file, tmp_path / "shared", MPI), build(source(kernel), tmp_path / "plain", PLAIN)
+    for extents in ((0,), (1,), (7,), shapes(kernel, (29, 17, 13, 11))):
+        expected = run(plain, tuple(map(str, extents)))
+        for ranks in (1, 3):
+            assert_all_print(on_ranks(program, ranks, *extents), expected, ranks)
+
+
+@pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
+def test_forms(group, tmp_path):
+    """Loops in many forms, those with dynamic bounds among them."""
+    cases = {
+        name: each.body
+        for name, each in region_programs.cases(group).items()
+        if each.expected in {"parallel", "serial"}
+    }
+    path, flags = tmp_path / "in.c", region_programs.FLAGS
+    path.write_text(region_programs.program(cases, (1, 2, 13), "", ""))
+    result = compile_source(str(path), SHARED, ["gcc"], [*flags, "-fopenmp"])
+    assert not [each.message for each in result.regions if each.code == "internal"]
+    (tmp_path / "out.c").write_text(result.text)
+    for file, compiler, more in (("in", "gcc", ()), ("out", "mpicc", ("-fopenmp",))):
+        command = [compiler, *flags, *more, tmp_path / f"{file}.c", "-o", tmp_path / file, "-lm", "-w"]
+        subprocess.run(command, check=True)
+    expected = subprocess.run([tmp_path / "in"], check=True, capture_output=True, text=True)
+    assert_all_print(on_ranks(tmp_path / "out", 3), expected.stdout.splitlines(), 3)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
+def test_any_number_of_ranks(waves, ranks):
+    for size in (0, 1, 3, 8, 30):
+        expected = subprocess.run(
+            [waves / "waves", str(size), "5"], capture_output=True, text=True, check=True
+        )
+        assert_all_print(on_ranks(waves / "out", ranks, size, 5), [expected.stdout.rstrip()], ranks)
+
+
+def test_messages_are_the_rows_between_blocks(waves):
+    """Two rows a step between neighbours, and both arrays to all others at the end."""
+    said = on_ranks(waves / "out", 3, 32, 5, POLYBUILD_VERBOSE="1").stderr
+    counted = {
+        int(rank): (int(messages), int(sent))
+        for rank, messages, sent in re.findall(r"rank (\d) of 3: .* sent (\d+) messages, (\d+) bytes", said)
+    }
+    row, whole = 30 * 8, 10 * 30 * 8 * 2
+    # nothing is read after the last of the five steps
+    assert counted == {
+        0: (4 + 2, 4 * row + 2 * whole),
+        1: (8 + 2, 8 * row + 2 * whole),
+        2: (4 + 2, 4 * row + 2 * whole),
+    }
+
+
+def test_ranks_that_disagree_end_together(waves):
+    done = on_ranks(waves / "out", 2, 9, 3, "more")
+    assert done.returncode != 0
+    assert "waves.c:8: rank" in done.stderr
+    assert "the ranks came to different regions, or with different sizes" in done.stderr
+
+
+def test_a_rank_that_does_not_come_is_missed(waves):
+    done = on_ranks(waves / "out", 2, 9, 3, "late", POLYBUILD_RANKS_TIMEOUT="2")
+    assert done.returncode != 0
+    assert "waves.c:8: rank 0: waits for other ranks to come to this region" in done.stderr
+
+
+def test_what_ranks_do_is_told():
+    result = transform("jacobi-2d", SHARED, MPI)
+    (region,) = result.regions
+    assert any(each.startswith("ranks share the loops, and send each other") for each in region.remarks)
+    (region,) = transform("seidel-2d", SHARED, MPI).regions
+    assert "all ranks run the whole region: no loop was found that they could share" in region.remarks

@@ -1,0 +1,41 @@
+"""Figures of hardware are in the machine, limits of the tool in the table of efforts: nowhere else."""
+
+from __future__ import annotations
+
+from module_numbers import numbers
+from package_modules import package_modules, planted
+
+ROOMS = frozenset({"targets", "transform", "storage", "schedule", "rerolling"})
+
+UNSORTED = ("targets.gpu.partial_results.", "targets.gpu.reduction_sessions.")
+"""Modules whose numbers no table has yet: parts of reductions on devices."""
+
+EXCEPTIONS = {
+    "rerolling.shapes._SIGNS": "what a sign is multiplied by",
+    "targets.cpu.blocked_nest.(M, K, N)": "places of three loops",
+    "targets.gpu.index_limit._MAXIMUM": "a half of what an int of C holds",
+    "targets.languages._APPROXIMATE": "how many arguments functions of C take",
+    "targets.languages._EXACT": "how many arguments functions of C take",
+}
+"""Names that may have numbers, each with the reason."""
+
+
+def test_no_module_has_numbers_of_its_own():
+    found = [each for each in numbers(package_modules(), ROOMS) if not each.startswith(UNSORTED)]
+    assert [each for each in found if each not in EXCEPTIONS] == []
+
+
+def test_every_exception_is_still_one():
+    assert set(EXCEPTIONS) <= set(numbers(package_modules(), ROOMS))
+
+
+def test_numbers_are_seen_wherever_they_stand():
+    text = "A = 3\nB: float = 0.5\nC = {'x': (1, 2)}\nD = f(7)\nE = F = -1\n"
+    modules = planted({"targets.cpu.x": text, "driver.y": "A = 3\n"})
+    names = ["A", "B", "C", "D", "E", "F"]
+    assert numbers(modules, ROOMS) == [f"targets.cpu.x.{each}" for each in names]
+
+
+def test_what_has_no_numbers_is_fine():
+    text = 'A = True\nB = "3"\nC: int\ndef f(x=3):\n    y = 5\n    return x + y\nD = A and None\n'
+    assert numbers(planted({"storage.x": text}), ROOMS) == []

@@ -1,0 +1,89 @@
+"""Regions of which the compiler makes as much as they are keep their text."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.cli import main as cli
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+from polybuild.report.explain import explanation
+from polybuild.report.explain.gather import gather
+from polybuild.report.explain.page import page
+from polybuild.report.explain.terminal import Style
+
+CHAIN = """\
+int main(int count, char **words)
+{
+  double a[90];
+  a[0] = count;
+#pragma scop %s
+  for (int i = 1; i < 90; i++)
+    a[i] = a[i - 1] * 0.5 + i; // in order
+#pragma endscop
+  return a[89] > 0;
+}
+"""
+
+
+def compiled(tmp_path, text=CHAIN % "", **options):
+    path = tmp_path / "in.c"
+    path.write_text(text)
+    return compile_source(str(path), Options(**options), ["gcc"], ["-O3"])
+
+
+@pytest.mark.parametrize("option", ["", "verify", "adapt", "paranoid"])
+def test_the_text_is_the_very_text(tmp_path, option):
+    result = compiled(tmp_path, **({option: True} if option else {}))
+    assert result.text == CHAIN % ""
+    (report,) = result.regions
+    assert (report.status, report.fate, report.gains) == ("unchanged", "unchanged", ())
+    assert report.reason
+    assert (report.assumptions, result.diagnostics) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "clauses", ["schedule(original)", "fusion(max)", "tile_sizes(8)", "contract_arrays(on)", "min_work(0)"]
+)
+def test_what_is_asked_for_by_hand_is_done(tmp_path, clauses):
+    (report,) = compiled(tmp_path, CHAIN % clauses).regions
+    assert report.status == "transformed"
+
+
+def test_others_of_the_file_are_transformed(tmp_path):
+    other = "#pragma scop\n  for (int i = 0; i < n; i++) a[i] = 0;\n#pragma endscop\n"
+    result = compiled(tmp_path, f"{CHAIN % ''}void f(int n, double *a)\n{{\n{other}}}\n")
+    assert [each.status for each in result.regions] == ["unchanged", "transformed"]
+    assert CHAIN % "" in result.text
+
+
+def test_it_is_no_failure(tmp_path, capfd):
+    (tmp_path / "in.c").write_text(CHAIN % "")
+    words = ["compile", str(tmp_path / "in.c"), "-o", str(tmp_path / "out.c"), "--on-unsupported", "error"]
+    assert cli.run([*words, "--verbose"]) == 0
+    assert "in.c:5: remark: region stays unchanged: in no order" in capfd.readouterr().err
+    assert (tmp_path / "out.c").read_text() == CHAIN % ""
+
+
+def test_runs_are_counted_where_that_is_asked_for(tmp_path):
+    result = compiled(tmp_path, runtime_report=True)
+    assert result.text.count("// in order") == 1
+    assert "polybuild_run_ends(&polybuild_run, 0)" in result.text
+    assert "else" not in result.text[result.text.index("int main") : result.text.index("return a[89]")]
+
+
+def test_it_is_explained(tmp_path):
+    found = gather(compiled(tmp_path))
+    text = explanation.explain("in.c", *found, Style())
+    assert "in main: unchanged\n" in text
+    assert "expected" in text
+    assert "new loops" not in text
+    assert "i (line 6) carries" in text
+    assert "Unchanged</span>: in no order" in page("in.c", *found)
+
+
+def test_nobody_is_told_of_loops_without_marks(tmp_path):
+    text = (CHAIN % "").replace("#pragma scop \n", "").replace("#pragma endscop\n", "").replace("90", "90000")
+    result = compiled(tmp_path, text, autodetect=True)
+    assert (result.text, result.regions) == (text, ())
+    assert [each.remark.code for each in result.refused] == ["not-worthwhile"]

@@ -1,0 +1,130 @@
+"""Costs of loops as functions of the parameters: what they add up, and how they grow."""
+
+from __future__ import annotations
+
+import pytest
+from contexts import context_of
+
+from polybuild.analysis.aliasing import aliases_of
+from polybuild.analysis.reductions import find_reductions
+from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
+from polybuild.targets.cpu.cost.parameters import usual_values
+
+PARAMETERS = (
+    "int n, int m, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n],"
+    " double *restrict x, double *restrict y, float *restrict s, float *restrict t"
+)
+ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = a[i][j] + b[i][j];"
+COLUMNS = "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) c[i][j] = a[i][j] + b[i][j];"
+PRODUCT = (
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    " c[i][j] += a[i][k] * b[k][j];"
+)
+TRIANGLE = "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) c[i][j] = a[i][j] + b[i][j];"
+SUM = "for (int i = 0; i < n; i++) y[0] += x[i];"
+SCALED = "for (int i = 0; i < n; i++) y[i] = 2 * x[i];"
+NARROW = "for (int i = 0; i < n; i++) t[i] = 2 * s[i];"
+DIVIDED = "for (int i = 0; i < n; i++) y[i] = x[i] / (x[i] + 2);"
+BLOCKED = (
+    "for (int l = 0; l < 20; l++) for (int ii = 0; ii < n; ii += 32) for (int jj = 0; jj < n; jj += 32)"
+    " for (int i = ii; i < (ii + 32 < n ? ii + 32 : n); i++)"
+    " for (int j = jj; j < (jj + 32 < n ? jj + 32 : n); j++) c[i][j] += a[i][j] + b[i][j];"
+)
+SHIFTED = "for (int i = 0; i < n - m; i++) y[i] = x[i + m];"
+
+
+@pytest.fixture
+def original(model):
+    """The cost of original loops for values of the parameters."""
+
+    def make(body, **values):
+        read = model(body, PARAMETERS)
+        reductions = find_reductions(read.scop, read.region, reassociate=False).found
+        return cost_of_original(read.scop, read.dependences, reductions, context_of()).at(values)
+
+    return make
+
+
+def test_traffic_is_whole_lines_and_what_is_written_goes_both_ways(original):
+    n = 4000
+    assert original(ROWS, n=n).traffic == pytest.approx(4 * 8 * n * n, rel=0.01)
+
+
+def test_what_fits_the_caches_is_moved_once(original):
+    assert original(PRODUCT, n=100).traffic == pytest.approx(4 * 8 * 100 * 100, rel=0.02)
+    assert original(PRODUCT, n=4000).traffic > 20 * 4 * 8 * 4000 * 4000
+
+
+def test_columns_take_longer_than_rows_once_their_lines_do_not_stay(original):
+    assert original(COLUMNS, n=4000).total > 3 * original(ROWS, n=4000).total
+    assert original(COLUMNS, n=4000).pages > 100 * original(ROWS, n=4000).pages
+
+
+def test_triangles_are_half_of_squares(original):
+    assert original(TRIANGLE, n=1000).accesses == pytest.approx(original(ROWS, n=1000).accesses / 2, rel=0.1)
+
+
+def test_loops_over_blocks_run_once_for_each_block(original):
+    plain = f"for (int l = 0; l < 20; l++) {ROWS.replace('c[i][j] =', 'c[i][j] +=')}"
+    assert original(BLOCKED, n=1600).caches == pytest.approx(original(plain, n=1600).caches, rel=0.1)
+
+
+def test_a_sum_in_order_waits_for_each_term(original):
+    assert original(SUM, n=1000).waiting == pytest.approx(1000 * context_of().machine.arithmetic.latency)
+    assert original(SCALED, n=1000).waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "stored"),
+    [
+        ("int n, double *y, double *x", True),
+        ("int n, double *restrict y, double *restrict x", False),
+        ("int n, double *y, float *x", False),
+        ("int n, double *y, char *x", True),
+    ],
+)
+def test_a_sum_that_may_be_read_otherwise_is_stored_and_loaded_again(model, parameters, stored):
+    read, context = model(SUM, parameters), context_of()
+    aliases = aliases_of(read.region, strict=True)
+    found = cost_of_original(read.scop, read.dependences, (), context, aliases=aliases).at({"n": 1000})
+    unit = context.machine.arithmetic
+    assert found.waiting == pytest.approx(1000 * (unit.latency + stored * unit.forward))
+
+
+def test_narrow_elements_and_divisions(original):
+    assert original(NARROW, n=1000).arithmetic < original(SCALED, n=1000).arithmetic
+    assert original(DIVIDED, n=1000).arithmetic > 2 * original(SCALED, n=1000).arithmetic
+
+
+def test_usual_values_let_something_run(model):
+    assert usual_values(model(ROWS, PARAMETERS).scop) == {"n": 1000}
+    values = usual_values(model(SHIFTED, PARAMETERS).scop)
+    assert values["n"] > values["m"]
+
+
+def test_threads_pay_where_there_is_enough_to_do(model):
+    read = model(PRODUCT, PARAMETERS)
+    context = context_of()
+    mapping = choose_mapping(read.scop, read.dependences, context)
+    costs = cost_of_mapping("chosen", read.scop, read.dependences, mapping, context)
+
+    def gain(n):
+        return costs.one_thread.at({"n": n}).total / costs.all_threads.at({"n": n}).total
+
+    assert gain(16) < 1
+    assert gain(2000) > 3
+
+
+def test_rows_and_vectors_of_register_tiles_share_what_they_load(model):
+    read, context = model(PRODUCT, PARAMETERS), context_of()
+    mapping = choose_mapping(read.scop, read.dependences, context)
+    assert mapping.registers
+    found = cost_of_mapping("chosen", read.scop, read.dependences, mapping, context).one_thread.at(
+        {"n": 1024}
+    )
+    rows, vectors = (each.size for each in mapping.registers[0].block)
+    lanes = mapping.registers[0].lanes
+    # in whole vectors: one of a row of b for all rows, an element of a for all vectors
+    loads = 1024**3 / lanes * (1 / rows + 1 / vectors) * context.machine.arithmetic.access
+    assert found.accesses == pytest.approx(loads, rel=0.2)

@@ -1,0 +1,157 @@
+"""The search takes the order, and what is made of it, that is predicted to be fastest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+import pytest
+from contexts import context_of
+
+from polybuild.schedule.pluto.fusion import Cut
+from polybuild.schedule.pluto.scheduler import PlutoScheduler
+from polybuild.schedule.pluto.search import Strategy
+from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.compare import cost_of_mapping
+from polybuild.targets.cpu.mapping import map_to_cpu
+from polybuild.targets.cpu.search import choose_schedule
+
+MATRICES = (
+    "int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n], double *restrict x"
+)
+PRODUCT = """
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < n; k++) c[i][j] += a[i][k] * b[k][j];"""
+COLUMNS = "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) c[i][j] = a[i][j] + b[i][j];"
+TWICE = """
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] += b[i][j];
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] += a[i][j];"""
+# every column is scaled, then taken from all later ones: only with the outer loop alone are rows walked
+ORTHOGONAL = """
+for (int k = 0; k < n; k++) {
+  for (int i = 0; i < n; i++) b[i][k] = a[i][k] / x[k];
+  for (int j = k + 1; j < n; j++) {
+    c[k][j] = 0;
+    for (int i = 0; i < n; i++) c[k][j] += b[i][k] * a[i][j];
+    for (int i = 0; i < n; i++) a[i][j] -= b[i][k] * c[k][j];
+  }
+}"""
+SERIAL = """
+for (int i = 1; i < n; i++)
+  for (int j = 1; j < n; j++) a[i][j] = a[i - 1][j] + a[i][j - 1] + a[i - 1][j - 1];"""
+
+
+ELIMINATE = """
+for (int k = 0; k < n; k++)
+  for (int i = k + 1; i < n; i++) {
+    a[i][k] /= a[k][k];
+    for (int j = k + 1; j < n; j++) a[i][j] -= a[i][k] * a[k][j];
+  }"""
+# each element of the upper triangle is met once, columns first
+UPPER = """
+for (int j = n - 1; j >= 0; j--) {
+  x[j] /= a[j][j];
+  for (int i = 0; i < j; i++) x[i] -= a[i][j] * x[j];
+}"""
+
+
+def all_threads(found, schedule, sizes):
+    """Nanoseconds of an order as it is mapped."""
+    context = context_of()
+    mapping = map_to_cpu(found.scop, found.dependences, schedule, context)
+    return cost_of_mapping("", found.scop, found.dependences, mapping, context).all_threads.at(sizes).total
+
+
+@pytest.fixture
+def times(model):
+    """The costs of one region under several strategies."""
+
+    def make(body, *strategies, n=1000):
+        found = model(body, MATRICES)
+        scheduler = PlutoScheduler.of(found.scop, found.dependences)
+        return [all_threads(found, scheduler.schedule(each), {"n": n}) for each in strategies]
+
+    return make
+
+
+def test_statements_that_cannot_run_cost_next_to_nothing(times):
+    never = " for (int i = 0; i > n / 2; i -= 3) x[0] += 1;"
+    assert times(TWICE + never, Strategy(Cut.ALL)) == pytest.approx(times(TWICE, Strategy(Cut.ALL)), rel=0.01)
+
+
+def test_fused_loops_that_read_what_was_written_are_faster(times):
+    apart, fused = times(TWICE, Strategy(Cut.ALL), Strategy(Cut.SMART))
+    assert fused < 0.95 * apart
+
+
+def test_walking_rows_beats_walking_columns(model):
+    found = model(COLUMNS, MATRICES)
+
+    def nested(outer, inner):
+        schedule = isl.Schedule.from_domain(found.scop.domain)
+        for each in (inner, outer):
+            partial = isl.MultiUnionPwAff(f"[n] -> [{{ S0[j, i] -> [({each})] }}]")
+            schedule = schedule.insert_partial_schedule(partial)
+        return all_threads(found, schedule, {"n": 1000})
+
+    assert nested("i", "j") < 0.5 * nested("j", "i")
+
+
+@pytest.mark.parametrize("body", [PRODUCT, SERIAL, COLUMNS])
+def test_where_nothing_is_gained_the_order_is_isls(body, model):
+    found = model(body, MATRICES)
+    auto, isls = (
+        choose_schedule(found.scop, found.dependences, context_of(schedule=each)) for each in ("auto", "isl")
+    )
+    assert auto.get_map().is_equal(isls.get_map())
+
+
+def test_the_model_takes_the_order_that_walks_rows(model):
+    found = model(ORTHOGONAL, MATRICES)
+    auto, isls = (
+        choose_schedule(found.scop, found.dependences, context_of(schedule=each)) for each in ("auto", "isl")
+    )
+    assert not auto.get_map().is_equal(isls.get_map())
+
+
+def processors(number):
+    """A machine with wide vectors, and so many processors and cores."""
+    context = context_of()
+    machine = context.machine
+    threads = replace(machine.threads, processors=number, cores=number)
+    vector = replace(machine.vector, bytes=64, registers=32)
+    return replace(context, machine=replace(machine, threads=threads, vector=vector))
+
+
+@pytest.mark.parametrize(("number", "alone"), [(2, True), (64, False)])
+def test_register_tiles_on_one_thread_beat_fronts_of_few_threads(number, alone, model):
+    found = model(ELIMINATE, MATRICES)
+    mapping = choose_mapping(found.scop, found.dependences, processors(number))
+    assert bool(mapping.registers) == alone
+    assert bool(mapping.parallel_loops) != alone
+    assert any(("on one thread" in each.name) != alone for each in mapping.rejected)
+
+
+def test_tiles_go_where_columns_meet_their_lines_again(model):
+    found = model(UPPER, MATRICES)
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    assert mapping.tile_sizes
+    assert any("without tiles" in each.name for each in mapping.rejected)
+
+
+def test_the_chosen_one_costs_no_more_than_what_was_rejected(model):
+    found = model(ORTHOGONAL, MATRICES)
+    context = context_of()
+    mapping = choose_mapping(found.scop, found.dependences, context)
+    chosen = cost_of_mapping("", found.scop, found.dependences, mapping, context)
+    assert mapping.rejected
+    for each in mapping.rejected:
+        assert chosen.one_thread.at({"n": 1000}).total <= 1.5 * each.one_thread.at({"n": 1000}).total
+
+
+def test_orders_that_the_user_asks_for_are_mapped_alone(model):
+    found = model(ELIMINATE, MATRICES)
+    mapping = choose_mapping(found.scop, found.dependences, context_of(schedule="isl"))
+    assert mapping.name == "isl's order"
+    assert not mapping.rejected

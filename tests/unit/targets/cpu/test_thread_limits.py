@@ -1,0 +1,101 @@
+"""How many threads loops are worth, by the work they have each time they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from contexts import context_of
+
+from polybuild.machine.model import Machine
+from polybuild.poly.relations import parameter_set
+from polybuild.targets.cost import Cost
+from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
+from polybuild.targets.cpu.thread_limits import limit_threads
+
+PARAMETERS = "int steps, int n, int m, double A[restrict n][m], double B[restrict n][m]"
+ALL = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+SCALE = f"{ALL} A[i][j] = 2 * A[i][j];"
+INSIDE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
+STEPS = f"""
+for (int t = 0; t < steps; t++) {{
+  {INSIDE} A[i][j] = B[i][j] + B[1][1];
+  {INSIDE} B[i][j] = A[i][j] + A[1][1];
+}}"""
+SWEEPS = f"""
+for (int t = 0; t < steps; t++)
+  {INSIDE} A[i][j] = A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j];"""
+
+
+@pytest.fixture
+def limits(model):
+    """The directives of the parallel loops of a region."""
+
+    def make(body, **options):
+        found = model(body, PARAMETERS)
+        mapping = choose_mapping(found.scop, found.dependences, context_of(**options))
+        directives = limit_threads(found.scop, mapping, Machine()).directives.values()
+        return [each for each in directives if each.parallel]
+
+    return make
+
+
+def work(directive, values):
+    """The work of a loop for ``values`` of the parameters."""
+    total = 0
+    for counts in directive.limits.work:
+        instances = 1
+        for each in counts:
+            here = each.intersect_params(parameter_set(f"[n, m] -> {{ : {values} }}"))
+            instances *= here.max_val().to_python()
+        total += instances
+    return total
+
+
+def test_the_work_of_a_nest_is_all_of_it(limits):
+    (directive,) = limits(SCALE)
+    assert work(directive, "n = 7 and m = 5") == 35
+    assert not directive.limits.entered_for
+
+
+def test_vectors_need_more_work(limits):
+    (vectors,), (numbers,) = limits(SCALE), limits(SCALE, simd=False)
+    assert vectors.limits.minimum > numbers.limits.minimum > 0
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A version that takes so many nanoseconds for each of n * m elements."""
+
+    nanoseconds: float
+
+    def at(self, values):
+        return Cost(arithmetic=self.nanoseconds * values["n"] * values["m"])
+
+
+@pytest.mark.parametrize("nanoseconds", [0.1, 40.0])
+def test_threads_pay_from_less_slow_work_on(model, nanoseconds):
+    found = model(SCALE, PARAMETERS)
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    usual = {"steps": 1000, "n": 1000, "m": 1000}
+    version = CandidateCost("new", Slow(nanoseconds), Slow(nanoseconds))
+    costs = VersionCosts(Slow(nanoseconds), version, (version,), usual)
+    machine = Machine()
+    limited = limit_threads(found.scop, mapping, machine, costs)
+    (directive,) = [each for each in limited.directives.values() if each.parallel]
+    times_of_start = directive.limits.minimum * nanoseconds / machine.threads.start
+    assert times_of_start == pytest.approx(5, rel=0.05)
+
+
+def test_a_loop_in_others_has_the_work_of_one_time(limits):
+    found = limits(STEPS)
+    assert found
+    for each in found:
+        assert work(each, "n = 12 and m = 7") == 50
+        assert each.limits.entered_for > 0
+
+
+def test_the_work_of_wavefronts_is_not_known(limits):
+    (directive,) = limits(SWEEPS, tile_sizes=(32, 32, 32))
+    assert directive.limits.work == ()

@@ -1,0 +1,88 @@
+"""Index-set splitting: which iterations become statements of their own."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.schedule.legality import check_schedule
+from polybuild.transform.index_set_splitting import split_index_sets
+
+PARAMETERS = "int n, int m, double a[restrict n][m], double b[restrict n][m], double *restrict x"
+
+
+def split(model, body, *, before=""):
+    found = model(body, PARAMETERS, before=before)
+    after = split_index_sets(found.scop, found.live, found.region.visible.symbols)
+    return found.scop, after
+
+
+def nest(*inside):
+    return f"for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ {' '.join(inside)} }}"
+
+
+def instances(scop):
+    """How many instances there are for a few sizes."""
+    total = 0
+    for n, m in ((1, 1), (1, 5), (2, 2), (7, 3), (9, 8)):
+        for each in scop.statements:
+            fixed = each.domain.intersect_params(isl.Set(f"[n, m] -> {{ : n = {n} and m = {m} }}"))
+            points = []
+            fixed.foreach_point(points.append)
+            total += len(points)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("inside", "parts"),
+    [
+        ("b[i][j] = a[i][j == 0 ? 0 : j - 1];", 2),
+        ("b[i][j] = a[i][j == 0 ? 0 : j - 1] + a[i][j == m - 1 ? j : j + 1];", 3),
+        ("b[i][j] = a[i == 0 ? 0 : i - 1][j == 0 ? 0 : j - 1];", 3),
+        ("b[i][j] = a[(i + n - 1) % n][(j + 1) % m] + a[(i + 1) % n][(j + m - 1) % m];", 5),
+    ],
+)
+def test_each_side_of_the_interior_is_a_statement(model, inside, parts):
+    before, after = split(model, nest(inside))
+    assert len(after.statements) == parts
+    assert all(each.relation.n_basic_map() == 1 for each in after.statements[0].accesses)
+    assert instances(after) == instances(before)
+    dependences = compute_dependences(after, frozenset())
+    check_schedule(after.schedule, dependences, after.domain)
+
+
+def test_private_variables_have_a_copy_for_each_part(model):
+    inside = "s = a[i][j == 0 ? 0 : j - 1]; b[i][j] = s * s;"
+    before, after = split(model, nest(inside), before="double s;")
+    assert len(after.statements) == 2 * len(before.statements)
+    assert {each.name for each in after.arrays} - {each.name for each in before.arrays} == {"s_side1"}
+    assert {each.array.name for each in compute_dependences(after, frozenset()).private} == {"s", "s_side1"}
+
+
+def test_variables_whose_values_go_on_stay_one(model):
+    inside = "b[i][j] = s; s = a[i][j == 0 ? 0 : j - 1];"
+    _, after = split(model, nest(inside), before="double s = 1;")
+    assert "s_side1" not in {each.name for each in after.arrays}
+
+
+def test_inner_loops_go_with_the_loops_around(model):
+    window = "for (int k = 0; k < 3; k++) s += a[i][j + k < m ? j + k : m - 1]; b[i][j] = s;"
+    _, after = split(model, nest("double s = 0;", window))
+    interior = after.statements[:3]
+    assert all(each.relation.n_basic_map() == 1 for one in interior for each in one.accesses)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "b[i][j] = a[i][j];",
+        "b[i][j] = a[i][j < m / 2 ? j : m - 1];",  # two halves, none of them a border
+        "b[i][j] += b[i][j == 0 ? 0 : j - 1];",  # written in the nest itself
+        "b[i][j] = a[i][(int)x[j] % 4];",
+        "b[i == 0 ? 0 : i - 1][j] += a[i][j == 0 ? 0 : j - 1];",  # sides write what others write
+    ],
+)
+def test_what_stays_whole(model, inside):
+    before, after = split(model, nest(inside))
+    assert after is before

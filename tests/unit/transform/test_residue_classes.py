@@ -1,0 +1,65 @@
+"""Loops over alternating storage: which get a statement for each step of a period."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.analysis.dependences import compute_dependences
+from polybuild.schedule.legality import check_schedule
+from polybuild.transform.residue_classes import split_residue_classes
+
+PARAMETERS = "int n, int steps, double u[4][n][n], double a[restrict n][n]"
+SPACE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)"
+TIME = "for (int t = 0; t < steps; t++)"
+
+
+def split(model, body):
+    found = model(body, PARAMETERS)
+    after = split_residue_classes(found.scop)
+    check_schedule(after.schedule, compute_dependences(after, frozenset()), after.domain)
+    return found.scop, after
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (f"{TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j];", 2),
+        (f"{TIME} {SPACE} u[(t + 1) % 3][i][j] = u[t % 3][i - 1][j];", 3),
+        (f"{TIME} {SPACE} u[(t & 3) ^ 1][i][j] = u[t & 3][i - 1][j];", 4),
+        (f"{TIME} {{ {SPACE} u[t % 2][i][j] = a[i][j]; {SPACE} a[i][j] = u[1 - t % 2][i + 1][j]; }}", 4),
+        (f"{TIME} if (t % 2) {SPACE} u[0][i][j] = u[1][i][j]; else {SPACE} u[1][i][j] = u[0][i - 1][j];", 2),
+        (f"for (int t = steps; t > 0; t--) {SPACE} u[t % 2][i][j] = u[(t + 1) % 2][i - 1][j];", 2),
+        (f"for (int l = 0; l < 9; l++) {TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j] + l;", 2),
+    ],
+)
+def test_each_step_of_a_period_has_its_statements(model, body, count):
+    _, after = split(model, body)
+    assert len(after.statements) == count
+    for statement in after.statements:
+        assert not statement.domain.involves_locals()
+        assert not any(each.relation.wrap().involves_locals() for each in statement.accesses)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{TIME} {SPACE} u[1][i][j] = u[0][i - 1][j] + t % 2;",
+        f"{SPACE} a[i / 2][j] += u[0][i][j];",
+        f"{SPACE} if (i % 2) a[i][j] = u[0][i - 1][j];",
+        f"{TIME} {SPACE} a[i][j] += u[t % 2][i / 2][j];",
+        f"{TIME} for (int i = 1; i < n; i++) u[(t + 1) % 2][0][i] = u[t % 2][0][i];",
+        f"{TIME} {SPACE} u[(t + 1) % 5 % 4][i][j] = u[t % 5 % 4][i - 1][j];",
+    ],
+)
+def test_other_divisions_are_left_alone(model, body):
+    before, after = split(model, body)
+    assert after is before or len(after.statements) == len(before.statements)
+
+
+def test_bodies_keep_the_value_of_the_time(model):
+    _, after = split(model, f"{TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j] + t;")
+    even, odd = after.statements
+    for statement, first in ((even, 0), (odd, 1)):
+        cast = statement.body.rvalue.right
+        assert cast.expr.left.left.value == "2"
+        assert cast.expr.right.value == str(first)
