@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,9 @@ AGREES = {
     "legacy": "fields agree",
     "network": "losses agree",
     "notebook": "1.0000 of the points have the same count",
+    "waves-ranks": "waves agree",
 }
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 @pytest.fixture
@@ -31,12 +35,22 @@ def copy(tmp_path, monkeypatch):
 
 def printed(example: Path, *words: str) -> str:
     command = [sys.executable, "run.py", *words]
-    done = subprocess.run(command, cwd=example, check=False, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(
+        command,
+        cwd=example,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=os.environ | AS_ROOT,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", AGREES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.mpi if each == "waves-ranks" else ()) for each in AGREES]
+)
 def test_an_example(name, copy):
     if name == "notebook":
         pytest.importorskip("IPython")
@@ -45,6 +59,8 @@ def test_an_example(name, copy):
     assert "  kept: " not in text
     if name == "heat-gpu":
         assert "400 runs" in text
+    if name == "waves-ranks":
+        assert re.search(r"rank 1 of \d: .* sent \d+ messages", text)
     assert [*(copy / name / "build").glob("*.png"), *(copy / name / "build").glob("*.svg")]
 
 
