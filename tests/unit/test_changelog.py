@@ -13,7 +13,8 @@ KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 def test_versions_have_a_number_and_a_date():
     heads = [version.partition("\n")[0] for version in VERSIONS]
     assert heads[0] == "[Unreleased]"
-    assert [each for each in heads[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each)] == []
+    form = re.compile(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d")
+    assert [each for each in heads[1:] if not form.fullmatch(each)] == []
 
 
 def test_changes_stand_in_sections_that_come_once():
