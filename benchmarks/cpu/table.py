@@ -42,6 +42,11 @@ def summary(rows: Sequence[Row], peers: Sequence[str], threads: int) -> str:
         median, worst = statistics.median(seconds for seconds, _ in tool), max(tool)
         lines.append(f"Tool time: median {median:.2f} s, worst {worst[0]:.2f} s ({worst[1]})")
     lines.append(_count(rows, "transformed", lambda found: found.status == "transformed"))
+    unchanged = [found.kernel for found in rows if found.status == "unchanged"]
+    if unchanged:
+        lines.append(
+            f"{len(unchanged)}/{len(rows)} unchanged, as the compiler makes as much: {', '.join(unchanged)}"
+        )
     lines.append(_count(rows, "equal", lambda found: found.verdict == "equal"))
     for found in rows:
         for name, column in found.columns.items():

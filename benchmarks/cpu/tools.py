@@ -41,7 +41,8 @@ class Job:
 class Made:
     """A program, what its making took in seconds of wall time, and, of polybuild, how it went.
 
-    ``status`` is ``transformed`` if every region was; else it says what stopped the first.
+    ``status`` is ``transformed`` if a region was and none was kept, ``unchanged`` if the tool found that the
+    compiler makes as much of all of them; else it says what stopped the first.
     """
 
     program: Path
@@ -69,10 +70,12 @@ def polybuild(job: Job, options: Sequence[str], runs: int = 1) -> Made:
 
 def _status(report: Path) -> str:
     regions = json.loads(report.read_text(encoding="utf-8"))["regions"]
-    kept = [region for region in regions if region["status"] != "transformed"]
+    kept = [region for region in regions if region["status"] == "kept"]
     if kept:
         return f"kept: {kept[0]['code']}"
-    return "transformed" if regions else "no region"
+    if not regions:
+        return "no region"
+    return "transformed" if any(region["status"] == "transformed" for region in regions) else "unchanged"
 
 
 # ---- Peers -------------------------------------------------------------------

@@ -18,7 +18,7 @@ def benchmark(*arguments: str, name: str = "cpu") -> subprocess.CompletedProcess
 def test_table_and_record(tmp_path: Path) -> None:
     record = tmp_path / "results" / "here.json"
     done = benchmark(
-        *("--kernels", "gemm,durbin", "--size", "mini", "--runs", "2", "--no-peers"),
+        *("--kernels", "gemm,jacobi-2d", "--size", "mini", "--runs", "2", "--no-peers"),
         *("--json", str(record)),
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -26,10 +26,18 @@ def test_table_and_record(tmp_path: Path) -> None:
     assert "geometric mean" in done.stdout
     content = json.loads(record.read_text(encoding="utf-8"))
     assert content["machine"]["compiler"].startswith("gcc")
-    assert [kernel["kernel"] for kernel in content["kernels"]] == ["gemm", "durbin"]
+    assert [kernel["kernel"] for kernel in content["kernels"]] == ["gemm", "jacobi-2d"]
     for kernel in content["kernels"]:
         assert kernel["tool_seconds"] > 0
         assert all(len(column["times"]) == 2 for column in kernel["columns"].values())
+
+
+def test_a_kernel_that_is_left_to_the_compiler_is_no_failure() -> None:
+    done = benchmark(
+        *("--kernels", "durbin", "--size", "mini", "--runs", "1", "--no-peers", "--cflags=-O2"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1/1 unchanged, as the compiler makes as much: durbin\n1/1 equal\n" in done.stdout
 
 
 def test_check_compares_at_two_sizes() -> None:

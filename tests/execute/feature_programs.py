@@ -74,6 +74,7 @@ for (int i = 1; i < 2000; i++)
 """,
         ),
         "for (long long c0",
+        options={"schedule": "isl"},
     ),
     "lanes": Feature(
         "double sqrt(double);\n"

@@ -27,6 +27,9 @@ SMALL_CUBES: tuple[Sizes, ...] = ((0,), (1,), (7,), (33,))
 FEW_CUBES: tuple[Sizes, ...] = ((7,), (33,))
 OBLONGS: tuple[Sizes, ...] = ((29, 17, 13, 11), (9, 40, 21, 5))
 
+LEFT_TO_THE_COMPILER = {"durbin"}
+"""Under default options: its loops have too little work for threads, and vectors without polybuild."""
+
 ALWAYS = Options(min_work=0)  # the generated code runs however little there is to do
 TINY_TILES = Options(min_work=0, tile_sizes=(3, 5, 4, 2, 3, 5))
 
@@ -97,8 +100,9 @@ def test_bits_in_the_original_order(kernel: str, expected: Expected, tmp_path: P
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bits_under_default_options(kernel: str, expected: Expected, tmp_path: Path) -> None:
-    """Small sizes take the original loops, large ones the generated."""
-    program = build_transformed(kernel, Options(), GCC, tmp_path)
+    """Small sizes take the original loops, large ones the generated, where these are worth it at any size."""
+    status = "unchanged" if kernel in LEFT_TO_THE_COMPILER else "transformed"
+    program = build_transformed(kernel, Options(), GCC, tmp_path, status)
     assert_equal(expected, kernel, program, ((7,), (100,)), threads=(2,))
 
 

@@ -98,8 +98,10 @@ class RunReport:
     @property
     def end(self) -> list[str]:
         """What stands after whatever version of the region ran."""
-        on_device = "pb_done" if self.text.device else "0"
-        return [f"  if (polybuild_reports()) polybuild_run_ends(&{_RUN}, {on_device});"]
+        version = "0" if self.text.loops else "1"
+        if self.text.device:
+            version = f"pb_done ? 2 : {version}"
+        return [f"  if (polybuild_reports()) polybuild_run_ends(&{_RUN}, {version});"]
 
     def noted(self, condition: Condition) -> str:
         """C text that ``condition`` holds, which notes if it does not."""

@@ -247,10 +247,11 @@ static void polybuild_run_begins(struct polybuild_run *run)
   run->began = polybuild_clock();
 }
 
-static void polybuild_run_ends(struct polybuild_run *run, int on_device)
+/* `version` is that of `ran` which ran; for 0 it was the original one if a condition did not hold. */
+static void polybuild_run_ends(struct polybuild_run *run, int version)
 {
   struct polybuild_reported *region = run->region;
-  struct polybuild_ran *ran = &region->ran[on_device ? 2 : run->failed >= 0 ? 1 : 0];
+  struct polybuild_ran *ran = &region->ran[version == 0 && run->failed >= 0 ? 1 : version];
   unsigned long long time = polybuild_clock() - run->began;
   int threads = 1, most = __atomic_load_n(&region->threads, __ATOMIC_RELAXED);
   if (!run->began)
@@ -263,9 +264,9 @@ static void polybuild_run_ends(struct polybuild_run *run, int on_device)
   __atomic_fetch_add(&ran->nanoseconds, time, __ATOMIC_RELAXED);
   __atomic_fetch_or(&region->callers, 1ULL << (polybuild_report_thread % POLYBUILD_REPORT_CALLERS),
                     __ATOMIC_RELAXED);
-  if (run->failed >= 0 && !on_device)
+  if (run->failed >= 0 && version != 2)
     __atomic_fetch_add(&region->condition[run->failed].failed, 1, __ATOMIC_RELAXED);
-  else if (!on_device)
+  else if (version == 0)
     while (threads > most && !__atomic_compare_exchange_n(&region->threads, &most, threads, 0, __ATOMIC_RELAXED,
                                                           __ATOMIC_RELAXED))
       ;

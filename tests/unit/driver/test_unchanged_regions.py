@@ -68,7 +68,7 @@ def test_it_is_no_failure(tmp_path, capfd):
 def test_runs_are_counted_where_that_is_asked_for(tmp_path):
     result = compiled(tmp_path, runtime_report=True)
     assert result.text.count("// in order") == 1
-    assert "polybuild_run_ends(&polybuild_run, 0)" in result.text
+    assert "polybuild_run_ends(&polybuild_run, 1)" in result.text
     assert "else" not in result.text[result.text.index("int main") : result.text.index("return a[89]")]
 
 
