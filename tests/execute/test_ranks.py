@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-from collections import Counter
-from pathlib import Path
 
 import pytest
 import region_programs
-from kernel_programs import SANITIZERS, Toolchain, build, run, shapes, source, transform
+from kernel_programs import Toolchain, build, run, shapes, source, transform
+from mpi_libraries import LIBRARIES, assert_all_print
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -18,15 +16,7 @@ from polybuild.options import Options
 pytestmark = pytest.mark.mpi
 
 SHARED = Options(min_work=0, distribute="mpi")
-MPI = Toolchain("mpi", "mpicc", ("-O1", "-g", "-fopenmp", *SANITIZERS))
 PLAIN = Toolchain("plain", "gcc", ("-O2", "-Wno-unknown-pragmas"))
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI library
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
-
 WAVES = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +38,8 @@ static void waves(int n, int steps, double u[restrict n][n], double v[restrict n
 static int second(void)
 {
   const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (!rank)
+    rank = getenv("PMI_RANK");
   return rank && *rank == '1';
 }
 int main(int argc, char **argv)
@@ -72,55 +64,45 @@ int main(int argc, char **argv)
 """
 
 
-def on_ranks(
-    program: Path, ranks: int, *arguments: object, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """What ``ranks`` of ``program`` printed."""
-    command = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *map(str, arguments)]
-    return subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | ENVIRONMENT | environment,
-    )
-
-
-def assert_all_print(done: subprocess.CompletedProcess[str], expected: list[str], ranks: int) -> None:
-    assert done.returncode == 0, done.stderr
-    found = Counter(each for each in done.stdout.splitlines() if not each.startswith("seconds"))
-    assert found == {line: count * ranks for line, count in Counter(expected).items()}
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda each: each.name)
+def mpi(request, tmp_path_factory):
+    """Each implementation of MPI that is here, and starts ranks."""
+    if len(LIBRARIES) > 1 and not request.param.starts(tmp_path_factory.mktemp("mpi")):
+        pytest.skip(f"{request.param.name} starts no ranks on this machine")
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def waves(tmp_path_factory):
+def waves(mpi, tmp_path_factory):
     """The program on ranks, and as it is."""
     folder = tmp_path_factory.mktemp("waves")
     (folder / "waves.c").write_text(WAVES)
-    result = compile_source(str(folder / "waves.c"), SHARED, ["mpicc"], ["-O2"])
+    result = compile_source(str(folder / "waves.c"), SHARED, [mpi.compiler], ["-O2"])
     (folder / "out.c").write_text(result.text)
-    for file, compiler in (("out", "mpicc"), ("waves", "gcc")):
+    for file, compiler in (("out", mpi.compiler), ("waves", "gcc")):
         subprocess.run([compiler, "-O2", folder / f"{file}.c", "-o", folder / file], check=True)
     return folder
 
 
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "gramschmidt", "correlation"])
-def test_kernels(kernel, tmp_path):
+def test_kernels(mpi, kernel, tmp_path):
     """Products, stencils, triangular loops, sweeps along rows and columns, and what cannot be shared."""
-    result = transform(kernel, SHARED, MPI)
+    result = transform(kernel, SHARED, mpi.toolchain)
     assert [each.status for each in result.regions] == ["transformed"]
     file = tmp_path / f"{kernel}.c"
     file.write_text(result.text)
-    program, plain = build(file, tmp_path / "shared", MPI), build(source(kernel), tmp_path / "plain", PLAIN)
+    program, plain = (
+        build(file, tmp_path / "shared", mpi.toolchain),
+        build(source(kernel), tmp_path / "plain", PLAIN),
+    )
     for extents in ((0,), (1,), (7,), shapes(kernel, (29, 17, 13, 11))):
         expected = run(plain, tuple(map(str, extents)))
         for ranks in (1, 3):
-            assert_all_print(on_ranks(program, ranks, *extents), expected, ranks)
+            assert_all_print(mpi.run(program, ranks, *extents), expected, ranks)
 
 
 @pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
-def test_forms(group, tmp_path):
+def test_forms(mpi, group, tmp_path):
     """Loops in many forms, those with dynamic bounds among them."""
     cases = {
         name: each.body
@@ -132,25 +114,25 @@ def test_forms(group, tmp_path):
     result = compile_source(str(path), SHARED, ["gcc"], [*flags, "-fopenmp"])
     assert not [each.message for each in result.regions if each.code == "internal"]
     (tmp_path / "out.c").write_text(result.text)
-    for file, compiler, more in (("in", "gcc", ()), ("out", "mpicc", ("-fopenmp",))):
+    for file, compiler, more in (("in", "gcc", ()), ("out", mpi.compiler, ("-fopenmp",))):
         command = [compiler, *flags, *more, tmp_path / f"{file}.c", "-o", tmp_path / file, "-lm", "-w"]
         subprocess.run(command, check=True)
     expected = subprocess.run([tmp_path / "in"], check=True, capture_output=True, text=True)
-    assert_all_print(on_ranks(tmp_path / "out", 3), expected.stdout.splitlines(), 3)
+    assert_all_print(mpi.run(tmp_path / "out", 3), expected.stdout.splitlines(), 3)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
-def test_any_number_of_ranks(waves, ranks):
+def test_any_number_of_ranks(mpi, waves, ranks):
     for size in (0, 1, 3, 8, 30):
         expected = subprocess.run(
             [waves / "waves", str(size), "5"], capture_output=True, text=True, check=True
         )
-        assert_all_print(on_ranks(waves / "out", ranks, size, 5), [expected.stdout.rstrip()], ranks)
+        assert_all_print(mpi.run(waves / "out", ranks, size, 5), [expected.stdout.rstrip()], ranks)
 
 
-def test_messages_are_the_rows_between_blocks(waves):
+def test_messages_are_the_rows_between_blocks(mpi, waves):
     """Two rows a step between neighbours, and both arrays to all others at the end."""
-    said = on_ranks(waves / "out", 3, 32, 5, POLYBUILD_VERBOSE="1").stderr
+    said = mpi.run(waves / "out", 3, 32, 5, POLYBUILD_VERBOSE="1").stderr
     counted = {
         int(rank): (int(messages), int(sent))
         for rank, messages, sent in re.findall(r"rank (\d) of 3: .* sent (\d+) messages, (\d+) bytes", said)
@@ -164,22 +146,22 @@ def test_messages_are_the_rows_between_blocks(waves):
     }
 
 
-def test_ranks_that_disagree_end_together(waves):
-    done = on_ranks(waves / "out", 2, 9, 3, "more")
+def test_ranks_that_disagree_end_together(mpi, waves):
+    done = mpi.run(waves / "out", 2, 9, 3, "more")
     assert done.returncode != 0
     assert "waves.c:8: rank" in done.stderr
     assert "the ranks came to different regions, or with different sizes" in done.stderr
 
 
-def test_a_rank_that_does_not_come_is_missed(waves):
-    done = on_ranks(waves / "out", 2, 9, 3, "late", POLYBUILD_RANKS_TIMEOUT="2")
+def test_a_rank_that_does_not_come_is_missed(mpi, waves):
+    done = mpi.run(waves / "out", 2, 9, 3, "late", POLYBUILD_RANKS_TIMEOUT="2")
     assert done.returncode != 0
     assert "waves.c:8: rank 0: waits for other ranks to come to this region" in done.stderr
 
 
 def test_what_ranks_do_is_told():
-    result = transform("jacobi-2d", SHARED, MPI)
+    result = transform("jacobi-2d", SHARED)
     (region,) = result.regions
     assert any(each.startswith("ranks share the loops, and send each other") for each in region.remarks)
-    (region,) = transform("seidel-2d", SHARED, MPI).regions
+    (region,) = transform("seidel-2d", SHARED).regions
     assert "all ranks run the whole region: no loop was found that they could share" in region.remarks
