@@ -123,15 +123,6 @@ def parameter_variable(parameter: c_ast.Node, name: str, value: c_ast.Node) -> c
     return c_ast.Decl(name, [], [], [], [], kind, value, None, coord=value.coord)
 
 
-def reads_memory(argument: c_ast.Node) -> bool:
-    """Whether the value of ``argument`` is of more than variables and numbers."""
-    elements = c_ast.ArrayRef, c_ast.StructRef
-    return any(
-        isinstance(each, elements) or (isinstance(each, c_ast.UnaryOp) and each.op == "*")
-        for each in walk(argument)
-    )
-
-
 def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` with other variables or values for ``names``, also where they are declared."""
     if isinstance(node, c_ast.ID) and node.name in names:

@@ -23,12 +23,11 @@ from polybuild.normalise.computing_functions import (
     hoistable_calls,
     own_names,
     parameter_variable,
-    reads_memory,
     renamed,
     updating_statements,
     without_copy,
 )
-from polybuild.normalise.structure import has_side_effect
+from polybuild.normalise.structure import has_side_effect, reads_memory
 from polybuild.source.model import Callee, Region
 
 _MAXIMUM_NESTING = 8

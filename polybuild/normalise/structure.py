@@ -16,6 +16,7 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import changed_operand, walk
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_ELEMENTS = (c_ast.ArrayRef, c_ast.StructRef)
 
 
 def without_continue(body: c_ast.Node) -> c_ast.Node:
@@ -35,6 +36,14 @@ def has_side_effect(expression: c_ast.Node) -> bool:
     """Whether evaluating ``expression`` may change something."""
     return any(
         isinstance(each, c_ast.FuncCall) or changed_operand(each) is not None for each in walk(expression)
+    )
+
+
+def reads_memory(expression: c_ast.Node) -> bool:
+    """Whether the value of ``expression`` is of more than variables and numbers."""
+    return any(
+        isinstance(each, _ELEMENTS) or (isinstance(each, c_ast.UnaryOp) and each.op == "*")
+        for each in walk(expression)
     )
 
 

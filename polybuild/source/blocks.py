@@ -89,11 +89,16 @@ def escapes(block: c_ast.Compound, function: c_ast.FuncDef) -> Iterator[tuple[c_
     for node in walk(function.body):
         if isinstance(node, c_ast.Goto) and (id(node) in inside) != (node.name in labels):
             yield node, "goto"
-    yield from _escapes(block, loop=False, switch=False)
+    yield from outward_jumps(block)
 
 
-def _escapes(node: c_ast.Node, *, loop: bool, switch: bool) -> Iterator[tuple[c_ast.Node, str]]:
-    """What belongs to a loop, a switch or a function around the block."""
+def outward_jumps(
+    node: c_ast.Node, *, loop: bool = False, switch: bool = False
+) -> Iterator[tuple[c_ast.Node, str]]:
+    """What in ``node`` belongs to a loop, a switch or a function around it, and its name.
+
+    ``loop`` and ``switch`` say that ``node`` is in one that is not around it in this sense.
+    """
     if isinstance(node, c_ast.Return):
         yield node, "return"
     elif isinstance(node, c_ast.Break) and not loop and not switch:
@@ -104,7 +109,7 @@ def _escapes(node: c_ast.Node, *, loop: bool, switch: bool) -> Iterator[tuple[c_
         yield node, "case"
     is_switch = isinstance(node, c_ast.Switch)
     for _, child in node.children():
-        yield from _escapes(child, loop=loop or isinstance(node, _LOOPS), switch=switch or is_switch)
+        yield from outward_jumps(child, loop=loop or isinstance(node, _LOOPS), switch=switch or is_switch)
 
 
 def _label_in_block(placement: Placement) -> bool:

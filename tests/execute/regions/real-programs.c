@@ -177,6 +177,54 @@ for (int i = 0; i < n * n; i++)
 #pragma endscop
 a[0] = hits;
 
+//# count_of_octals: parallel
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++) {
+  if (x[i] > 60) hits += 010;
+  if (x[i] > 70) hits -= 0x10;
+}
+#pragma endscop
+a[0] = hits;
+
+//# count_behind_a_jump: parallel
+int hits = 0, all = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (x[i] > 40) {
+    all++;
+    if (y[i] > 60) continue;
+    hits++;
+  }
+#pragma endscop
+a[0] = hits, a[1 % n] = all;
+
+//# count_behind_a_way_out: parallel
+int hits;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  hits = 0;
+  for (int j = 0; j < n; j++)
+    if (X[i][j] > 0) {
+      if (K[i][j] > 5) break;
+      hits++;
+    }
+  a[i] = hits;
+}
+#pragma endscop
+
+//# count_by_pointer: parallel
+int hits = 0, more = 0;
+double *p = y;
+#pragma scop
+for (int i = 0; i < n * n; i++) {
+  if (*(x + i) > 60) hits++;
+  if (*p > 60) more++;
+  p++;
+}
+#pragma endscop
+a[0] = hits, a[1 % n] = more;
+
 //# rows_behind_pointers: pointer-indirection
 double **rows = malloc((n + 1) * sizeof *rows);
 for (int i = 0; i < n; i++) rows[i] = x + i * n;
