@@ -11,8 +11,10 @@ parse it::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 from enum import Enum
+
+from polybuild.values import dataclass
 
 
 class Severity(Enum):
@@ -23,7 +25,7 @@ class Severity(Enum):
     REMARK = "remark"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Location:
     """A place in a file the user wrote; lines and columns count from 1.
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from polybuild.diagnostics import UsageError
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 The standard library compiles six functions for each class, which takes half a millisecond: with some three
 hundred classes that was half of what polybuild took to start. Here a class compiles one, its ``__init__``,
 when its first value is made, and the others are closures. ``dataclasses.replace``, ``fields`` and ``asdict``
-take these classes as they take others.
+take these classes as they take others. So all frozen dataclasses of the package come from here, but for
+those that have an order; what changes is a dataclass of the standard library.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, FrozenInstanceError
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,25 +20,24 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - type checkers take it for theirs
 else:
 
-    def dataclass(*, frozen: bool, slots: bool) -> Callable[[type], type]:
-        """``dataclasses.dataclass(frozen=True, slots=True)``; whoever wants another one takes that one."""
+    def dataclass(*, frozen: bool, slots: bool, eq: bool = True) -> Callable[[type], type]:
+        """``dataclasses.dataclass(frozen=True, slots=True, eq=eq)``; whoever wants another one takes that."""
         if not (frozen and slots):
             raise TypeError("this is for values: frozen=True, slots=True")
-        return _value_class
+        return partial(_value_class, eq=eq)
 
 
-def _value_class(plain: type) -> type:
-    """A class with the fields of ``plain``, whose values do not change and are equal where all fields are.
+def _value_class(plain: type, *, eq: bool) -> type:
+    """A class with the fields of ``plain``, whose values do not change.
 
-    Fields may be left out of comparisons and hashes, as the standard library has it.
+    With ``eq`` those are equal whose fields are, but for fields that are left out of comparisons and hashes,
+    as the standard library has it. Without, each equals itself alone.
     """
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
     fields = dataclasses.fields(made)
-    compared = [each for each in fields if each.compare]
     names = tuple(each.name for each in fields)
     functions = {
-        "__eq__": _equality(_values_of(compared)),
-        "__hash__": _hashing(_values_of([each for each in compared if each.hash is not False])),
+        **(_comparison([each for each in fields if each.compare]) if eq else {}),
         "__repr__": _representation(names),
         **_pickling(names),
         "__setattr__": _refuse,
@@ -90,6 +91,12 @@ def _values_of(fields: Sequence[dataclasses.Field[Any]]) -> Callable[[Any], tupl
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _comparison(fields: Sequence[dataclasses.Field[Any]]) -> dict[str, Callable[..., Any]]:
+    """``__eq__`` and ``__hash__`` by ``fields``."""
+    hashed = [each for each in fields if each.hash is not False]
+    return {"__eq__": _equality(_values_of(fields)), "__hash__": _hashing(_values_of(hashed))}
 
 
 def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[object, object], bool]:

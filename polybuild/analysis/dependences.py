@@ -10,7 +10,7 @@ hold automatically as long as each live range stays within one iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -20,6 +20,7 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.c.symbols import StorageClass
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ subscript or the bounds of dynamic loops depend.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,6 +16,7 @@ from pycparser import c_ast
 from polybuild.analysis.privatisable_definitions import PrivatisableDefinitions
 from polybuild.c.syntax_tree import always_evaluates, key, walk
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,6 @@ associative and commutative
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -28,6 +27,7 @@ from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 # An operator of C, and what a chain of it may consist of.
 _CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:  # devices are looked up before anything is parsed
     from pycparser import c_ast

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class PassTime:
     isl_calls: int
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class PassClock:
     """Adds up what passes take, in the order in which they first run; nothing unless it is ``on``."""
 

@@ -8,9 +8,10 @@ docstring; ``polybuild compile --list-passes`` prints them, ``--print-after NAME
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -60,6 +61,7 @@ from polybuild.targets.lookup import TARGETS
 from polybuild.targets.ranks.sharing import share_best
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
+from polybuild.values import dataclass
 
 OPERATIONS = 10_000_000
 """isl's budget for a region of some lines, at most about twenty seconds' work."""
@@ -80,7 +82,7 @@ _MAXIMUM_PAIRS = 10_000
 _LAUNCH_WORK = 10_000
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class RegionModel:
     """What is known of a region; each analysis sets what is called after it.
 
@@ -126,7 +128,7 @@ class RegionModel:
         return tuple(found)
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Transformation:
     """A new order of a region, and what comes of it; each transformation sets what is called after it.
 

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.driver.output import WARNING_FLAGS
+from polybuild.values import dataclass
 
 _ALL = ""  # the code of all warnings
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class WarningFlags:
     """What flags say of warnings: ``silent`` by ``-w``; the others map codes to whether they are so."""
 

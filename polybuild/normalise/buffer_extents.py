@@ -21,9 +21,10 @@ from polybuild.c.syntax_tree import changed_operand, mapped, names_in, walk
 from polybuild.c.synthetic import number
 from polybuild.normalise.names import stepped_name
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Range:
     """The minimum and the maximum value of a counter, as expressions without counters; None if not known."""
 

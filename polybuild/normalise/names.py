@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
@@ -20,6 +20,7 @@ from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference
 from polybuild.c.types import IntegerType, Type
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 _WRITING_UNARY = {"++", "p++", "--", "p--", "&"}
 _AUTOMATIC = {"auto", "register"}  # what says nothing of a variable inside a function
@@ -126,7 +127,7 @@ def member_path(expression: c_ast.Node) -> tuple[c_ast.ID | None, tuple[str, ...
             return None, ()
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Resolver:
     """The walk itself; ``_scopes`` are the open blocks, innermost last."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from pycparser import c_ast
@@ -17,6 +18,7 @@ from polybuild.c.typing import type_of
 from polybuild.normalise.names import Names, Variable
 from polybuild.normalise.sums import Sum, Term
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
 class NotFollowable(Exception):
@@ -87,7 +89,7 @@ class NormalisationContext:
         return frozenset(found)
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class SymbolicState:
     """Values of the followed variables, and the names visible here.
 

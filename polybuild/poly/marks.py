@@ -5,9 +5,10 @@ isl knows a mark by its name alone. Here is the only place that makes such a nam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from polybuild.values import dataclass
 
 if TYPE_CHECKING:  # what explains a result of the cache needs no isl
     import islpy as isl

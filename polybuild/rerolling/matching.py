@@ -7,10 +7,11 @@ relation of instances that touch the same elements.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import islpy as isl
@@ -19,6 +20,7 @@ from polybuild.rerolling.loop_tree import Loop, Part, statements_of
 from polybuild.rerolling.shapes import Shape, ShapedAccess
 from polybuild.rerolling.touched import function_of
 from polybuild.scop.model import AccessKind, Statement
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
@@ -62,7 +64,7 @@ def copies_in(
     return list(search.copies.values()) if len(set(numbers.values())) == 1 else None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _CopySearch:
     """The copies that were found.
 

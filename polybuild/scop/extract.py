@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from polybuild.diagnostics import Unsupported
@@ -19,6 +18,7 @@ from polybuild.scop.model import Scop
 from polybuild.scop.model_builder import ModelBuilder
 from polybuild.scop.pointer_rotation import check_pointer_rotation
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ zero dimensions for a scalar.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
@@ -19,6 +18,7 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
+from polybuild.values import dataclass
 
 
 class AccessKind(Enum):

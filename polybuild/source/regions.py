@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Span
+from polybuild.values import dataclass
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
 _CONDITIONAL = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
@@ -28,7 +30,7 @@ class Occurrence:
     marker: Marker | None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Candidate:
     """A region on its way to be read; ``problem`` says why it cannot be."""
 
@@ -43,7 +45,7 @@ class Candidate:
     problem: Diagnostic | None = None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Open:
     """A region whose end has not been seen yet."""
 
@@ -52,7 +54,7 @@ class _Open:
     inner: Occurrence | None = None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class RegionFinder:
     """Pairs markers; the result is ``candidates`` and ``diagnostics``."""
 

@@ -14,7 +14,7 @@ the counters of tiles as its outermost ones; instances that several tiles need e
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
@@ -27,6 +27,7 @@ from polybuild.poly.relations import largest, maps_of, union_of
 from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.scalar_expansion import names_below
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
@@ -24,6 +24,7 @@ from polybuild.poly.trees import children, is_band
 from polybuild.scop.model import Array, Provenance, Scop, Statement
 from polybuild.storage.coalescing import outlasts_loops, private_obstacles, same_reads, without_unused
 from polybuild.storage.webs import Web, webs_of
+from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 

@@ -15,7 +15,7 @@ wrote several steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 import islpy as isl
@@ -28,6 +28,7 @@ from polybuild.poly.trees import children, descendants, is_band
 from polybuild.scop.duplicates import copied, unused_names
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.scop.strides import count_steps
+from polybuild.values import dataclass
 
 _out = isl.dim_type.out
 

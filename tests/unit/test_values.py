@@ -72,6 +72,13 @@ class Known:
     where: int = field(default=0, compare=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """Equals itself alone."""
+
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """No field at all."""
@@ -134,6 +141,14 @@ def test_fields_may_be_left_out():
     assert Known("a", ["b"], 3) == Known("a", ["b"], 4)
     assert Known("a", ["b"]) != Known("a", ["c"])
     assert hash(Known("a", ["b"], 3)) == hash(Known("a", ["c"]))
+
+
+def test_values_may_equal_themselves_alone():
+    value = Alone("a")
+    assert value == value  # noqa: PLR0124 - that is what is asked
+    assert value != Alone("a")
+    assert {value: 1}[value] == 1
+    assert repr(value) == "Alone(name='a')"
 
 
 def test_values_can_be_copied_and_pickled():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, RegisterTile
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.model import LoopDirective
+from polybuild.values import dataclass
 
 _MARK = Mark(MarkKind.INSPECTOR)
 _LARGEST = (1 << 63) - 1
@@ -63,7 +64,7 @@ def extrema_declarations(inspectors: Sequence[Inspector], extrema: Extrema) -> l
     ]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class InspectorText:
     """What the printer of a region's loops is made of, as in ``LoopPrinter``, and names for the results."""
 

@@ -6,11 +6,11 @@ header, as the user's own come after it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.codegen.file.names import quoted
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 _HEADER = Path(__file__).parents[2] / "runtime" / "include" / "polybuild_ranks.h"
 

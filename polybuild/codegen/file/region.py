@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -44,6 +44,7 @@ from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile, ThreadLimits
 from polybuild.targets.ranks.model import Sharing
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ debuggers in the user's file everywhere; the file's own line ends are used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from polybuild.codegen.c.conditions import Condition
 from polybuild.codegen.c.layout import (
@@ -33,6 +32,7 @@ from polybuild.codegen.file.residents import Insertion, resident_calls
 from polybuild.codegen.file.run_report import RunReport
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification
 from polybuild.source.model import Region, ResidentBlock, Source
+from polybuild.values import dataclass
 
 _HELPERS = '"polybuild_helpers.h"'  # what lines before the user's belong to
 _HOLDS = "pb_holds"

@@ -8,14 +8,15 @@ factor is likely to be the size of an array; ``expanded`` multiplies them out.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 import islpy as isl
 
 from polybuild.poly import spaces
+from polybuild.values import dataclass
 
 _dim = isl.dim_type
 
@@ -24,7 +25,7 @@ class NotPolynomial(Exception):
     """An operation has no result among these polynomials; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Form:
     """A linear form of atoms with whole coefficients, none of them 0: ``2*n + m + 1``.
 

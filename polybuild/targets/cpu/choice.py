@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -21,6 +21,7 @@ from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.schedule_choice import Order, isl_schedule, orders
 from polybuild.targets.cpu.search import choose_schedule, search
+from polybuild.values import dataclass
 
 
 def choose_mapping(

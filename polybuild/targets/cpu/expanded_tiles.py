@@ -15,7 +15,7 @@ stay in their order, and each has the order that it would have alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
@@ -47,6 +47,7 @@ from polybuild.targets.cpu.strides import references_at
 from polybuild.targets.model import RegisterTile
 from polybuild.transform.bands import with_members
 from polybuild.transform.tiling.alignment import first_value
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ which; ``CpuMapping.directives`` says what to tell of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -47,6 +47,7 @@ from polybuild.transform.dynamic_loops import separate_dynamic_loops
 from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
+from polybuild.values import dataclass
 
 _UNROLLED = "loops of a few iterations are unrolled"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -25,6 +24,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.stencils import has_stencil
 from polybuild.targets.cpu.unit_strides import with_unit_strides
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
+from polybuild.values import dataclass
 
 _T = TypeVar("_T")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -23,6 +23,7 @@ from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.schedule_choice import Order, orders
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

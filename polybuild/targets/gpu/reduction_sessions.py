@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -14,6 +13,7 @@ from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band, member
 from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import Scop, Statement
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

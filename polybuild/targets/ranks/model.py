@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.scop.model import Array, Scop
+from polybuild.values import dataclass
 
 FIRST, END = "pb_first", "pb_end"
 """Parameters: the block of this rank, from the first value to before the end."""

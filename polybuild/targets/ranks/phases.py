@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark, mark_of
 from polybuild.transform.bands import coincident_members, put_first
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import islpy as isl
 
 from polybuild.effort import COUNTED_PIECES, LOOP_PARTS, UNEVEN_TIMES
+from polybuild.values import dataclass
 
 _set, _in, _out = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polybuild.effort import CERTAIN_GAIN
 from polybuild.targets.cost import CostFunction
+from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
