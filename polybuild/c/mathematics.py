@@ -2,9 +2,3 @@
 
 ROOTS = {"float": "sqrtf", "double": "sqrt"}
 MAGNITUDES = {"float": "fabsf", "double": "fabs"}
-
-_PLAIN = ("ceil", "copysign", "floor", "fma", "nearbyint", "rint", "trunc")
-VECTORISED = frozenset(
-    [*ROOTS.values(), *MAGNITUDES.values(), *(f"{name}{suffix}" for name in _PLAIN for suffix in ("", "f"))]
-)
-"""Those that compilers compute with operations of vectors, whatever they must keep of floating point."""

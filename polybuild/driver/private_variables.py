@@ -14,7 +14,6 @@ from polybuild.analysis.dependences import Dependences, compute_dependences, may
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompileContext
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.scop.strides import count_steps
@@ -197,7 +196,7 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     """
     changed, mapping = mapped.scop, mapped.mapping
     tiled = {each.update.name for each in mapping.registers}
-    vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())} - {
+    vectors = mapping.vector_statements() - {
         each.statement.name
         for node in mapping.vector_loops()
         for each in references(changed, node)
@@ -207,5 +206,4 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]
     deepest = max((len(each.iterators) for each in moved), default=0)
     updates = {each.name for each in moved if len(each.iterators) == deepest}
-    lanes = {tuple_name(each) for node in mapping.lane_loops() for each in sets_of(node.get_domain())}
-    return updates <= (tiled if reassociated else tiled | vectors | lanes)
+    return updates <= (tiled if reassociated else tiled | vectors | mapping.lane_statements())

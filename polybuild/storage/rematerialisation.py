@@ -85,7 +85,7 @@ def _recomputed(
     found = find_last_iteration(scop, array)
     if found is None:
         return None
-    together = (array, *(each for each in found.inner if _is_setwith_arrays(scop, each, found, live_out)))
+    together = (array, *(each for each in found.inner if _is_set_with(scop, each, found, live_out)))
     inner = [each for each in found.inner if each not in together]
     names = {*taken, *(each.name for each in scop.arrays)}
     inside = {each.name: variable_for(each, "each", names) for each in together}
@@ -111,7 +111,7 @@ def _recomputed(
     return None
 
 
-def _is_setwith_arrays(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
+def _is_set_with(scop: Scop, array: Array, found: LastIteration, live_out: frozenset[str]) -> bool:
     """Whether what ``found`` computes is all that gives ``array`` its last value, too."""
     if not _may_be_recomputed(scop, array, live_out):
         return False

@@ -12,7 +12,6 @@ from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
 from polybuild.effort import CONTRACTION_OPERATIONS
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.schedule.scheduler import Fusion
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.temporaries import streams, users_of
@@ -64,7 +63,7 @@ class _Contraction:
         Or another order, where more of them are.
         """
         users = users_of(self.scop, self.temporaries)
-        vectors = users & _in_vector_loops(self.mapping)
+        vectors = users & self.mapping.vector_statements()
         in_variables, asked = self.context.in_variables, self.context.contraction
         if asked != "on" and (in_variables or not (self.mapping.registers or vectors)):
             promoted = self._in_scalars()
@@ -137,9 +136,4 @@ def _costs_nothing(mapping: CpuMapping, fused: CpuMapping) -> bool:
     """Whether ``fused`` keeps what makes ``mapping`` fast: register tiles, tiles, vector loops."""
     if mapping.registers or len(fused.tile_sizes) < bool(mapping.tile_sizes):
         return False
-    return _in_vector_loops(mapping) <= _in_vector_loops(fused)
-
-
-def _in_vector_loops(mapping: CpuMapping) -> set[str]:
-    """The statements that run in loops for the vector unit."""
-    return {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
+    return mapping.vector_statements() <= fused.vector_statements()

@@ -10,9 +10,9 @@ import islpy as isl
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.effort import USUAL_ACCESSES
 from polybuild.machine.model import Machine
-from polybuild.poly.relations import largest, sets_of
+from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.cost.parameters import nominal_parameters
+from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
 
 
 def usual_instance(machine: Machine) -> float:
@@ -33,7 +33,7 @@ class LaunchModel:
         self.minimum_work = machine.threads.work * machine.threads.start / usual_instance(machine)
         point = nominal_parameters(scop.context)
         self._trips = {
-            statement.name: [_value(count, point) for count in counts]
+            statement.name: [trips_at(count, point) for count in counts]
             for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
         }
 
@@ -70,8 +70,3 @@ class LaunchModel:
             if inner:
                 work += math.prod(trips) ** (inner / len(trips))
         return work
-
-
-def _value(count: isl.PwAff, point: isl.Set) -> float:
-    value = largest(count.intersect_params(point))
-    return float(max(0, value.to_python())) if value.is_int() else 0.0

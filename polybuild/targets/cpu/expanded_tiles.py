@@ -24,7 +24,7 @@ from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import largest, sets_of, tuple_name
+from polybuild.poly.relations import largest
 from polybuild.poly.trees import children, descendants, insert_mark, is_band, map_bottom_up, mark_of, member
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer, element_size, uncontracted_at
@@ -115,7 +115,7 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
     """
     names = {each.name for each in expanded.arrays}
     tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
-    vectors = {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}
+    vectors = mapping.vector_statements()
     if not tiles and expanded.nest.depth == 1:
         own = users_of(scop, expanded.arrays)
         return own <= vectors and not any(_is_dot_product(scop, each) for each in own)

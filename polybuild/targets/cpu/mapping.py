@@ -8,6 +8,7 @@ which; ``CpuMapping.directives`` says what to tell of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -15,7 +16,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import sets_of
+from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
 from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import Scop
@@ -81,8 +82,20 @@ class CpuMapping:
         """The bands of the loops that are written in lanes."""
         return self._loops({mark for mark, each in self.directives.items() if each.lanes})
 
+    def vector_statements(self) -> set[str]:
+        """The names of the statements in loops for the vector unit."""
+        return _statements_in(self.vector_loops())
+
+    def lane_statements(self) -> set[str]:
+        """The names of the statements in loops that are written in lanes."""
+        return _statements_in(self.lane_loops())
+
     def _loops(self, marks: set[Mark]) -> list[isl.ScheduleNode]:
         return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_of(each) in marks]
+
+
+def _statements_in(loops: Sequence[isl.ScheduleNode]) -> set[str]:
+    return {tuple_name(each) for node in loops for each in sets_of(node.get_domain())}
 
 
 def map_to_cpu(

@@ -25,7 +25,7 @@ from polybuild.context import CompileContext
 from polybuild.effort import OVERLAPPED_ITERATIONS, OVERLAPPED_ROWS, SMALL_OVERLAP
 from polybuild.machine.model import DOUBLE
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import largest, sets_of, tuple_name
+from polybuild.poly.relations import largest
 from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark
 from polybuild.scop.model import Array
 from polybuild.storage.buffers import Buffer, element_size, uncontracted_at
@@ -73,10 +73,10 @@ def map_overlapped(
     buffered = _with_buffers(mapping, overlapped, context)
     if buffered is None or bool(plain.mapping.parallel_loops) > bool(buffered.parallel_loops):
         return None
-    vectors = _in_vector_loops(plain.mapping)
+    vectors = plain.mapping.vector_statements()
     if plain.mapping.buffers:
         vectors |= users_of(overlapped.scop, overlapped.between)
-    return Mapped(overlapped.scop, dependences, buffered) if vectors <= _in_vector_loops(buffered) else None
+    return Mapped(overlapped.scop, dependences, buffered) if vectors <= buffered.vector_statements() else None
 
 
 def not_in_vectors(plain: Mapped, temporaries: Sequence[Array], context: CompileContext) -> list[Array]:
@@ -85,7 +85,7 @@ def not_in_vectors(plain: Mapped, temporaries: Sequence[Array], context: Compile
     Where the user asks for buffers, any will do.
     """
     kept = {each.array.name for each in plain.mapping.buffers if not each.scalars}
-    vectors = _in_vector_loops(plain.mapping)
+    vectors = plain.mapping.vector_statements()
     return [
         each
         for each in temporaries
@@ -182,8 +182,3 @@ def _with_buffers(
     if sum(each.size for each in buffers) > context.machine.l2.bytes // 2:
         return None
     return with_buffers(mapping, node.root(), buffers)
-
-
-def _in_vector_loops(mapping: CpuMapping) -> set[str]:
-    """The statements that run in loops for the vector unit."""
-    return {tuple_name(each) for node in mapping.vector_loops() for each in sets_of(node.get_domain())}

@@ -67,9 +67,7 @@ def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tup
     if wanted == "auto" and has_stencil(scop, dependences, context):
         return (Order(_ORIGINAL, with_unit_strides(scop, dependences, scop.schedule)),)
     if wanted == "pluto":
-        strategies = [
-            _Named("Pluto's order", Strategy(each)) for each in dict.fromkeys((_CUTS[fusion], Cut.ALL))
-        ]
+        strategies = [_Named(_PLUTO, Strategy(each)) for each in dict.fromkeys((_CUTS[fusion], Cut.ALL))]
         found = next(_pluto(scop, dependences, strategies, ORDER_OPERATIONS, SCHEDULER_EFFORT), None)
         return (found or Order(_ISL, isl_schedule(scop, dependences, Fusion.MIN)),)
     smallest = Fusion.MIN if fusion == "auto" else Fusion(fusion)

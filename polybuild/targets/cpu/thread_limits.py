@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -97,27 +97,18 @@ def _as_predicted(
 def _costs(scop: Scop, mapping: CpuMapping, machine: Machine) -> Mapping[str, float]:
     """Nanoseconds of an instance of each statement.
 
-    Those in vectors take an eighth of others, but no less than what the second cache takes to move an element
-    of each array; the elements of register tiles stay where they are.
+    Those in vectors take as much less as vectors gain, but no less than what the second cache takes to move
+    an element of each array; the elements of register tiles stay where they are.
     """
     usual = usual_instance(machine)
     found = {each.name: usual for each in scop.statements}
-    in_vectors = set(_in_vectors(mapping))
+    in_vectors = mapping.vector_statements() | mapping.lane_statements()
     for statement in scop.statements:
         if statement.name in in_vectors:
             arrays = {each.array.name: each.array for each in statement.accesses if each.array.extents}
             moved = sum(map(bytes_of_element, arrays.values())) / machine.l2.bandwidth
             found[statement.name] = min(usual, max(usual / machine.vector.gain, moved))
     return found | {each.update.name: usual / machine.vector.gain for each in mapping.registers}
-
-
-def _in_vectors(mapping: CpuMapping) -> Iterator[str]:
-    """The statements in loops that run in the lanes of vectors."""
-    for node in descendants(mapping.schedule.get_root()):
-        mark = mark_of(node)
-        directive = None if mark is None else mapping.directives.get(mark)
-        if directive is not None and (directive.simd or directive.lanes):
-            yield from (each.get_tuple_name() for each in sets_of(node.get_domain()))
 
 
 def _work(node: isl.ScheduleNode, counts: Counts) -> Counts:

@@ -11,12 +11,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.mathematics import VECTORISED
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
 from polybuild.machine.model import DOUBLE, Machine
 from polybuild.schedule.legality import active_dependences, is_legal_below
-from polybuild.scop.model import AccessKind, Statement
+from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.carried import carries_nothing, fixed_around
 from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.reductions import carried_reductions
@@ -113,17 +112,6 @@ def _slow_operations(accesses: Sequence[Reference], machine: Machine) -> tuple[f
         alone / scalar.access,
         sum((each.divisions * lanes.divide + each.roots * lanes.root) * each.width for each in found)
         / (DOUBLE * scalar.access),
-    )
-
-
-def calls_library(statement: Statement) -> bool:
-    """Whether a statement calls a function that vector units have no operation for, as ``expf``.
-
-    Compilers compute such statements one by one, unless they may approximate.
-    """
-    return any(
-        isinstance(each, c_ast.FuncCall) and getattr(each.name, "name", None) not in VECTORISED
-        for each in walk(statement.body)
     )
 
 

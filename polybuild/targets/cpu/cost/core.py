@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from polybuild.effort import LONG_LOOP
-from polybuild.machine.model import Machine
+from polybuild.machine.model import DOUBLE, Machine
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.extents import Extents
@@ -102,7 +102,7 @@ def _in_lanes(
     copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
     time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
-    time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / 8
+    time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
     kept = inner if loop.registers else None
     accesses = 0.0

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 import islpy as isl
 
 from polybuild.machine.model import Machine
-from polybuild.scop.model import Scop, Statement
+from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
 from polybuild.targets.cpu.cost.extents import Extents, extents_at
@@ -49,16 +49,15 @@ class Loops:
         key = tuple(sorted(values.items()))
         if key not in self.known:
             point = parameters_at(self.context, values)
-            found: dict[isl.Map, Extents | None] = {}
+            by_stamps: dict[isl.Map, Extents | None] = {}  # many statements have the same
+            extents: dict[int, Extents] = {}
             for leaf, _ in leaves(self.nest):
                 stamps = leaf.stamps.reset_tuple_id(isl.dim_type.in_)
-                if stamps not in found:
-                    found[stamps] = extents_at(stamps, point)
-            by_leaf = (
-                (id(leaf), found[leaf.stamps.reset_tuple_id(isl.dim_type.in_)])
-                for leaf, _ in leaves(self.nest)
-            )
-            extents = {leaf: each for leaf, each in by_leaf if each is not None}
+                if stamps not in by_stamps:
+                    by_stamps[stamps] = extents_at(stamps, point)
+                found = by_stamps[stamps]
+                if found is not None:
+                    extents[id(leaf)] = found
             parts = (_running(each, extents) for each in _segments(self.nest))
             live = tuple(each for each in parts if each is not None)
             self.known[key] = Running(live, Traffic(extents, self.touched))
@@ -67,7 +66,6 @@ class Loops:
     @classmethod
     def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str]) -> Loops:
         """What is known of ``nest``; the arrays ``buffered`` are in buffers."""
-        scop = replace(scop, statements=tuple(map(_with_subscripts, scop.statements)))
         statements = {each.name: each for each in scop.statements}
         bodies: dict[int, Body] = {}
         touched: dict[int, list[Reference]] = {}
@@ -154,14 +152,6 @@ class LoopCost:
         rounds = math.ceil(trips[shared.dim] / threads.processors) or 1
         balanced = trips[shared.dim] / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
-
-
-def _with_subscripts(statement: Statement) -> Statement:
-    """``statement`` with the place of each access that has one: what both sides of a choice write, too."""
-    accesses = (
-        replace(each, exact=True) if each.relation.is_single_valued() else each for each in statement.accesses
-    )
-    return replace(statement, accesses=tuple(accesses))
 
 
 def _starts(around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:

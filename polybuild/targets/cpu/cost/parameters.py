@@ -20,11 +20,11 @@ def nominal_parameters(context: isl.Set) -> isl.Set:
     for dim in range(count):
         values = context.move_dims(isl.dim_type.set, 0, _params, dim, 1)
         values = values.project_out(_params, 0, count - 1)
-        largest = values.upper_bound_val(isl.dim_type.set, 0, isl.Val(NOMINAL_SIZE)).dim_max_val(0)
-        if values.dim_has_upper_bound(isl.dim_type.set, 0) or not largest.is_int():
-            largest = values.dim_max_val(0)
-        if largest.is_int():
-            context = context.fix_val(_params, dim, largest)
+        value = values.upper_bound_val(isl.dim_type.set, 0, isl.Val(NOMINAL_SIZE)).dim_max_val(0)
+        if values.dim_has_upper_bound(isl.dim_type.set, 0) or not value.is_int():
+            value = values.dim_max_val(0)
+        if value.is_int():
+            context = context.fix_val(_params, dim, value)
     return context
 
 
@@ -47,10 +47,15 @@ def smaller_sizes(context: isl.Set, values: Mapping[str, int]) -> Iterator[Mappi
         values = halves
 
 
-def instances_at(trips: Sequence[isl.PwAff], point: isl.Set) -> float:
-    """The product of ``trips``, which are functions of the parameters, at the ``point``."""
-    values = [largest(each.intersect_params(point)) for each in trips]
-    return math.prod(max(0, each.to_python()) if each.is_int() else 0 for each in values)
+def trips_at(count: isl.PwAff, point: isl.Set) -> int:
+    """What ``count``, a function of the parameters, is at the ``point``; 0 where it is none."""
+    value = largest(count.intersect_params(point))
+    return max(0, value.to_python()) if value.is_int() else 0
+
+
+def instances_at(counts: Sequence[isl.PwAff], point: isl.Set) -> float:
+    """The product of trip ``counts`` at the ``point``."""
+    return math.prod(trips_at(each, point) for each in counts)
 
 
 def values_at(point: isl.Set) -> dict[str, int]:
@@ -67,7 +72,7 @@ def usual_values(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
     for small in ({}, *({str(name): SMALL_SIZE} for name in names)):
         point = parameters_at(scop.context, small)
-        if not point.is_empty() and not scop.domain.intersect_params(point).is_empty():
+        if _runs_at(scop, point):
             return values_at(point)
     return values_at(nominal_parameters(scop.context))
 
@@ -76,20 +81,24 @@ def usual_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:
     """The usual values of all parameters, and some times smaller ones, where some of it runs then."""
     usual, minimum = usual_values(scop), SIZE_STEP * FIXED_SIZE
     smaller = {name: value // SIZE_STEP if value >= minimum else value for name, value in usual.items()}
-    return (usual, *_running(scop, usual, smaller))
+    return (usual, *_if_other(scop, usual, smaller))
 
 
 def larger_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:
     """Values some times as large as the usual ones, where they may be."""
     usual = usual_values(scop)
     larger = {name: value * SIZE_STEP if value >= FIXED_SIZE else value for name, value in usual.items()}
-    return _running(scop, usual, larger)
+    return _if_other(scop, usual, larger)
 
 
-def _running(
+def _if_other(
     scop: Scop, usual: Mapping[str, int], changed: Mapping[str, int]
 ) -> tuple[Mapping[str, int], ...]:
-    """The ``changed`` values if some of ``scop`` runs then, and they are others."""
-    point = parameters_at(scop.context, changed)
-    runs = not point.is_empty() and not scop.domain.intersect_params(point).is_empty()
-    return (changed,) if runs and changed != usual else ()
+    """The ``changed`` values if they are others, and some of ``scop`` runs then."""
+    runs = changed != usual and _runs_at(scop, parameters_at(scop.context, changed))
+    return (changed,) if runs else ()
+
+
+def _runs_at(scop: Scop, point: isl.Set) -> bool:
+    """Whether ``scop`` has instances at the ``point``, and there is one."""
+    return not point.is_empty() and not scop.domain.intersect_params(point).is_empty()

@@ -7,7 +7,7 @@ import pytest
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.strides import references
-from polybuild.targets.cpu.vectorise import calls_library, find_vector_loop
+from polybuild.targets.cpu.vectorise import find_vector_loop
 
 PARAMETERS = (
     "int n, double *restrict a, double *restrict b, double *restrict c, double A[restrict n][n], "
@@ -76,10 +76,3 @@ def test_the_member_that_carries_nothing(band):
 
 def test_variables_do_not_make_up_for_columns(vector):
     assert vector("double s = A[i][1]; s += A[i][2]; s += A[i][3]; A[i][0] = s;") is None
-
-
-@pytest.mark.parametrize(("function", "called"), [("exp", True), ("sqrt", False), ("fabs", False)])
-def test_calls_of_the_library(model, function, called):
-    body = f"for (int i = 0; i < n; i++) a[i] = {function}(b[i]);"
-    (statement,) = model(body, PARAMETERS, top="#include <math.h>").scop.statements
-    assert calls_library(statement) is called
