@@ -23,6 +23,38 @@ class ImageError(PolybuildError):
 
 
 @dataclass(frozen=True, slots=True)
+class BlockShapes:
+    """Grids, blocks and tiles that suit a device, for one, two and three loops of threads, x last.
+
+    ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
+    no access is of another element each time, values are reused and a thread works on several points: tiles
+    are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and
+    both are ``streaming_tiles``.
+    """
+
+    grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
+    streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
+    reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
+    reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
+    sequential_tiles: tuple[int, ...] = (32, 16, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionParts:
+    """In how many parts the threads of a device accumulate, and how many terms are too ``few`` for that.
+
+    One accumulator has parts ``of_one`` along the first and the last loop of its terms, enough for all
+    threads; each accumulator of a parallel loop has ``of_row``, for those of a warp. ``combined`` says how
+    many parts become one.
+    """
+
+    of_one: tuple[int, int] = (512, 256)
+    of_row: int = 32
+    combined: int = 32
+    few: int = 2048
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceLimits:
     """What a kernel may use on every device of a target, and the shapes that suit these.
 
@@ -31,12 +63,6 @@ class DeviceLimits:
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
     iterations has some for each thread of a warp.
-
-    The other fields are for one, two and three loops of threads, x last: ``grids`` has the blocks, what has
-    more tiles wraps around. Where the band has a sequential loop, too, and no access is of another element
-    each time, values are reused and a thread works on several points: tiles are ``reusing_tiles`` by
-    ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and both are
-    ``streaming_tiles``.
     """
 
     block_threads: int = 1024
@@ -46,11 +72,8 @@ class DeviceLimits:
     axes: int = 3
     outer_blocks: int = 65535
     long_trips: int = 32
-    grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
-    streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
-    reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
-    reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
-    sequential_tiles: tuple[int, ...] = (32, 16, 16)
+    shapes: BlockShapes = BlockShapes()
+    parts: ReductionParts = ReductionParts()
 
 
 @dataclass(frozen=True, slots=True)

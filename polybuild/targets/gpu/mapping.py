@@ -35,8 +35,8 @@ def tile_sizes(
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    outer = limits.reusing_tiles if reused else limits.streaming_tiles
-    return outer[parallel - 1] + (limits.sequential_tiles[parallel - 1],) * sequential
+    outer = limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles
+    return outer[parallel - 1] + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
 
 
 def block_sizes(
@@ -45,7 +45,7 @@ def block_sizes(
     """Threads along each mapped loop: no more than a tile has points, and than a block may have."""
     wanted = options.block_sizes[-parallel:]
     if not wanted:
-        blocks = limits.reusing_blocks if reused else limits.streaming_tiles
+        blocks = limits.shapes.reusing_blocks if reused else limits.shapes.streaming_tiles
         wanted = blocks[parallel - 1]
     wanted = (1,) * (parallel - len(wanted)) + wanted
     sizes = [min(pair) for pair in zip(wanted, tile[:parallel], strict=True)]
@@ -58,7 +58,7 @@ def block_sizes(
 def grid_sizes(parallel: int, options: Options, limits: DeviceLimits) -> tuple[int, ...]:
     """The maximum number of blocks along each mapped loop, no more than a grid may have."""
     given = options.grid_sizes[:parallel]
-    wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.grids[parallel - 1]
+    wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.shapes.grids[parallel - 1]
     return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
 
 

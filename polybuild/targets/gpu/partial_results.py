@@ -29,13 +29,15 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.c.types import FloatingType
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.duplicates import unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
+from polybuild.targets.base import ReductionParts
 from polybuild.targets.gpu.reduction_sessions import (
     Session,
     chosen_counters,
@@ -46,15 +48,14 @@ from polybuild.targets.gpu.reduction_sessions import (
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-_COMBINED = 32
-"""How many parts become one."""
 _REPEATED = frozenset({"min", "max", "fmin", "fmax", "&", "|"})
 """Operators for which the old value may be combined with more than once."""
-_COUNTER = IntegerType("long", 64, signed=True)
 
 
-def with_partial_results(scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Scop:
-    """``scop`` with ``reductions`` in parts where threads gain by it; ``scop`` itself where none does.
+def with_partial_results(
+    scop: Scop, dependences: Dependences, reductions: Sequence[Reduction], parts: ReductionParts
+) -> Scop:
+    """``scop`` with ``reductions`` in ``parts`` where threads gain by it; ``scop`` itself where none does.
 
     ``reductions`` are those that may be taken out of their order.
     """
@@ -69,24 +70,25 @@ def with_partial_results(scop: Scop, dependences: Dependences, reductions: Seque
     for group in relaxed.reductions:
         own = {node for each in group.reductions for node in each.own}
         for reduction in group.reductions:
-            session = find_session(scop, reduction, group.pairs, schedule)
+            session = find_session(scop, reduction, group.pairs, schedule, parts)
             if session is not None and is_undisturbed(scop, session, own):
-                scop, added = _Splitter(scop, session).split()
+                scop, added = _Splitter(scop, session, parts.combined).split()
                 own |= {id(access.node) for each in added for access in each.accesses}
     return scop
 
 
 class _Splitter:
-    """Makes the model in which the values of ``session`` are accumulated in parts."""
+    """Makes the model in which the values of ``session`` are accumulated in parts, ``combined`` to one."""
 
-    def __init__(self, scop: Scop, session: Session) -> None:
+    def __init__(self, scop: Scop, session: Session, combined: int) -> None:
         self._scop = scop
         self._session = session
         self._old = session.reduction.statement
         self._stamps, _ = stamps_of(scop)
+        self._combined_parts = combined
         self._counts = [session.parts]
-        while self._counts[-1] > _COMBINED:
-            self._counts.append(self._counts[-1] // _COMBINED)
+        while self._counts[-1] > combined:
+            self._counts.append(self._counts[-1] // combined)
         self._names = iter(unused_names(scop, 2 * len(self._counts)))
         self._added: list[Statement] = []
         self._order: list[isl.Map] = []
@@ -190,7 +192,7 @@ class _Splitter:
             for each in old.accesses
         )
         counters = [
-            replace(old.iterators[position], name=f"p{position}", type=_COUNTER) for position, _ in lanes
+            replace(old.iterators[position], name=f"p{position}", type=LONG_LONG) for position, _ in lanes
         ]
         return replace(old, domain=domain, iterators=(*counters, *old.iterators), accesses=accesses)
 
@@ -203,7 +205,7 @@ class _Splitter:
         place = ", ".join([dims[position] for position in kept] + more)
         instances = isl.Map(f"{{ {self._old.name}[{', '.join(dims)}] -> {name}[{place}] : {bounds} }}")
         counters = [self._old.iterators[position] for position in kept]
-        counters += [Counter(each, _COUNTER, self._old.location) for each in more]
+        counters += [Counter(each, LONG_LONG, self._old.location) for each in more]
         return name, self._old.domain.apply(instances).coalesce(), tuple(counters)
 
     def _element(self, name: str, domain: isl.Set, parts: Array, part: str, node: c_ast.Node) -> Access:
@@ -249,7 +251,7 @@ class _Splitter:
     def _combination(self, source: Array, target: Array, level: int) -> Statement:
         """Parts of parts."""
         count = self._counts[level + 1]
-        name, domain, counters = self._new([count, _COMBINED])
+        name, domain, counters = self._new([count, self._combined_parts])
         one = self._element(name, domain, target, "q0", c_ast.ID(target.name))
         other = self._element(name, domain, source, f"q0 + {count} * q1", c_ast.ID(source.name))
         return self._combined(name, domain, counters, one, other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import math
 from collections.abc import Collection, Sequence
 
 import islpy as isl
@@ -13,15 +13,10 @@ from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band, member
 from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import Scop, Statement
+from polybuild.targets.base import ReductionParts
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
-
-_PARTS_OF_ONE = (512, 256)
-"""Parts of one accumulator along the first and the last loop of its terms: threads for a whole device."""
-_PARTS_OF_ROW = 32
-"""Parts of each accumulator of a loop of them: a warp for each."""
-_FEW_TERMS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +35,13 @@ class Session:
     @property
     def parts(self) -> int:
         """The number of parts of a value."""
-        return functools.reduce(int.__mul__, (count for _, count in self.lanes))
+        return math.prod(count for _, count in self.lanes)
 
 
 def find_session(
-    scop: Scop, reduction: Reduction, pairs: isl.UnionMap, schedule: isl.Schedule
+    scop: Scop, reduction: Reduction, pairs: isl.UnionMap, schedule: isl.Schedule, parts: ReductionParts
 ) -> Session | None:
-    """What accumulates one value of ``reduction``; None if threads gain nothing by parts of it."""
+    """What accumulates one value of ``reduction`` in ``parts``; None if threads gain nothing by them."""
     statement = reduction.statement
     space = statement.domain.get_space()
     own = pairs.extract_map(space.map_from_domain_and_range(space))
@@ -60,17 +55,17 @@ def find_session(
     rows = tuple(each for each in kept if each in parallel)
     free = [each for each in terms if not mentions(statement, each)]
     trips = dimension_counts(statement.domain, scop.context)
-    if len(rows) > 1 or not free or _are_few([trips[each] for each in terms]):
+    if len(rows) > 1 or not free or _are_few([trips[each] for each in terms], parts.few):
         return None
     if rows:
         lowest = statement.domain.dim_min_val(rows[0])
-        lanes = [(free[-1], _PARTS_OF_ROW)]
+        lanes = [(free[-1], parts.of_row)]
         if not lowest.is_int() or lowest.is_neg():
             return None
     elif len(free) > 1:
-        lanes = [(free[0], _PARTS_OF_ONE[0]), (free[-1], _PARTS_OF_ONE[1])]
+        lanes = [(free[0], parts.of_one[0]), (free[-1], parts.of_one[1])]
     else:
-        lanes = [(free[0], _PARTS_OF_ONE[0] * _PARTS_OF_ONE[1])]
+        lanes = [(free[0], math.prod(parts.of_one))]
     return Session(reduction, kept, rows, tuple(lanes))
 
 
@@ -79,14 +74,15 @@ def _is_zero(distances: isl.Set, position: int) -> bool:
     return bool(value.is_int() and value.is_zero())
 
 
-def _are_few(trips: Sequence[isl.PwAff]) -> bool:
+def _are_few(trips: Sequence[isl.PwAff], few: int) -> bool:
+    """Whether loops with these ``trips`` have ``few`` iterations in all, at most."""
     product = 1
     for trip in trips:
         number = largest(trip)
         if not number.is_int():
             return False
         product *= max(0, number.to_python())
-    return product <= _FEW_TERMS
+    return product <= few
 
 
 def _parallel_counters(schedule: isl.Schedule, statement: Statement) -> set[int]:

@@ -44,7 +44,8 @@ class DeviceTarget(Target):
         """As in Target."""
         from polybuild.targets.gpu.partial_results import with_partial_results  # noqa: PLC0415
 
-        return with_partial_results(scop, dependences, reductions)
+        assert self.limits is not None  # noqa: S101 - every device has some
+        return with_partial_results(scop, dependences, reductions, self.limits.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import pytest
 from device_regions import MATRICES, PRODUCT
 
 from polybuild.analysis.reductions import find_reductions
+from polybuild.targets.base import ReductionParts
 from polybuild.targets.gpu.partial_results import with_partial_results
 
 ARRAYS = "int n, double a[restrict n][n], double *restrict x, double *restrict y"
@@ -16,7 +17,7 @@ def extents(model):
     def find(body: str, parameters: str = ARRAYS, *, reassociate: bool = True) -> list[list[str]]:
         found = model(body, parameters, before="double s = 0;", after="if (s > 1) return;")
         reductions = find_reductions(found.scop, found.region, reassociate=reassociate).found
-        changed = with_partial_results(found.scop, found.dependences, reductions)
+        changed = with_partial_results(found.scop, found.dependences, reductions, ReductionParts())
         assert (changed is found.scop) == (len(changed.arrays) == len(found.scop.arrays))
         return [
             [str(each.coalesce()).partition("[(")[2].partition(")]")[0] for each in array.extents]
