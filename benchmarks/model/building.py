@@ -11,7 +11,7 @@ from benchmarks.cpu.processes import Failure, run
 from benchmarks.model.subjects import Subject
 from benchmarks.ordinary.measure import FLAGS, LIMIT
 from polybuild.driver.details import Details
-from polybuild.driver.file import compile_source
+from polybuild.driver.file import Experience, compile_source
 from polybuild.driver.tuning_files import Tuning
 from polybuild.options import Options
 from polybuild.tuner.candidates import Settings
@@ -79,7 +79,9 @@ class Builder:
         log = directory / "regions"
         known = {self.digests[name]: each for name, each in settings.items() if each is not None}
         tuning = Tuning(trial=Trial(known, str(log), timed=False))
-        result = compile_source(str(source), Options(), [self.compiler], self._flags, tuning=tuning)
+        result = compile_source(
+            str(source), Options(), [self.compiler], self._flags, experience=Experience(tuning)
+        )
         regions = {each.line: each for each in met_regions(log)}
         details = {
             each.line: found for each, found in zip(result.regions, result.details, strict=True) if found

@@ -87,7 +87,7 @@ def _unreadable(given: ExplainArguments, compilation: Compilation, diagnostic: D
 
 def _explained(given: ExplainArguments, compilation: Compilation, number: int, watch: Watch) -> ExplainedFile:
     """The explanation of a file, in a process of its own."""
-    from polybuild.driver.file import compile_source
+    from polybuild.driver.file import Experience, compile_source
     from polybuild.driver.translate import options_for
     from polybuild.driver.tuning_files import find_tuning
     from polybuild.report.explain.gather import gather
@@ -99,7 +99,9 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
         os.chdir(compilation.directory)
     tuning = find_tuning(options, request.source, settings.names)
     flags = without_ours(request.expanded_flags())
-    result = compile_source(request.source, options, request.compiler, flags, watch, tuning=tuning)
+    result = compile_source(
+        request.source, options, request.compiler, flags, watch, experience=Experience(tuning)
+    )
     regions, rest = gather(result)
     kept = any(region.status == KEPT for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)

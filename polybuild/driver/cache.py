@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -70,8 +71,11 @@ class Cache:
         self.folder = folder
         self.limit = limit
 
-    def get(self, key: str, name: str) -> Entry | None:
-        """The entry of ``key``, whose file has the name ``name``; None if there is none to be trusted."""
+    def get(self, key: str, name: str, *, counted: bool = True) -> Entry | None:
+        """The entry of ``key``, whose file has the name ``name``; None if there is none to be trusted.
+
+        Statistics tell of what is ``counted``.
+        """
         folder = self._place(key)
         try:
             record = json.loads(_trusted_bytes(folder / _RECORD))
@@ -79,11 +83,13 @@ class Cache:
         except (OSError, ValueError):
             data, record = b"", None
         if not isinstance(record, dict) or record.get("sha256") != hashlib.sha256(data).hexdigest():
-            self._count("misses")
+            if counted:
+                self._count("misses")
             return None
         with contextlib.suppress(OSError):
             os.utime(folder)
-        self._count("hits")
+        if counted:
+            self._count("hits")
         return Entry(folder / name, data, record)
 
     def put(self, key: str, name: str, data: bytes, record: Mapping[str, Any]) -> Entry | None:
@@ -215,6 +221,7 @@ def key_of(parts: Iterable[str | bytes]) -> str:
     return digest.hexdigest()
 
 
+@functools.cache
 def tool_identity() -> str:
     """What changes when polybuild, or a library it works with, does: an upgrade or an edit."""
     package = Path(__file__).resolve().parents[1]

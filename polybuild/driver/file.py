@@ -27,6 +27,7 @@ from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.pass_times import PassClock, PassTime
 from polybuild.driver.region import begin_region, compile_region
+from polybuild.driver.region_store import RegionResult, RegionStore
 from polybuild.driver.requirements import unmet_requirement
 from polybuild.driver.trials import Trials
 from polybuild.driver.tuned_settings import FileTuning
@@ -34,6 +35,7 @@ from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.source.autodetect import RefusedLoop, detect_regions
+from polybuild.source.fingerprint import lowered
 from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
@@ -64,6 +66,20 @@ class FileResult:
     times: tuple[PassTime, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What earlier runs found out: the fastest settings of some regions, and what became of some.
+
+    Of what is found in the ``store`` there are no details.
+    """
+
+    tuning: Tuning = UNTUNED
+    store: RegionStore | None = None
+
+
+NO_EXPERIENCE = Experience()
+
+
 def compile_source(
     path: str,
     options: Options,
@@ -71,7 +87,7 @@ def compile_source(
     flags: Sequence[str],
     watch: Watch = UNWATCHED,
     *,
-    tuning: Tuning = UNTUNED,
+    experience: Experience = NO_EXPERIENCE,
     printer: PassPrinter = SILENT,
 ) -> FileResult:
     """Transform the regions of the C file at ``path``.
@@ -80,8 +96,9 @@ def compile_source(
     the flags the file is compiled with. Raises SourceError if the file cannot be
     read or preprocessed; a region that cannot be transformed raises nothing, it
     is kept and reported. ``watch`` is told which region is worked on, and knows of those to
-    leave; ``printer`` is told what the passes made of each. ``tuning`` knows what is fastest for some.
+    leave; ``printer`` is told what the passes made of each.
     """
+    tuning = experience.tuning
     with printer.clock.runs("reading"):
         source, refused, trials = _read(path, options, compiler, flags, (watch, printer.clock))
     options, problem = _available_backend(source, options)
@@ -95,7 +112,7 @@ def compile_source(
     details: list[Details | None] = []
     for position, region in enumerate(source.regions):
         started = time.perf_counter()
-        found = _tuned(source, position, tuned, _Work(context, watch, printer, trials))
+        found = _tuned(source, position, tuned, _Work(context, watch, printer, trials, experience.store))
         seconds = found.report.compile_seconds + time.perf_counter() - started
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
             refused += (RefusedLoop(found.report.line, found.report.end_line, found.diagnostic),)
@@ -103,8 +120,7 @@ def compile_source(
         diagnostics += found.obstacles
         unmet = unmet_requirement(region, found.report, options)
         diagnostics += [unmet] if unmet else []
-        if found.details is not None and not found.report.detected:
-            diagnostics += found.details.unused
+        diagnostics += found.unused
         if isinstance(region, Region) and found.text is not None:
             replacements.append(Replacement(region, found.text))
         reports.append(replace(found.report, compile_seconds=seconds))
@@ -150,13 +166,17 @@ def _context(
 
 @dataclass(frozen=True, slots=True)
 class _RegionResult:
-    """What one region became: its new text, or the reason why it is kept, and ``others`` besides."""
+    """What one region became: its new text, or the reason why it is kept, and ``others`` besides.
+
+    Settings without effect on it are ``unused``.
+    """
 
     report: RegionReport
     text: RegionText | None = None
     details: Details | None = None
     diagnostic: Diagnostic | None = None
     others: tuple[Diagnostic, ...] = ()
+    unused: tuple[Diagnostic, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Diagnostic, ...]:
@@ -166,12 +186,13 @@ class _RegionResult:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """How regions are compiled, who is told of it, and what is known of loops without marks."""
+    """How regions are compiled, who is told of it, and what is known of loops without marks and of others."""
 
     context: CompileContext
     watch: Watch
     printer: PassPrinter
     trials: Trials
+    store: RegionStore | None
 
 
 def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _RegionResult:
@@ -180,10 +201,25 @@ def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _R
     if isinstance(region, RejectedRegion):
         return _RegionResult(_kept(region, region.diagnostic), diagnostic=region.diagnostic)
     tuned = tuning.context(region, work.context)
-    found = _compile(source, position, region, replace(work, context=tuned.context))
+    found = _stored_or_compiled(source, position, region, replace(work, context=tuned.context))
     tuning.tell(region, found.report, found.text)
     report = replace(found.report, remarks=(*found.report.remarks, *tuned.remarks))
     return replace(found, report=report)
+
+
+def _stored_or_compiled(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
+    """What is stored of one region of a file, or what becomes of it now."""
+    if work.store is None or work.printer.names or region.detected or work.watch.crashes.get(position):
+        return _compile(source, position, region, work)
+
+    def compiled(raised: Region) -> RegionResult:
+        tells = replace(work.printer, enters=lambda step: work.watch.enters(lowered(step)))
+        found = _compile(source, position, raised, replace(work, printer=tells))
+        return found.report, found.text, found.obstacles, found.unused
+
+    report, text, obstacles, unused = work.store.result_of(region, work.context, compiled)
+    first = obstacles[0] if obstacles else None
+    return _RegionResult(report, text, diagnostic=first, others=obstacles[1:], unused=unused)
 
 
 def _compile(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
@@ -208,7 +244,8 @@ def _compile(source: Source, position: int, region: Region, work: _Work) -> _Reg
         remark = f"only its original order was tried: the process at work on it {crashes[-1]}"
         report = replace(report, remarks=(*report.remarks, remark))
     details = replace(details, original=source.text[region.span.start : region.span.end])
-    return _RegionResult(replace(report, detected=region.detected), text, details)
+    report = replace(report, detected=region.detected)
+    return _RegionResult(report, text, details, unused=() if region.detected else details.unused)
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:

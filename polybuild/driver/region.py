@@ -83,8 +83,7 @@ def _by_strategies(
 ) -> tuple[RegionText | None, RegionReport, Details]:
     context = context.with_options(_with_clauses(region, context.options))
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
-    # large regions take more, and are worth it: it is their number that must not matter
-    operations = passes.OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
+    operations = operations_for(region)
     exact, kernels = crashes < MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
     model: passes.RegionModel | None = None
     for strategy in strategies:
@@ -124,6 +123,14 @@ def _by_strategies(
                     "split the region into smaller ones",
                 ) from error
     raise AssertionError("there is at least one strategy")
+
+
+def operations_for(region: Region) -> int:
+    """How many of isl's operations one analysis may take.
+
+    Large regions take more, and are worth it: it is their number that must not matter.
+    """
+    return passes.OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
 
 
 def fallback_strategies(context: CompileContext) -> list[CompileContext]:

@@ -86,7 +86,7 @@ def _translated(request: Request, data: bytes, cache: store.Cache | None, flags:
         if found and found.entry:
             outcome = _recall(found.entry)
             return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
-    outcome = _translate(request, data, settings, flags)
+    outcome = _translate(request, data, settings, flags, cache)
     outcome = dataclasses.replace(outcome, dependencies=(*outcome.dependencies, *inputs))
     if cache is not None and found and _is_lasting(outcome):
         entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
@@ -94,27 +94,40 @@ def _translated(request: Request, data: bytes, cache: store.Cache | None, flags:
     return outcome
 
 
-def _translate(request: Request, data: bytes, settings: FileSettings, flags: list[str]) -> Outcome:
-    """The outcome for one file, found in a process of its own."""
+def _translate(
+    request: Request, data: bytes, settings: FileSettings, flags: list[str], cache: store.Cache | None
+) -> Outcome:
+    """The outcome for one file, found in a process of its own; that of regions alone may be in ``cache``."""
     try:
-        return run_isolated(lambda watch: _outcome(request, data, settings, flags, watch))
+        return run_isolated(lambda watch: _outcome(request, data, settings, flags, (watch, cache)))
     except WorkerCrashError as error:
         return _failed(request, data, settings.options, f"the process at work on the file {error}")
 
 
 def _outcome(
-    request: Request, data: bytes, settings: FileSettings, flags: list[str], watch: Watch
+    request: Request,
+    data: bytes,
+    settings: FileSettings,
+    flags: list[str],
+    around: tuple[Watch, store.Cache | None],
 ) -> Outcome:
+    watch, cache = around
     options = settings.options
     strict = options.on_unsupported == "error"
     try:
-        from polybuild.driver.file import compile_source  # noqa: PLC0415 -- its failure is ours to report
+        from polybuild.driver.file import (  # noqa: PLC0415 -- its failure is ours to report
+            Experience,
+            compile_source,
+        )
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
+        from polybuild.driver.region_store import RegionStore  # noqa: PLC0415 -- likewise
 
         printer = PassPrinter(request.print_after, clock=PassClock(on=request.timed))
         tuning = find_tuning(options, request.source, settings.names)
+        regions = RegionStore(cache, _identity(request)) if cache is not None else None
+        experience = Experience(tuning, regions)
         result = compile_source(
-            request.source, options, request.compiler, flags, watch, tuning=tuning, printer=printer
+            request.source, options, request.compiler, flags, watch, experience=experience, printer=printer
         )
     except UsageError:
         raise
@@ -199,8 +212,7 @@ def _look_up(
         return None
     key = store.key_of(
         [
-            store.tool_identity(),
-            store.compiler_identity(request.compiler),
+            _identity(request),
             _device_compiler_identity(options),
             *map(_content, files),
             repr(options),
@@ -212,6 +224,11 @@ def _look_up(
         ]
     )
     return _Found(key, (request.source, *preprocessed.dependencies), cache.get(key, _name(request)))
+
+
+def _identity(request: Request) -> str:
+    """What changes when polybuild or the compiler does."""
+    return store.key_of([store.tool_identity(), store.compiler_identity(request.compiler)])
 
 
 def _device_compiler_identity(options: Options) -> str:
