@@ -12,13 +12,14 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.normalise.names import Variable
 from polybuild.normalise.rows import in_rows, subscript_of
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of
+from polybuild.normalise.sums import Sum, sum_of, tree_of
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}

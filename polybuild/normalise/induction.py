@@ -12,11 +12,12 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import promoted_integer
 from polybuild.c.syntax_tree import key, names_in
 from polybuild.c.synthetic import number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of, wide_tree
+from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree
 from polybuild.values import dataclass
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import duplicate, mapped
 from polybuild.c.synthetic import LastValue
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState
-from polybuild.normalise.sums import LONG_LONG, wide_tree
+from polybuild.normalise.sums import wide_tree
 
 
 def last_value(variable: Variable, coord: object, state: SymbolicState) -> list[c_ast.Node]:

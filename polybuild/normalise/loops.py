@@ -20,6 +20,7 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import contains, duplicate, key, names_in, replaced
 from polybuild.c.synthetic import CountedLoop, EntryValue, declarator, number
 from polybuild.normalise.expressions import Evaluator
@@ -27,7 +28,7 @@ from polybuild.normalise.induction import BasicInductionVariable, after_loop, at
 from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import LONG_LONG, Sum, sum_of, tree_of
+from polybuild.normalise.sums import Sum, sum_of, tree_of
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 

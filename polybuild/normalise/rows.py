@@ -13,9 +13,10 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import duplicate
 from polybuild.c.synthetic import ExactCast, number
-from polybuild.normalise.sums import LONG_LONG, Sum, Term, Typing, sum_of, wide_tree
+from polybuild.normalise.sums import Sum, Term, Typing, sum_of, wide_tree
 
 
 def in_rows(base: c_ast.Node, offset: Sum, typing: Typing) -> tuple[c_ast.Node, Sum]:

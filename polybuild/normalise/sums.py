@@ -15,14 +15,13 @@ from dataclasses import field
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import holds
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, key
 from polybuild.c.synthetic import ExactCast, PointerDifference, number, type_name
 from polybuild.c.types import IntegerType, Type
 from polybuild.values import dataclass
-
-LONG_LONG = IntegerType("long long", 64, signed=True)
 
 Typing = Callable[[c_ast.Node], Type]
 

@@ -19,7 +19,7 @@ from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
-from polybuild.source.markers import Marker, SourceText
+from polybuild.source.markers import OWN_DIRECTIVE, Marker, SourceText
 from polybuild.source.model import Region, Source, Span
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
@@ -31,9 +31,6 @@ Accept = Callable[[Region], Diagnostic | None]
 
 _MAXIMUM_DEPTH = 4  # how often a refused loop gives way to those inside
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_OWN_DIRECTIVES = re.compile(
-    r"^[ \t]*#[ \t]*pragma[ \t]+(?:scop|endscop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE
-)
 _HINTS = re.compile(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
 )
@@ -142,7 +139,7 @@ class _Detector:
     def _functions(self) -> Iterator[Chunk]:
         text = self._lines.text
         for chunk in ChunkIndex(text).chunks:
-            if chunk.body is None or _OWN_DIRECTIVES.search(text, chunk.body, chunk.end):
+            if chunk.body is None or OWN_DIRECTIVE.search(text, chunk.body, chunk.end):
                 continue
             if self._lines.physical_line(self._lines.presumed_at(chunk.body)) is not None:
                 yield chunk

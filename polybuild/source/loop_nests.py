@@ -6,19 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from polybuild.c.tokens import Token, tokens
+from polybuild.effort import NOMINAL_SIZE
 from polybuild.source.chunks import Chunk, ChunkIndex, without_attributes
 from polybuild.source.lines import LineTable
-from polybuild.source.markers import SourceText
+from polybuild.source.markers import OWN_DIRECTIVE, SourceText
 from polybuild.source.preprocess import preprocess
 from polybuild.source.reader import text_of
 from polybuild.source.statements import LOOPS, group_end, statement_end
 from polybuild.values import dataclass
 
 _NAME = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE)
 _OPERATORS = frozenset("+-*/%[?.=<>")
-_TRIPS = 1000
-"""How often a loop is taken to run where its bound is no number, as the model of costs takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def _nests(function: Chunk, lines: LineTable) -> Iterator[LoopNest]:
     if lines.physical_line(lines.presumed_at(body)) is None:
         return
     name = _NAME.search(without_attributes(lines.text[function.start : body]))
-    directive = _DIRECTIVE.search(lines.text, body, function.end)
+    directive = OWN_DIRECTIVE.search(lines.text, body, function.end)
     found = [each for each in tokens(lines.text, body, function.end) if each.text[0] != "#"]
     position = 0
     while position < len(found):
@@ -88,10 +86,10 @@ def _measure(found: Sequence[Token]) -> tuple[int, float]:
 
 
 def _trips(header: Sequence[Token]) -> int:
-    """The number that a ``for`` with ``header`` compares its counter with, a usual one where it is none."""
+    """The number that a ``for`` with ``header`` compares its counter with, that of costs where it is none."""
     words = [each.text for each in header]
     for position, word in enumerate(words):
         is_bound = words[position - 1] == "<" or words[position - 2 : position] == ["<", "="]
         if word.isdigit() and is_bound and words[position + 1 : position + 2] == [";"]:
             return max(1, int(word))
-    return _TRIPS
+    return NOMINAL_SIZE

@@ -9,6 +9,11 @@ from dataclasses import replace
 from polybuild.source.model import Span
 from polybuild.values import dataclass
 
+OWN_DIRECTIVE = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+(?:end)?(scop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE
+)
+"""What says that its function shares out its loops itself: marks, OpenMP but for hints, OpenACC."""
+
 _COMMENT = r"/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*"
 _LITERAL = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
 _INTERESTING = re.compile(
