@@ -28,6 +28,8 @@ ALLOW_MARKS = "-Wno-unknown-pragmas"
 """Marks of regions that stay as they are must not stop who takes warnings for errors."""
 IGNORED_SIGNALS = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Python ignores these, and what it starts would inherit that."""
+_SEARCHED = "CPATH"
+"""The variable with folders in which compilers look for headers after those that they are told of."""
 
 
 def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -> int:
@@ -35,6 +37,7 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
 
     Returns the exit code, or never. ``transform`` is called where there is more to do than to compile.
     """
+    _offer_headers()
     line = CommandLine(compiler)
     if len(line.words) < len(compiler) - len(line.command):  # without flags that are ours
         compiler = [*line.command, *line.words]
@@ -56,6 +59,13 @@ def carry_out(own: "list[str]", compiler: "list[str]", transform: "Transform") -
     if objects.OPENMP in needed:
         return _become([*line.command, "-fopenmp", *compiler[len(line.command) :]])
     return _become(compiler)
+
+
+def _offer_headers() -> None:
+    """Let programs include polybuild.h, whether anything of theirs is transformed or not."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- start-up
+    ours = os.path.join(package, "runtime", "include")  # noqa: PTH118 -- start-up
+    os.environ[_SEARCHED] = os.pathsep.join(filter(None, (os.environ.get(_SEARCHED), ours)))
 
 
 def split(words: "list[str]") -> "tuple[list[str], list[str]]":

@@ -267,8 +267,8 @@ class _Job:
                 added += ["-iquote", beside]
             if any(word.startswith("-g") and word != "-g0" for word in line.flags):
                 added.append(f"-fdebug-prefix-map={file.path.parent}={beside}")
-        if files:
-            added.append(f"-I{include_dir()}")  # programs may ask polybuild.h where they run
+        if self._on_device:
+            added.append(f"-I{include_dir()}")
         needed = cc.needed_runtimes(line)
         if self._openmp or objects.OPENMP in needed:
             added.append("-fopenmp")

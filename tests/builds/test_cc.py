@@ -105,6 +105,38 @@ def test_objects_compiled_and_linked_apart(compiler):
     assert output_of("./program") == str(int(RESULT) // 2 * 3)
 
 
+ASKING = """\
+#include <polybuild.h>
+#include <stdio.h>
+void tell(void);
+void tell(void) { if (polybuild_on_first()) puts(FROM); }
+"""
+
+
+@pytest.mark.links("-fopenmp")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_programs_may_include_our_header(compiler, folder):
+    (folder / "tell.c").write_text(f'#define FROM "tell"\n{ASKING}')
+    (folder / "fill.c").write_text(f'#define FROM "fill"\n{ASKING.replace("tell", "done")}{REGION}')
+    (folder / "size.h").write_text(SIZE)
+    main = MAIN.replace("int main", "void tell(void), done(void);\nint main")
+    (folder / "main.c").write_text(main.replace("return 0", "tell(), done();\n  return 0"))
+    assert cc(compiler, "-O2", "-c", "tell.c", "main.c") == ""
+    assert TRANSFORMED in cc(compiler, "-O2", "-c", "fill.c")
+    cc(compiler, "tell.o", "fill.o", "main.o", "-o", "program")
+    assert output_of("./program").splitlines() == [RESULT, "tell", "fill"]
+
+
+def test_a_header_of_the_program_comes_before_ours(folder):
+    (folder / "own").mkdir()
+    (folder / "own" / "polybuild.h").write_text("#define OWN 1\n")
+    (folder / "also").mkdir()
+    (folder / "also" / "also.h").write_text("#define ALSO 1\n")
+    text = "#include <polybuild.h>\n#include <also.h>\nint found = OWN + ALSO;\n"
+    (folder / "one.c").write_text(text)
+    assert cc("gcc", "-Iown", "-c", "one.c", CPATH="also") == ""
+
+
 @pytest.mark.links("-fopenmp")
 @pytest.mark.fast(compiler=["gcc"])
 @pytest.mark.parametrize("compiler", COMPILERS)
