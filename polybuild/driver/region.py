@@ -242,6 +242,9 @@ def _prediction(work: passes.Transformation) -> Prediction | None:
 def _why_sequential(work: passes.Transformation) -> str:
     """Why loops are run by one thread without vectors."""
     if not any(map(coincident_members, work.bands)):
+        costs = work.comparison.costs
+        if work.stays and costs is not None and any(each.has_threads for each in costs.candidates):
+            return "it is faster than the orders with parallel loops, by their predicted costs"
         return "in no order that was found does a loop carry nothing"
     if work.stays:
         return "compilers make as much of its original order"

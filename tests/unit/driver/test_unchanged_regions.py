@@ -72,6 +72,18 @@ def test_runs_are_counted_where_that_is_asked_for(tmp_path):
     assert "else" not in result.text[result.text.index("int main") : result.text.index("return a[89]")]
 
 
+def test_orders_with_parallel_loops_that_lost_are_told(tmp_path):
+    """Its tiles could run in waves, on a machine whose threads take long to start."""
+    loops = (
+        "for (int i = 1; i < N; i++)\n for (int j = 1; j < N; j++)\n  a[i][j] = a[i - 1][j] + a[i][j - 1];"
+    )
+    text = f"enum {{ N = 2000 }};\nvoid f(double a[N][N])\n{{\n#pragma scop\n{loops}\n#pragma endscop\n}}\n"
+    (tmp_path / "machine.toml").write_text('version = 1\n[threads]\nstart = "10 ms"\nwork = 0.0001\n')
+    (report,) = compiled(tmp_path, text, machine=str(tmp_path / "machine.toml")).regions
+    assert report.status == "unchanged"
+    assert report.reason == "it is faster than the orders with parallel loops, by their predicted costs"
+
+
 def test_it_is_explained(tmp_path):
     found = gather(compiled(tmp_path))
     text = explanation.explain("in.c", *found, Style())

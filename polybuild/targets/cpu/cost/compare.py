@@ -53,6 +53,7 @@ def cost_of_mapping(
         name,
         LoopCost(loops, machine, width, parallel=False),
         LoopCost(loops, machine, width, parallel=True),
+        has_threads=mapping.parallel_loops > 0,
     )
 
 

@@ -17,6 +17,7 @@ class CandidateCost:
     name: str
     one_thread: CostFunction
     all_threads: CostFunction
+    has_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
