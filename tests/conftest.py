@@ -29,6 +29,7 @@ MARKED = {
     "ccache": ("ccache",),
     "clang": ("clang",),
     "cmake": ("cmake",),
+    "cvise": ("cvise",),
     "cxx": ("c++",),
     "distcc": ("distcc", "distccd"),
     "gdb": ("gdb",),

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import difflib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from polybuild.values import dataclass
 
 # how alike words must be for one to be a slip of the other
 _CLOSE = 0.8
+_UNITS = {"s": 1, "min": 60, "h": 3600}
 _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
 
 
@@ -273,6 +275,14 @@ def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The words before the first ``--`` and those after it."""
     separator = list(words).index("--") if "--" in words else len(words)
     return list(words[:separator]), list(words[separator + 1 :])
+
+
+def seconds(text: str) -> float:
+    """The seconds of a time such as ``90s``; a type of argparse, which tells the error."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", text)
+    if not match or float(match[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"must be a time such as 90s, 5min or 1h, not '{text}'")
+    return float(match[1]) * _UNITS[match[2] or "s"]
 
 
 def _command(name: str, text: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polybuild
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
@@ -37,6 +37,7 @@ Polyhedral compilation as a build step: marked C loops in, parallel tiled C out.
   summary BUILD             tell what became of all regions of a build
   completion bash|zsh       print what makes a shell complete the command
   docs [NAME]               show a page of the documentation, or what it says of an option or a code
+  reduce FILE.c             find the smallest file that still shows what is wrong
   doctor                    check that this machine has what a build needs
 
   --version                 print the version
@@ -257,11 +258,34 @@ def _doctor(words: Sequence[str]) -> int:
     from polybuild.cli import arguments, doctor
     from polybuild.report.explain import terminal
 
-    values = doctor.parser().parse(words)
-    compiler, _ = arguments.choose_compiler(values.cc, ())
+    own, after = arguments.split_words(words)
+    values = doctor.parser().parse(own)
+    compiler, flags = arguments.choose_compiler(values.cc, after)
+    if values.bundle is not None or values.source is not None:
+        return _bundle(vars(values), compiler, flags)
     checks = doctor.examine(compiler)
     terminal.write(sys.stdout, doctor.describe(checks, terminal.style_for(sys.stdout, values.color)))
     return 0 if doctor.can_build(checks) else 1
+
+
+def _bundle(values: Mapping[str, Any], compiler: Sequence[str], flags: Sequence[str]) -> int:
+    """Write what a report of a mistake needs."""
+    from polybuild.cli import arguments, bundle
+    from polybuild.driver.request import Request
+    from polybuild.report.explain import terminal
+
+    source, target = values["source"], values["bundle"]
+    if not target:
+        raise UsageError(f"unexpected '{source}': a file belongs to --bundle FILE")
+    if source is None:
+        raise UsageError("--bundle needs the C file that it is about")
+    arguments.check_source(source)
+    _read(source)  # what cannot be read is to be known before anything is done
+    request = Request(source, arguments.settings_of(values), tuple(compiler), tuple(flags))
+    text = bundle.bundle(request)
+    _guard(lambda: output.write(target, text.encode("utf-8", "surrogateescape")))
+    terminal.write(sys.stdout, f"{target} is what to send; read it before\n")
+    return 0
 
 
 def _survey(words: Sequence[str]) -> int:
@@ -274,6 +298,12 @@ def _tune(words: Sequence[str]) -> int:
     from polybuild.cli import tune
 
     return tune.run(words)
+
+
+def _reduce(words: Sequence[str]) -> int:
+    from polybuild.cli import reduce
+
+    return _guard(lambda: reduce.run(words))
 
 
 def _machine(words: Sequence[str]) -> int:
@@ -332,6 +362,7 @@ COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "completion": _completion,
     "docs": _docs,
     "tune": _tune,
+    "reduce": _reduce,
     "survey": _survey,
     "--version": _version,
     "--cmakedir": _cmake_dir,

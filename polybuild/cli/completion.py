@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from polybuild.cli import arguments, docs, doctor, explain_arguments, machine, survey, tune
+from polybuild.cli import arguments, docs, doctor, explain_arguments, machine, reduce, survey, tune
 from polybuild.cli.arguments import Parser, bare_parser
 from polybuild.diagnostics import UsageError
 from polybuild.options import Options
@@ -20,6 +20,7 @@ PARSERS: Mapping[str, Callable[[], Parser]] = {
     "summary": explain_arguments.summary_parser,
     "survey": survey.parser,
     "tune": tune.parser,
+    "reduce": reduce.parser,
     "machine": machine.parser,
     "docs": docs.parser,
     "doctor": doctor.parser,

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from polybuild.cli.arguments import Parser, command_parser
+from polybuild.cli.arguments import Parser, add_knobs, command_parser
 from polybuild.diagnostics import Severity
 from polybuild.machine.host import host_figures
 from polybuild.report.explain.terminal import Style
@@ -55,7 +55,16 @@ class Check:
 
 def parser() -> Parser:
     """The options of ``polybuild doctor``."""
-    return command_parser("doctor", "Check that this machine has what a build needs.")
+    parser = command_parser("doctor", "Check that this machine has what a build needs.")
+    parser.usage = "polybuild doctor [--cc COMMAND] | --bundle FILE FILE.c [options] [-- [compiler] flags]"
+    parser.epilog = (
+        "The bundle has versions, figures of the machine, the preprocessed regions of FILE.c and what was\n"
+        "done with them, and nothing else of yours. Read it before you send it."
+    )
+    parser.add_argument("--bundle", metavar="FILE", help="write what a report of a mistake needs")
+    parser.add_argument("source", metavar="FILE.c", nargs="?", help="the C file that the bundle is about")
+    add_knobs(parser)
+    return parser
 
 
 def examine(compiler: Sequence[str]) -> tuple[Check, ...]:

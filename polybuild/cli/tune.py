@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,8 +23,6 @@ from polybuild.tuning.record import (
     read_tuning_file,
     tuning_text,
 )
-
-_UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 def run(words: Sequence[str]) -> int:
@@ -59,8 +56,8 @@ def parser() -> arguments.Parser:
     parser.add_argument(
         "--budget",
         metavar="TIME",
-        type=_seconds,
-        default=_seconds("60s"),
+        type=arguments.seconds,
+        default=arguments.seconds("60s"),
         help="for the search (default: 60s)",
     )
     parser.add_argument(
@@ -135,13 +132,6 @@ def _read(path: Path) -> tuple[TunedRegion, ...]:
         return read_tuning_file(path)
     except TuningFileError as error:
         raise UsageError(f"{path}: {error}; remove it, or name another with --output") from None
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", text)
-    if not match or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"must be a time such as 90s, 5min or 1h, not '{text}'")
-    return float(match[1]) * _UNITS[match[2] or "s"]
 
 
 def _count(text: str) -> int:
