@@ -655,6 +655,10 @@ function(_polybuild_add_rule path output target settings extra headers)
 
   _polybuild_add_summary()
   get_filename_component(name "${path}" NAME)
+  set(job_server "")
+  if(NOT CMAKE_VERSION VERSION_LESS 3.28)
+    set(job_server JOB_SERVER_AWARE TRUE)
+  endif()
   add_custom_command(
     OUTPUT "${output}"
     BYPRODUCTS "${output}.json" "${output}.stamp.h"
@@ -664,6 +668,7 @@ function(_polybuild_add_rule path output target settings extra headers)
     DEPENDS "${path}" "${output}.flags" ${tool} ${headers}
     DEPFILE "${output}.d"
     COMMENT "Transforming ${name} with polybuild"
+    ${job_server}
     VERBATIM)
 endfunction()
 

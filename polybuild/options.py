@@ -290,6 +290,14 @@ class Options:
         of_region=False,
         more="See [tuning](../guide/tuning.md).",
     )
+    jobs: int = _knob(
+        0,
+        Number(0, 1024),
+        "regions of a file that are worked on at a time; 0: what the build's job server grants, else one",
+        metavar="N",
+        of_region=False,
+        more="See [how many at a time](cli.md#how-many-at-a-time).",
+    )
     block_sizes: tuple[int, ...] = _knob(
         (), _BLOCK_SIZES, "threads of a GPU block along each loop, x last; empty: chosen", metavar="N,N,N"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,19 +14,17 @@ from polybuild.codegen.file.module import (
     module_head,
 )
 from polybuild.codegen.file.names import quoted
-from polybuild.codegen.file.region import RegionText
 from polybuild.codegen.file.splice import Replacement, splice
 from polybuild.context import CompileContext
-from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
+from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.driver.chosen_machine import choose_machine
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
+from polybuild.driver.file_regions import Work, results_of
 from polybuild.driver.isolation import UNWATCHED, Watch
-from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.pass_times import PassClock, PassTime
-from polybuild.driver.region import begin_region, compile_region
-from polybuild.driver.region_store import RegionResult, RegionStore
+from polybuild.driver.region_store import RegionStore
 from polybuild.driver.requirements import unmet_requirement
 from polybuild.driver.trials import Trials
 from polybuild.driver.tuned_settings import FileTuning
@@ -35,8 +32,7 @@ from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.source.autodetect import RefusedLoop, detect_regions
-from polybuild.source.fingerprint import lowered
-from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
+from polybuild.source.model import Region, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.targets.base import ImageError
@@ -53,8 +49,8 @@ class FileResult:
     ``text`` is the transformed file (equal to the input where nothing was
     transformed); ``dependencies`` are the files it was made from. ``refused`` are
     loops that are not marked and were left alone, where regions are detected.
-    ``details`` has an entry for each of ``regions``, None where it was kept; ``times`` tells of all passes
-    that were timed.
+    ``details`` has an entry for each of ``regions``, None where it was kept, and where several processes were
+    at work; ``times`` tells of all passes that were timed.
     """
 
     text: str
@@ -106,14 +102,11 @@ def compile_source(
         context, wrong = _context(path, options, compiler, flags, needed=bool(source.regions))
     tuned = FileTuning(source, tuning, Build.of(compiler, flags, context.machine))
     diagnostics = [*source.diagnostics, *problem, *wrong, *tuning.diagnostics, *tuned.stale()]
-    printer = replace(printer, enters=watch.enters)
     reports: list[RegionReport] = []
     replacements: list[Replacement] = []
     details: list[Details | None] = []
-    for position, region in enumerate(source.regions):
-        started = time.perf_counter()
-        found = _tuned(source, position, tuned, _Work(context, watch, printer, trials, experience.store))
-        seconds = found.report.compile_seconds + time.perf_counter() - started
+    results = results_of(source, tuned, Work(context, watch, printer, trials, experience.store))
+    for region, found in zip(source.regions, results, strict=True):
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
             refused += (RefusedLoop(found.report.line, found.report.end_line, found.diagnostic),)
             continue
@@ -123,7 +116,7 @@ def compile_source(
         diagnostics += found.unused
         if isinstance(region, Region) and found.text is not None:
             replacements.append(Replacement(region, found.text))
-        reports.append(replace(found.report, compile_seconds=seconds))
+        reports.append(found.report)
         details.append(found.details)
     watch.begins(None)
     try:
@@ -162,90 +155,6 @@ def _context(
     chosen = choose_machine(options, macros, flags)
     context = CompileContext(machine=chosen.machine, compiler=compiler_rules(macros, flags))
     return context.with_options(options), chosen.diagnostics
-
-
-@dataclass(frozen=True, slots=True)
-class _RegionResult:
-    """What one region became: its new text, or the reason why it is kept, and ``others`` besides.
-
-    Settings without effect on it are ``unused``.
-    """
-
-    report: RegionReport
-    text: RegionText | None = None
-    details: Details | None = None
-    diagnostic: Diagnostic | None = None
-    others: tuple[Diagnostic, ...] = ()
-    unused: tuple[Diagnostic, ...] = ()
-
-    @property
-    def obstacles(self) -> tuple[Diagnostic, ...]:
-        """All that is known to stand in the way."""
-        return (*([self.diagnostic] if self.diagnostic else []), *self.others)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """How regions are compiled, who is told of it, and what is known of loops without marks and of others."""
-
-    context: CompileContext
-    watch: Watch
-    printer: PassPrinter
-    trials: Trials
-    store: RegionStore | None
-
-
-def _tuned(source: Source, position: int, tuning: FileTuning, work: _Work) -> _RegionResult:
-    """Transform one region of a file with the settings that are known to be fastest, or keep it."""
-    region = source.regions[position]
-    if isinstance(region, RejectedRegion):
-        return _RegionResult(_kept(region, region.diagnostic), diagnostic=region.diagnostic)
-    tuned = tuning.context(region, work.context)
-    found = _stored_or_compiled(source, position, region, replace(work, context=tuned.context))
-    tuning.tell(region, found.report, found.text)
-    report = replace(found.report, remarks=(*found.report.remarks, *tuned.remarks))
-    return replace(found, report=report)
-
-
-def _stored_or_compiled(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
-    """What is stored of one region of a file, or what becomes of it now."""
-    if work.store is None or work.printer.names or region.detected or work.watch.crashes.get(position):
-        return _compile(source, position, region, work)
-
-    def compiled(raised: Region) -> RegionResult:
-        tells = replace(work.printer, enters=lambda step: work.watch.enters(lowered(step)))
-        found = _compile(source, position, raised, replace(work, printer=tells))
-        return found.report, found.text, found.obstacles, found.unused
-
-    report, text, obstacles, unused = work.store.result_of(region, work.context, compiled)
-    first = obstacles[0] if obstacles else None
-    return _RegionResult(report, text, diagnostic=first, others=obstacles[1:], unused=unused)
-
-
-def _compile(source: Source, position: int, region: Region, work: _Work) -> _RegionResult:
-    """Transform one region of a file, or keep it."""
-    context, printer = work.context, work.printer
-    crashes = work.watch.crashes.get(position, ())
-    try:
-        known = None if printer.names else work.trials.result_of(region, context)
-        if known is None:
-            began = begin_region(work.watch, position, region)
-            known = compile_region(region, context, crashes=began, printer=printer)
-        text, report, details = known
-    except Unsupported as refusal:
-        diagnostic = refusal.diagnostic
-        report = replace(_kept(region, diagnostic), detected=region.detected)
-        if region.detected:
-            return _RegionResult(report, diagnostic=diagnostic)
-        told = [with_advice(region, each) for each in all_obstacles(region, diagnostic)]
-        first, *others = [_as_asked(region, context.options, each) for each in told]
-        return _RegionResult(report, diagnostic=first, others=tuple(others))
-    if crashes:
-        remark = f"only its original order was tried: the process at work on it {crashes[-1]}"
-        report = replace(report, remarks=(*report.remarks, remark))
-    details = replace(details, original=source.text[region.span.start : region.span.end])
-    report = replace(report, detected=region.detected)
-    return _RegionResult(report, text, details, unused=() if region.detected else details.unused)
 
 
 def _available_backend(source: Source, options: Options) -> tuple[Options, list[Diagnostic]]:
@@ -329,24 +238,3 @@ def _read(
         return read_source(path, compiler, flags, headers=options.headers), (), trials
     found = detect_regions(path, compiler, flags, trials.problem)
     return found.source, found.refused, trials
-
-
-def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:
-    """``diagnostic`` as an error if a clause of the region says so."""
-    try:
-        wanted = options.with_clauses(region.clauses).on_unsupported
-    except UsageError:
-        return diagnostic  # it is the diagnostic's subject
-    return replace(diagnostic, severity=Severity.ERROR) if wanted == "error" else diagnostic
-
-
-def _kept(region: Region | RejectedRegion, diagnostic: Diagnostic) -> RegionReport:
-    return RegionReport(
-        file=region.begin.file,
-        line=region.begin.line,
-        end_line=region.end.line,
-        status=KEPT,
-        code=diagnostic.code,
-        message=diagnostic.message,
-        function=region.function.decl.name if isinstance(region, Region) else "",
-    )

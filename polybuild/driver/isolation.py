@@ -50,6 +50,10 @@ def _never() -> bool:
     return False
 
 
+def _unwatched() -> Watch:
+    return UNWATCHED
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """What goes between the work and who waits for it.
@@ -58,12 +62,16 @@ class Watch:
     ``begins`` is to be called with the position of each other region before it is worked on, and
     with None before work that is not for one region; ``enters`` with what is to be told of the work at hand.
     ``is_over`` tells whether all the time of the file is spent, so that no other region is to be begun.
+    ``jobs`` processes may work on the regions; in a copy of the process at work, ``forked`` gives what is its
+    own of this: limits, and nobody to tell.
     """
 
     crashes: Mapping[Position, tuple[str, ...]] = field(default_factory=dict)
     begins: Callable[[Position | None], None] = _nobody
     enters: Callable[[str], None] = _nowhere
     is_over: Callable[[], bool] = _never
+    jobs: int = 1
+    forked: Callable[[], Watch] = _unwatched
 
 
 UNWATCHED = Watch()  # nobody waits
@@ -86,7 +94,11 @@ class _Crash:
 
 
 def run_isolated(
-    work: Callable[[Watch], _T], seconds: int = MAXIMUM_SECONDS, in_all: int | None = None
+    work: Callable[[Watch], _T],
+    seconds: int = MAXIMUM_SECONDS,
+    in_all: int | None = None,
+    *,
+    jobs: int = 1,
 ) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
@@ -95,7 +107,8 @@ def run_isolated(
     ``is_over`` holds, and the process is ended if it goes on for as long as a region may take. To come to an
     end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkerCrashError. Where processes cannot be forked,
-    ``work`` runs in this one. On a terminal a line tells where work stands that takes long.
+    ``work`` runs in this one. On a terminal a line tells where work stands that takes long. With more than
+    one of ``jobs``, ``work`` may start other processes: they end with it.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         return work(UNWATCHED)
@@ -103,7 +116,7 @@ def run_isolated(
     before = _spent()
     while True:
         left = None if in_all is None else in_all - (_spent() - before)
-        answer = _once(work, crashes, _Terms(seconds, left))
+        answer = _once(work, crashes, _Terms(seconds, left, jobs=jobs))
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
@@ -139,20 +152,27 @@ def _once(
                     position = message
         except EOFError:
             worker.join()
-            return _Crash(position, _ending(worker.exitcode))
+            return _Crash(position, ending(worker.exitcode))
         finally:
             progress.clear()
+            if terms.jobs > 1 and worker.pid is not None:
+                with contextlib.suppress(OSError):
+                    os.killpg(worker.pid, signal.SIGKILL)
             worker.kill()
             worker.join()
 
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The seconds of processor time for a region, and for all; whether somebody wants to be told of steps."""
+    """The seconds of processor time for a region, and for all; whether somebody wants to be told of steps.
+
+    ``jobs`` processes may work.
+    """
 
     seconds: int
     in_all: float | None = None
     tells: bool = False
+    jobs: int = 1
 
 
 def _answer(
@@ -170,8 +190,7 @@ def _answer(
     def is_over() -> bool:
         return terms.in_all is not None and time.process_time() > terms.in_all
 
-    def begins(position: Position | None) -> None:
-        pipe.send(position)
+    def limits(position: Position | None) -> None:
         soft = usual
         if position is not None:
             seconds = terms.seconds / 2 ** len(crashes.get(position, ()))
@@ -179,9 +198,20 @@ def _answer(
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
 
+    def begins(position: Position | None) -> None:
+        pipe.send(position)
+        limits(position)
+
+    def forked() -> Watch:
+        pipe.close()  # else its end would not be that of the process that this one is a copy of
+        return Watch(crashes, limits, is_over=is_over)
+
+    if terms.jobs > 1:
+        os.setpgid(0, 0)  # copies end with their original
     try:
         enters = pipe.send if terms.tells else _nowhere
-        pipe.send(_Done(work(Watch(crashes, begins, enters, is_over))))
+        watch = Watch(crashes, begins, enters, is_over, terms.jobs, forked)
+        pipe.send(_Done(work(watch)))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))
 
@@ -192,7 +222,8 @@ def _spent() -> float:
     return times.children_user + times.children_system
 
 
-def _ending(code: int | None) -> str:
+def ending(code: int | None) -> str:
+    """How a process ended that left the exit ``code``."""
     if code == -signal.SIGXCPU:
         return "took too long"
     if code is not None and code < 0:

@@ -17,6 +17,7 @@ from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, U
 from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
+from polybuild.driver.job_server import jobs
 from polybuild.driver.pass_times import PassClock, PassTime
 from polybuild.driver.request import Request
 from polybuild.driver.settings import FileSettings, with_project_settings
@@ -29,6 +30,8 @@ from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.targets.lookup import TARGETS
 from polybuild.tuning.trial import current_trial
 from polybuild.values import dataclass
+
+_END_OF_REGION = b"endscop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +77,21 @@ def translate(request: Request, data: bytes, cache: store.Cache | None = None) -
 def _translated(request: Request, data: bytes, cache: store.Cache | None, flags: list[str]) -> Outcome:
     """What the regions became, with all that may be said of them."""
     settings = options_for(request)
-    options = settings.options
+    asked, options = settings.options.jobs, dataclasses.replace(settings.options, jobs=0)
+    settings = dataclasses.replace(settings, options=options)  # that number changes nothing else
     others = (machine_file(options), tuning_file(options, request.source))
     read = [settings.file, *(str(each) for each in others if each is not None and each.is_file())]
     inputs = (*request.response_files(), *filter(None, read))
     found = None
-    if request.print_after or request.timed or current_trial():  # the passes have to run
-        cache = None
+    if request.print_after or request.timed or current_trial():  # the passes have to run, one after the other
+        cache, asked = None, 1
     if cache is not None:
         found = _look_up(cache, request, settings, flags, data, files=others)
         if found and found.entry:
             outcome = _recall(found.entry)
             return dataclasses.replace(outcome, dependencies=(*found.dependencies, *inputs))
-    outcome = _translate(request, data, settings, flags, cache)
+    with jobs(asked, data.count(_END_OF_REGION)) as granted:
+        outcome = _translate(request, data, settings, flags, (cache, granted))
     outcome = dataclasses.replace(outcome, dependencies=(*outcome.dependencies, *inputs))
     if cache is not None and found and _is_lasting(outcome):
         entry = cache.put(found.key, _name(request), outcome.data, _record(outcome))
@@ -95,11 +100,21 @@ def _translated(request: Request, data: bytes, cache: store.Cache | None, flags:
 
 
 def _translate(
-    request: Request, data: bytes, settings: FileSettings, flags: list[str], cache: store.Cache | None
+    request: Request,
+    data: bytes,
+    settings: FileSettings,
+    flags: list[str],
+    means: tuple[store.Cache | None, int],
 ) -> Outcome:
-    """The outcome for one file, found in a process of its own; that of regions alone may be in ``cache``."""
+    """The outcome for one file, found in a process of its own, which may start others.
+
+    ``means`` is the cache, where that of regions alone may be, and the number of processes.
+    """
+    cache, granted = means
     try:
-        return run_isolated(lambda watch: _outcome(request, data, settings, flags, (watch, cache)))
+        return run_isolated(
+            lambda watch: _outcome(request, data, settings, flags, (watch, cache)), jobs=granted
+        )
     except WorkerCrashError as error:
         return _failed(request, data, settings.options, f"the process at work on the file {error}")
 

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from polybuild.driver import file as pipeline
-from polybuild.driver import passes
+from polybuild.driver import file_regions, passes
 from polybuild.driver.cache import Cache
 from polybuild.driver.region_store import RegionStore
 from polybuild.options import Options
@@ -58,13 +58,13 @@ def build(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cache").mkdir(mode=0o700)
     compiled = []
-    compile_region = pipeline.compile_region
+    compile_region = file_regions.compile_region
 
     def counting(region, *arguments, **named):
         compiled.append(region.index)
         return compile_region(region, *arguments, **named)
 
-    monkeypatch.setattr(pipeline, "compile_region", counting)
+    monkeypatch.setattr(file_regions, "compile_region", counting)
 
     def run(text, *flags, stored=True, **options):
         (tmp_path / "one.c").write_text(text)
