@@ -8,6 +8,28 @@ from __future__ import annotations
 
 # --- isl's operations: a million take about a second --------------------------------------------------------
 
+REGION_OPERATIONS = 10_000_000
+"""For one analysis, or all transformations, of a region of some lines: about twenty seconds' work at most."""
+REGION_LINES = 100
+"""Lines of a region that are worth that: it is the number of regions that must not matter."""
+PROJECTION_OPERATIONS = 1_000_000
+"""For counters that others determine."""
+PRIVATE_MODEL_OPERATIONS = 4_000_000
+"""For finding out in what elements the values of private variables end up,"""
+PRIVATE_EXPANSION_OPERATIONS = 3_000_000
+"""and for an order of what is expanded instead."""
+SHARING_OPERATIONS = 2_000_000
+"""For finding the loops that ranks share, and what these send each other."""
+OVERLAP_OPERATIONS = 4_000_000
+"""For stages in tiles that overlap."""
+COMPARISON_OPERATIONS = 3_000_000
+"""For the costs of a region's versions, and for each of the limits that follow from them."""
+PREDICTION_OPERATIONS = 1_000_000
+"""For telling those costs in the report."""
+PROOF_OPERATIONS = 1_000_000
+"""For what is proved a second time."""
+ADVICE_OPERATIONS = 200_000
+"""For one kind of advice."""
 EXPANSION_OPERATIONS = 400_000
 """For keeping one array that the program sees in variables."""
 REDUCTION_OPERATIONS = 1_000_000
@@ -51,6 +73,23 @@ PROGRAM_COEFFICIENTS = 15_000_000
 """What coefficients times operations of a program may be: each operation goes over all coefficients."""
 CONSTRAINT_OPERATIONS = 4
 """For one constraint of a program, besides."""
+
+# --- Models: pieces, statements, usual sizes ----------------------------------------------------------------
+
+DEPENDENCE_PIECES = 10_000
+"""Pieces of dependences beyond which only the original order is tried."""
+ACCESS_PAIRS = 10_000
+"""Pairs of accesses to one array beyond which statements that follow each other are one."""
+HIDDEN_TRIPS = 10
+"""How often a loop runs, where nobody knows, that is part of a statement,"""
+DYNAMIC_TRIPS = 20
+"""and one with dynamic bounds, which mostly gathers: each step costs more than a plain one."""
+FEW_INSTANCES = 500
+"""Instances that are too few to matter."""
+ADVICE_STATEMENTS = 32
+"""Statements of a region whose work is added up for advice, which takes long."""
+ADVICE_SIZE = 1 << 40
+"""No parameter is expected to be larger."""
 
 # --- The scheduler and the search for tiles: coefficients, statements, distances ----------------------------
 
@@ -167,6 +206,18 @@ NEAR_SAMPLES = (24, 12, 6, 4, 3, 2)
 """Of sizes that the source fixes, the iterations that are run."""
 SAMPLE_INSTANCES = 700
 """Instances that are run; a second or two."""
+
+# --- Processes: processor time in seconds, whatever else the machine does -----------------------------------
+
+SEARCH_SECONDS = 8
+"""For the search for an order of a region: budgets end all but a few before."""
+REGION_SECONDS = 10
+"""For one region: budgets of operations, and the limit of the search, end the analysis long before. This is
+for single calls of isl that they do not count."""
+SURVEY_SECONDS = 20
+"""For one loop of a survey."""
+MAXIMUM_CRASHES = 2
+"""Processes that may crash at work on a region before it is left alone."""
 
 # --- Other tools: seconds -----------------------------------------------------------------------------------
 

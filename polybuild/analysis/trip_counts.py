@@ -8,15 +8,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
+from polybuild.effort import DYNAMIC_TRIPS, FEW_INSTANCES, HIDDEN_TRIPS
 from polybuild.poly.relations import largest
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 
 _HIDDEN = (c_ast.For, c_ast.While, c_ast.DoWhile)
-HIDDEN_TRIPS = 10
-# A loop with dynamic bounds mostly gathers, and each step costs more than a plain one.
-_DYNAMIC_TRIPS = 20
-
-_FEW = 500
 
 
 def trip_counts(scop: Scop) -> tuple[tuple[isl.PwAff, ...], ...]:
@@ -41,7 +37,7 @@ def is_small(scop: Scop) -> bool:
                 return False
             instances *= max(0, number.to_python())
         total += instances
-    return total < _FEW
+    return total < FEW_INSTANCES
 
 
 def _is_bounded(loop: DynamicLoop, limits: frozenset[str]) -> bool:
@@ -76,7 +72,7 @@ def dimension_counts(
     counts = []
     for dim in range(depth):
         if dim in unknown:
-            counts.append(isl.PwAff.val_on_domain(context, isl.Val(_DYNAMIC_TRIPS)))
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(DYNAMIC_TRIPS)))
             continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()

@@ -14,6 +14,7 @@ from functools import partial
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild import effort
 from polybuild.analysis.aliasing import settled_by_restrict
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.c.symbols import StorageClass
@@ -24,10 +25,6 @@ from polybuild.poly.budget import found_within
 from polybuild.report.record.model import Advice
 from polybuild.scop.model import Access, AccessKind, Array, Scop
 
-_OPERATIONS = 200_000  # of isl, for one kind of advice
-_MANY = 32  # statements, of which the work takes long to add up
-_LARGEST = 1 << 40  # no parameter is expected to be larger
-
 
 def advice(work: Transformation) -> tuple[Advice, ...]:
     """All that there is to advise about a region after its transformation."""
@@ -35,7 +32,7 @@ def advice(work: Transformation) -> tuple[Advice, ...]:
     of_conditions = () if work.stays else (_restrict, _work)
     for kind in (*of_conditions, _reassociation, _live_after, _conditional):
         with contextlib.suppress(isl.Error):  # no advice is better than no region
-            found += found_within(_OPERATIONS, partial(_all_of, kind, work)) or ()
+            found += found_within(effort.ADVICE_OPERATIONS, partial(_all_of, kind, work)) or ()
     return tuple(found)
 
 
@@ -146,7 +143,7 @@ def _work(work: Transformation) -> Iterator[Advice]:
     """The size below which the original loops run."""
     predicted, mapping = work.checks.gains_from > work.checks.min_work, work.mapped.mapping
     minimum = work.checks.gains_from if predicted else work.checks.min_work
-    if not (mapping.parallel_loops or mapping.tile_sizes) or len(work.checks.work) > _MANY:
+    if not (mapping.parallel_loops or mapping.tile_sizes) or len(work.checks.work) > effort.ADVICE_STATEMENTS:
         return
     counts = [each for each in work.checks.work if each]
     names = {
@@ -164,7 +161,7 @@ def _work(work: Transformation) -> Iterator[Advice]:
     low, high = 0, 1
     while not enough(high):
         low, high = high, 2 * high
-        if high > _LARGEST:
+        if high > effort.ADVICE_SIZE:
             return
     while high - low > 1:
         middle = (low + high) // 2

@@ -18,16 +18,13 @@ from dataclasses import field, replace
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar, cast
 
+from polybuild import effort
 from polybuild.driver.progress import ProgressLine
 from polybuild.values import dataclass
 
 _T = TypeVar("_T")
 
 _MOMENT = 0.25  # seconds between two looks at the clock
-
-# Seconds of processor time for one region, whatever else the machine does. Budgets of operations, and the
-# limit of the search, end the analysis long before; this is for single calls of isl that they do not count.
-MAXIMUM_SECONDS = 10
 
 
 class WorkerCrashError(Exception):
@@ -95,7 +92,7 @@ class _Crash:
 
 def run_isolated(
     work: Callable[[Watch], _T],
-    seconds: int = MAXIMUM_SECONDS,
+    seconds: int = effort.REGION_SECONDS,
     in_all: int | None = None,
     *,
     jobs: int = 1,

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from polybuild import effort
 from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Diagnostic, Location, Unsupported
-from polybuild.driver.passes import OPERATIONS
 from polybuild.poly.budget import operation_budget
 from polybuild.scop.extract import extract_scop
 from polybuild.source.model import Region
@@ -53,7 +53,7 @@ def all_obstacles(region: Region, first: Diagnostic) -> list[Diagnostic]:
             break
         region = replace(region, statements=tuple(statements))
         try:
-            with operation_budget(OPERATIONS // 8):
+            with operation_budget(effort.REGION_OPERATIONS // 8):
                 extract_scop(region)
         except Unsupported as refusal:
             place = refusal.diagnostic.location

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 import islpy as isl
 
+from polybuild import effort
 from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences, by_memory
@@ -63,24 +64,6 @@ from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
 
-OPERATIONS = 10_000_000
-"""isl's budget for a region of some lines, at most about twenty seconds' work."""
-
-# and for what is proved a second time
-_PROOF_OPERATIONS = 1_000_000
-# and for counters that others determine
-_PROJECTION_OPERATIONS = 1_000_000
-_SHARING_OPERATIONS = 2_000_000
-_OVERLAP_OPERATIONS = 4_000_000
-# and that the costs of versions may
-_ESTIMATE_OPERATIONS = 3_000_000
-# pieces of dependences beyond which only the original order is tried
-_MAXIMUM_PIECES = 10_000
-# pairs of accesses to one array beyond which statements that follow each other are one
-_MAXIMUM_PAIRS = 10_000
-# A launch takes some microseconds, in which one core runs this many statement instances.
-_LAUNCH_WORK = 10_000
-
 
 @dataclasses.dataclass(slots=True)
 class RegionModel:
@@ -109,7 +92,8 @@ class RegionModel:
     @property
     def is_huge(self) -> bool:
         """Whether there are more dependences than schedulers are made for."""
-        return sum(each.n_basic_map() for each in maps_of(self.dependences.validity)) > _MAXIMUM_PIECES
+        pieces = sum(each.n_basic_map() for each in maps_of(self.dependences.validity))
+        return pieces > effort.DEPENDENCE_PIECES
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -218,7 +202,7 @@ def model_scop(model: RegionModel) -> None:
     """
     with operation_budget(model.operations):
         model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
-        if _pairs(model.scop) > _MAXIMUM_PAIRS:
+        if _pairs(model.scop) > effort.ACCESS_PAIRS:
             with contextlib.suppress(Unsupported):
                 blocks = extract_scop(model.region, form=model.form, in_blocks=True)
                 if len(blocks.statements) < len(model.scop.statements):
@@ -274,7 +258,7 @@ def project_counters(model: RegionModel) -> None:
     model.blocked = model.scop
     with operation_budget(model.operations):
         model.scop = (
-            found_within(_PROJECTION_OPERATIONS, lambda: project_determined_counters(model.scop))
+            found_within(effort.PROJECTION_OPERATIONS, lambda: project_determined_counters(model.scop))
             or model.scop
         )
 
@@ -356,7 +340,7 @@ def _shared_among_ranks(work: Transformation) -> Mapped | None:
     scop, dependences = work.model.scop, work.model.dependences
     schedules = [*(each.schedule for each in work.orders), original_bands(scop, dependences)]
     find = partial(share_best, scop, dependences, schedules, work.model.live)
-    share = found_within(_SHARING_OPERATIONS, find)
+    share = found_within(effort.SHARING_OPERATIONS, find)
     if share is None:
         work.remarks += ("all ranks run the whole region: no loop was found that they could share",)
         return None
@@ -375,7 +359,7 @@ def tile_stages(work: Transformation) -> None:
     if left and on_host and not work.context.in_variables and work.context.options.tile:
         plain, live, context = work.mapped, work.model.live, work.context
         find = partial(map_overlapped, plain, work.temporaries, live, context)
-        work.mapped = found_within(_OVERLAP_OPERATIONS, lambda: find() or plain) or plain
+        work.mapped = found_within(effort.OVERLAP_OPERATIONS, lambda: find() or plain) or plain
 
 
 def expand_arrays(work: Transformation) -> None:
@@ -393,7 +377,7 @@ def compare_with_original(work: Transformation) -> None:
     new = mapped.scop, mapped.dependences, mapped.mapping
     aliases = aliases_of(model.region, strict=work.context.compiler.strict_aliasing)
     found = found_within(
-        _ESTIMATE_OPERATIONS,
+        effort.COMPARISON_OPERATIONS,
         lambda: cost_of_versions(original, new, work.context, aliases=aliases).compared(),
     )
     work.comparison = found or NOT_COMPARED
@@ -405,7 +389,7 @@ def find_thread_limits(work: Transformation) -> None:
         mapped, machine = work.mapped, work.context.machine
         costs = work.comparison.costs
         limit = partial(limit_threads, mapped.scop, mapped.mapping, machine, costs)
-        limited = found_within(_ESTIMATE_OPERATIONS, limit) or mapped.mapping
+        limited = found_within(effort.COMPARISON_OPERATIONS, limit) or mapped.mapping
         work.mapped = replace(mapped, mapping=limited)
 
 
@@ -432,7 +416,7 @@ def prove_legality(work: Transformation) -> None:
     def prove_again() -> None:
         check_schedule(order, by_memory(scop, work.mapped.dependences), scop.domain)
 
-    found_within(_PROOF_OPERATIONS, prove_again)
+    found_within(effort.PROOF_OPERATIONS, prove_again)
     if work.context.options.paranoid:
         parallel = [mark for mark in work.mapped.mapping.directives if mark.kind is MarkKind.PARALLEL]
         check_by_running(scop, order, work.mapped.dependences, parallel)
@@ -460,7 +444,7 @@ def _gains_from(work: Transformation, trips: Sequence[Sequence[isl.PwAff]]) -> i
     if costs is None or not work.comparison.gains_alone:
         return minimum
     find = partial(gains_from, trips, work.model.scop.context, costs, minimum)
-    return found_within(_ESTIMATE_OPERATIONS, find) or minimum
+    return found_within(effort.COMPARISON_OPERATIONS, find) or minimum
 
 
 def _may_adapt(work: Transformation) -> bool:
@@ -486,19 +470,19 @@ def generate_kernels(work: Transformation) -> None:
     """Map the region to a device, where one is asked for, and generate kernels and what launches them."""
     options = work.requested.options
     target = TARGETS[options.backend]
-    if target.language is None:
+    if target.language is None or target.limits is None:
         return
     model, plan, checks = work.model, work.plan, work.checks
     try:
-        with operation_budget(OPERATIONS):
+        with operation_budget(effort.REGION_OPERATIONS):
             known = (model.scop, model.dependences, model.live)
             scop, for_device = plan_for_device(target, model.region, known, work.requested, work.temporaries)
         on_host, on_device = _names_of(plan.buffers), _names_of(for_device.buffers)
         if not on_host <= on_device:  # the kernels use more memory than the host does
             checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
-        minimum = _LAUNCH_WORK if options.min_work else 0
+        minimum = target.limits.launch_work if options.min_work else 0
         request = DeviceRequest(scop, for_device, target.language, trip_counts(scop), minimum)
-        with operation_budget(OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
+        with operation_budget(effort.REGION_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
             work.text = write_region(work.mapped.scop, model.region, plan, checks, request)
         work.remarks += for_device.remarks
     except Unsupported as refusal:

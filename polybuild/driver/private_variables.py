@@ -13,6 +13,7 @@ from functools import partial
 from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompileContext
+from polybuild.effort import PRIVATE_EXPANSION_OPERATIONS, PRIVATE_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
@@ -29,10 +30,6 @@ from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.values import dataclass
-
-# isl's operations for finding out what values end up where, and for an order of what is expanded
-_MODEL_OPERATIONS = 4_000_000
-_EXPANSION_OPERATIONS = 3_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +67,13 @@ def choose_without_private(
     if not any(may_be_private(each, live_out) for each in forms[1].arrays):
         return NOTHING_FREED
     find = partial(_without_private, region, live_out=live_out, context=context, named=named)
-    scop = found_within(_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
+    scop = found_within(PRIVATE_MODEL_OPERATIONS, partial(count_steps, forms[1])) or forms[1]
     own = dependences
     if scop is not forms[1]:
-        own = found_within(_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out)) or dependences
+        own = (
+            found_within(PRIVATE_EXPANSION_OPERATIONS, partial(compute_dependences, scop, live_out))
+            or dependences
+        )
     if own is not dependences:
         in_steps = find((scop, scop), own)
         if in_steps.mapped is not None:
@@ -92,11 +92,11 @@ def _without_private(
 ) -> WithoutPrivate:
     """What ``choose_without_private`` finds, with loops counted as the model says."""
     blocked, scop = forms
-    changed = found_within(_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
+    changed = found_within(PRIVATE_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
     if changed is scop and blocked is not scop:  # a value may be private to the blocks that it is computed in
-        changed = found_within(_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
+        changed = found_within(PRIVATE_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
     expanded = found_within(
-        _EXPANSION_OPERATIONS, partial(_expanded, changed, dependences, live_out, context)
+        PRIVATE_EXPANSION_OPERATIONS, partial(_expanded, changed, dependences, live_out, context)
     )
     if expanded is None:
         expanded = WithoutPrivate(None, tuple(_too_dear(changed, live_out)))
@@ -104,7 +104,9 @@ def _without_private(
         return replace(expanded, mapped=_told(expanded.mapped, scop))
     if changed is scop:
         return expanded
-    mapped = found_within(_MODEL_OPERATIONS, partial(_in_elements, region, changed, live_out, context, named))
+    mapped = found_within(
+        PRIVATE_MODEL_OPERATIONS, partial(_in_elements, region, changed, live_out, context, named)
+    )
     if mapped is None or not _gains(scop, mapped, reassociated=context.may_reassociate):
         return expanded
     return replace(expanded, mapped=_told(mapped, scop))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from polybuild import effort
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported, UsageError
@@ -33,17 +34,6 @@ from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
 from polybuild.transform.bands import coincident_members
 
-MAXIMUM_CRASHES = 2
-"""Processes that may crash at work on a region before it is left alone."""
-
-SEARCH_SECONDS = 8
-"""Processor time after which the search for an order of a region ends: budgets end all but a few before."""
-
-# isl's operations that the prediction for the report may take
-_PREDICTION_OPERATIONS = 1_000_000
-# lines of a region that are worth a whole budget of isl's operations
-_LINES = 100
-
 
 def begin_region(watch: Watch, position: Position, region: Region) -> int:
     """Begin to work on a region; how many processes ended that were at work on it before.
@@ -51,7 +41,7 @@ def begin_region(watch: Watch, position: Position, region: Region) -> int:
     Raises Unsupported if too many did, or if the time of its file is spent.
     """
     crashes = watch.crashes.get(position, ())
-    if len(crashes) > MAXIMUM_CRASHES:
+    if len(crashes) > effort.MAXIMUM_CRASHES:
         raise Unsupported(
             "internal",
             f"internal error: the process at work on this region {crashes[-1]}; it is left as it is",
@@ -74,7 +64,7 @@ def compile_region(
     several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
     runs are counted.
     """
-    with time_limit(SEARCH_SECONDS):
+    with time_limit(effort.SEARCH_SECONDS):
         return _by_strategies(region, context, crashes, printer)
 
 
@@ -84,7 +74,7 @@ def _by_strategies(
     context = context.with_options(_with_clauses(region, context.options))
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
     operations = operations_for(region)
-    exact, kernels = crashes < MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
+    exact, kernels = crashes < effort.MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
     model: passes.RegionModel | None = None
     for strategy in strategies:
         is_last = strategy is strategies[-1]
@@ -130,7 +120,7 @@ def operations_for(region: Region) -> int:
 
     Large regions take more, and are worth it: it is their number that must not matter.
     """
-    return passes.OPERATIONS * (1 + (region.end.line - region.begin.line) // _LINES)
+    return effort.REGION_OPERATIONS * (1 + (region.end.line - region.begin.line) // effort.REGION_LINES)
 
 
 def fallback_strategies(context: CompileContext) -> list[CompileContext]:
@@ -208,7 +198,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     if time_is_over():
-        remarks.append(f"not all was tried: the search for an order ends after {SEARCH_SECONDS} s")
+        remarks.append(f"not all was tried: the search for an order ends after {effort.SEARCH_SECONDS} s")
     kinds = [mark.kind for mark in {line.mark for line in text.outline} if mark is not None]
     gains = kinds or mapping.tile_sizes or mapping.registers
     report = RegionReport(
@@ -236,7 +226,9 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
 def _prediction(work: passes.Transformation) -> Prediction | None:
     """What the model of costs says of the region, None where that would take too long."""
     costs = work.comparison.costs
-    return None if costs is None else found_within(_PREDICTION_OPERATIONS, partial(prediction_of, costs))
+    return (
+        None if costs is None else found_within(effort.PREDICTION_OPERATIONS, partial(prediction_of, costs))
+    )
 
 
 def _why_sequential(work: passes.Transformation) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from polybuild import effort
 from polybuild.diagnostics import SourceError
 from polybuild.driver.file import FileResult, compile_source
 from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
@@ -20,7 +21,6 @@ from polybuild.source.autodetect import RefusedLoop
 from polybuild.source.loop_nests import LoopNest, loop_nests
 from polybuild.survey.model import FileSurvey, Survey, SurveyedNest, Verdict
 
-_REGION_SECONDS = 20  # of processor time, beyond which a loop is given up
 _SHARED = "shared"
 _NO_CANDIDATE = "no-candidate"
 _DIRECTIVES = {
@@ -38,7 +38,7 @@ def survey_file(request: Request, directory: str, seconds: int) -> FileSurvey:
     """
     started = time.perf_counter()
     try:
-        found = run_isolated(partial(_survey, request, directory), _REGION_SECONDS, seconds)
+        found = run_isolated(partial(_survey, request, directory), effort.SURVEY_SECONDS, seconds)
     except WorkerCrashError as error:
         found = FileSurvey(request.source, problem=f"the process at work on the file {error}")
     except SourceError as error:

@@ -62,7 +62,8 @@ class DeviceLimits:
     share, ``thread_registers`` how many elements of an array a thread may keep in registers,
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
-    iterations has some for each thread of a warp.
+    iterations has some for each thread of a warp; a launch takes some microseconds, in which one core of
+    the host runs ``launch_work`` statement instances.
     """
 
     block_threads: int = 1024
@@ -72,6 +73,7 @@ class DeviceLimits:
     axes: int = 3
     outer_blocks: int = 65535
     long_trips: int = 32
+    launch_work: int = 10_000
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compiling import output, transform, write
 
-from polybuild.driver import passes
+from polybuild import effort
 
 MANY = 120  # statements over three arrays: more pairs than are looked at one by one
 BODY = "\n".join(
@@ -81,7 +81,7 @@ def test_a_nest_of_very_many_statements(tmp_path):
 def test_blocks(name, tmp_path, monkeypatch):
     path = tmp_path / "in.c"
     apart = transform(path, PROGRAM % SMALL[name]).regions[0]
-    monkeypatch.setattr(passes, "_MAXIMUM_PAIRS", 0)
+    monkeypatch.setattr(effort, "ACCESS_PAIRS", 0)
     result = transform(path, PROGRAM % SMALL[name], tile_sizes=(3, 5))
     assert result.regions[0].statements < apart.statements
     assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)

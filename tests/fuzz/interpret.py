@@ -14,6 +14,7 @@ from pathlib import Path
 
 import islpy as isl
 
+from polybuild import effort
 from polybuild.analysis.dependences import Dependences
 from polybuild.diagnostics import Location
 from polybuild.driver import file as pipeline
@@ -109,7 +110,7 @@ def _count(scop: Scop, parameters: Mapping[str, int]) -> int:
 
 def main() -> None:
     seed, first, count = map(int, sys.argv[1:])
-    passes.OPERATIONS = 400_000
+    effort.REGION_OPERATIONS = 400_000
     isl.DEFAULT_CONTEXT.set_max_operations(0)
     with tempfile.TemporaryDirectory() as folder:
         for index in range(first, first + count):

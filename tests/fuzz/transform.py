@@ -17,8 +17,8 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
+from polybuild import effort
 from polybuild.driver import file as pipeline
-from polybuild.driver import passes
 from polybuild.driver import region as regions
 from polybuild.driver.isolation import Watch, run_isolated
 from polybuild.options import Options
@@ -36,7 +36,7 @@ def main() -> None:
             sys.exit(NOT_PLANTED)
     if faults:  # what the proof refuses is to be seen, not tried again in a simpler order
         regions.fallback_strategies = lambda context: [context]
-    passes.OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
+    effort.REGION_OPERATIONS = 400_000  # what takes longer is for other tests, and shortcuts get their share
     done = []
     for each in json.loads(Path(request).read_text(encoding="utf-8")):
         settings = dict(each["settings"])

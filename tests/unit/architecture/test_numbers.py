@@ -5,9 +5,20 @@ from __future__ import annotations
 from module_numbers import numbers
 from package_modules import package_modules, planted
 
-ROOMS = frozenset({"targets", "transform", "storage", "schedule", "rerolling"})
+ROOMS = frozenset(
+    {"analysis", "driver", "rerolling", "schedule", "storage", "survey", "targets", "transform"}
+)
 
 EXCEPTIONS = {
+    "driver.cache._ABANDONED_SECONDS": "how old files of the cache are that nobody writes any more",
+    "driver.cache._DEFAULT_SIZE": "the size of the cache where nobody says another",
+    "driver.cache._GRACE_SECONDS": "how long files of the cache are kept in any case",
+    "driver.cache._SHARDS": "in how many folders the cache is",
+    "driver.isolation._MOMENT": "how often who waits looks at the clock",
+    "driver.obstacles._MAXIMUM": "how many obstacles are told",
+    "driver.side_by_side._MAXIMUM": "how many numbers any pipe takes at once",
+    "driver.side_by_side._PIPE_BYTES": "how large a pipe is asked for",
+    "driver.progress.PATIENCE": "after how many seconds progress is told",
     "rerolling.shapes._SIGNS": "what a sign is multiplied by",
     "targets.cpu.blocked_nest.(M, K, N)": "places of three loops",
     "targets.gpu.index_limit._MAXIMUM": "a half of what an int of C holds",
@@ -27,7 +38,7 @@ def test_every_exception_is_still_one():
 
 def test_numbers_are_seen_wherever_they_stand():
     text = "A = 3\nB: float = 0.5\nC = {'x': (1, 2)}\nD = f(7)\nE = F = -1\n"
-    modules = planted({"targets.cpu.x": text, "driver.y": "A = 3\n"})
+    modules = planted({"targets.cpu.x": text, "cli.y": "A = 3\n"})
     names = ["A", "B", "C", "D", "E", "F"]
     assert numbers(modules, ROOMS) == [f"targets.cpu.x.{each}" for each in names]
 

@@ -6,8 +6,8 @@ import islpy as isl
 import pytest
 from compiling import output, write
 
+from polybuild import effort
 from polybuild.driver import file as pipeline
-from polybuild.driver import region
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
@@ -180,7 +180,7 @@ def test_an_order_that_breaks_a_dependence_never_comes_out(tmp_path, monkeypatch
 
 
 def test_when_the_time_of_the_search_is_over_the_original_order_remains(compiled, monkeypatch):
-    monkeypatch.setattr(region, "SEARCH_SECONDS", 0)
+    monkeypatch.setattr(effort, "SEARCH_SECONDS", 0)
     result, tried = compiled(lambda: None, 0)
     assert [each.status for each in result.regions] == ["transformed"] * 2
     assert tried == [ORIGINAL] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from polybuild import effort
 from polybuild.cli import main as cli
 from polybuild.driver import file as pipeline
 from polybuild.driver import passes
@@ -59,7 +60,7 @@ def test_the_traceback_is_there_for_who_asks(tmp_path, capsys, monkeypatch):
 
 
 def test_a_region_has_a_budget(tmp_path, monkeypatch):
-    monkeypatch.setattr(passes, "OPERATIONS", 10)
+    monkeypatch.setattr(effort, "REGION_OPERATIONS", 10)
     result = compiled(tmp_path)
     assert [region.code for region in result.regions] == ["too-complex", "too-complex"]
     monkeypatch.undo()

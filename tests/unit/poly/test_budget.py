@@ -9,9 +9,9 @@ import islpy as isl
 import pytest
 
 import polybuild
+from polybuild import effort
 from polybuild.codegen.c.callbacks import Failures
 from polybuild.driver import file as pipeline
-from polybuild.driver import passes
 from polybuild.options import Options
 from polybuild.poly.budget import found_within, operation_budget, time_is_over, time_limit, was_spent
 from polybuild.poly.marks import Mark, MarkKind
@@ -47,7 +47,7 @@ def test_wherever_the_budget_ends(options, tmp_path, monkeypatch, capfd):
     path.write_text(REGION)
     seen = set()
     for power in range(7):
-        monkeypatch.setattr(passes, "OPERATIONS", 500 * 4**power)
+        monkeypatch.setattr(effort, "REGION_OPERATIONS", 500 * 4**power)
         result = pipeline.compile_source(str(path), Options(**options), ["gcc"], [])
         (region,) = result.regions
         seen.add((region.status, region.code))

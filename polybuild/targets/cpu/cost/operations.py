@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 
 from pycparser import c_ast
 
-from polybuild.analysis.trip_counts import HIDDEN_TRIPS
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType
+from polybuild.effort import HIDDEN_TRIPS
 from polybuild.machine.model import DOUBLE, Arithmetic
 from polybuild.scop.model import Statement
 from polybuild.targets.cpu.tilesizes import bytes_of_element
