@@ -55,7 +55,7 @@ def _versions(compiler: Sequence[str]) -> str:
         "polybuild": polybuild.__version__,
         "Python": platform.python_version(),
         **{name: metadata.version(name) for name in ("islpy", "pycparser")},
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "system": platform.platform(),
         "compiler": said.decode("utf-8", "replace").partition("\n")[0],
     }
     return "\n".join(f"{name} {text}" for name, text in lines.items())
