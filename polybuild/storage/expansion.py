@@ -18,6 +18,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import always_evaluates, duplicate
 from polybuild.poly.relations import sets_of
+from polybuild.scop.duplicates import unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.temporaries import unsuited_to_buffers
 
@@ -48,6 +49,7 @@ def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tup
     read_first = {each.get_tuple_name(): each for each in sets_of(dependences.live_in.range())}
     expanded: list[Array] = []
     statements = list(scop.statements)
+    names = iter(unused_names(scop, 2 * len(arrays)))
     schedule = scop.schedule
     for array in arrays:
         own = _expansion_of(array, {each.name for each in (*scop.arrays, *expanded)})
@@ -55,14 +57,12 @@ def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tup
         users = [each for each in scop.statements if _accesses(each, array)]
         statements = [_on_expansion(each, array, own) for each in statements]
         if array.name in read_first:
-            name = f"S{len(statements)}"
-            statements.append(_copy_statement(name, read_first[array.name], array, own, users[0]))
+            statements.append(_copy_statement(next(names), read_first[array.name], array, own, users[0]))
             schedule = _alone(statements[-1]).sequence(schedule)
         _, written, _ = accesses_of(scop, array)
         if not written.is_empty():
-            name = f"S{len(statements)}"
             elements = isl.Set.from_union_set(written.range())
-            statements.append(_copy_statement(name, elements, own, array, users[-1]))
+            statements.append(_copy_statement(next(names), elements, own, array, users[-1]))
             schedule = schedule.sequence(_alone(statements[-1]))
     changed = replace(scop, arrays=(*scop.arrays, *expanded), statements=tuple(statements), schedule=schedule)
     return changed, tuple(expanded)

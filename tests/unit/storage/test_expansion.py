@@ -9,6 +9,7 @@ from polybuild.analysis.dependences import compute_dependences
 from polybuild.poly.relations import lexicographically_after
 from polybuild.schedule.legality import check_schedule
 from polybuild.storage.expansion import expand, worth_expanding
+from polybuild.transform.index_set_splitting import split_index_sets
 
 PARAMETERS = "int n, double x[restrict n], double y[restrict n], double A[restrict n][n]"
 IN_PLACE = "for (int i = 1; i < n - 1; i++) x[i] = (x[i - 1] + x[i] + x[i + 1]) / 4;"
@@ -40,6 +41,17 @@ def test_the_copies_are_made_before_and_after_everything(model):
     dependences = compute_dependences(scop, found.live)
     check_schedule(scop.schedule, dependences, scop.domain)
     assert dependences.flow.intersect_range(last).domain().is_subset(original)
+
+
+def test_copies_have_names_of_their_own_where_statements_were_split(model):
+    found = model("for (int i = 0; i < n; i++) x[i] += y[i > 0 ? i - 1 : 0];", PARAMETERS)
+    split = split_index_sets(found.scop, found.live, found.region.visible.symbols)
+    names = [each.name for each in split.statements]
+    assert names == ["S1", "S2"]
+    wanted = [array(found, "x"), array(found, "y")]
+    scop, _ = expand(split, compute_dependences(split, found.live), wanted)
+    assert len(scop.statements) == 5
+    assert len({each.name for each in scop.statements}) == 5
 
 
 def test_what_is_only_written_is_not_read(model):
