@@ -32,7 +32,7 @@ from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.source.autodetect import RefusedLoop, detect_regions
-from polybuild.source.model import Region, ResidentBlock, Source
+from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
 from polybuild.targets.base import ImageError
@@ -102,9 +102,9 @@ def compile_source(
         context, wrong = _context(path, options, compiler, flags, needed=bool(source.regions))
     tuned = FileTuning(source, tuning, Build.of(compiler, flags, context.machine))
     diagnostics = [*source.diagnostics, *problem, *wrong, *tuning.diagnostics, *tuned.stale()]
-    reports: list[RegionReport] = []
-    replacements: list[Replacement] = []
-    details: list[Details | None] = []
+    reports, details = list[RegionReport](), list[Details | None]()
+    replacements, alike = list[Replacement](), list[Region]()
+    distributes = options.distribute != "off"
     results = results_of(source, tuned, Work(context, watch, printer, trials, experience.store))
     for region, found in zip(source.regions, results, strict=True):
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
@@ -116,6 +116,8 @@ def compile_source(
         diagnostics += found.unused
         if isinstance(region, Region) and found.text is not None:
             replacements.append(Replacement(region, found.text))
+        elif isinstance(region, Region) and distributes:
+            alike.append(region)
         reports.append(found.report)
         details.append(found.details)
     watch.begins(None)
@@ -125,12 +127,14 @@ def compile_source(
         diagnostics.append(_not_built(source, error))
         replacements, reports = _on_host(replacements, reports)
         head = _device_head(replacements, context)
-    residents = _residents(source, reports, diagnostics) if TARGETS[options.backend].has_kernels else []
-    if residents and not head:
+    blocks = _blocks(source, reports, options, diagnostics)
+    if not head and any(each.kind is BlockKind.RESIDENT for each in blocks):
         head = RUNTIME_HEADER
-    text = splice(source, replacements, head, residents) if replacements or residents else text_of(path)
-    times = tuple(printer.clock.times.values())
+    text = text_of(path)
+    if replacements or blocks or alike:
+        text = splice(source, replacements, head, blocks, distributes=distributes, alike=alike)
     made = text, tuple(reports), tuple(diagnostics)
+    times = tuple(printer.clock.times.values())
     return FileResult(*made, source.dependencies, refused, tuple(details), times)
 
 
@@ -212,18 +216,26 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
     return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
 
 
-def _residents(
-    source: Source, reports: Sequence[RegionReport], diagnostics: list[Diagnostic]
+def _blocks(
+    source: Source, reports: Sequence[RegionReport], options: Options, diagnostics: list[Diagnostic]
 ) -> list[ResidentBlock]:
-    """The blocks of a file whose arrays may stay on a device; says of others why not."""
+    """The blocks of a file whose arrays may stay on a device, or distributed; says of others why not."""
+    kernels = TARGETS[options.backend].has_kernels
+    asked = {BlockKind.RESIDENT: kernels, BlockKind.DISTRIBUTED: options.distribute != "off" and not kernels}
+    kept = [each.line for each in reports if each.status == KEPT]
+    # before a region that is understood, distributed arrays are made whole
+    unread = [each.begin.line for each in source.regions if isinstance(each, RejectedRegion)]
     taken = []
     for block in source.residents:
+        if not asked[block.kind]:
+            continue
         last = block.location.line + source.text.count("\n", block.pragma.start, block.body.end)
-        kept = [each for each in reports if each.status == KEPT and block.location.line <= each.line <= last]
-        if not kept:
+        inside = [each for each in kept if block.location.line <= each <= last]
+        speaking = unread if block.kind is BlockKind.DISTRIBUTED else inside
+        if not speaking:
             taken.append(block)
             continue
-        message = f"no array stays on the device here: the region in line {kept[0].line} is left as it is"
+        message = f"{block.kind.refusal}: the region in line {speaking[0]} is left as it is"
         diagnostics.append(Diagnostic(Severity.WARNING, "resident-kept", message, block.location))
     return taken
 

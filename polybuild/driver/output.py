@@ -8,7 +8,8 @@ import os
 import sys
 
 _MARK = b"scop"
-_RESIDENT = (b"polybuild", b"resident")
+_PREFIX = b"polybuild"
+_BLOCKS = (b"resident", b"distributed")
 
 EMPTY_REPORT = b'{\n  "schema": "urn:polybuild:report:1",\n  "regions": [],\n  "diagnostics": []\n}\n'
 """The report of a file without regions."""
@@ -27,7 +28,7 @@ Files = tuple[str, str, str]
 
 def may_hold_regions(data: bytes) -> bool:
     """Whether the text ``data`` of a C file has a word that can mark a region or a block; "scope" is none."""
-    if all(word in data for word in _RESIDENT):
+    if _PREFIX in data and any(word in data for word in _BLOCKS):
         return True
     position = data.find(_MARK)
     while position >= 0:

@@ -184,9 +184,11 @@ def _unchanged(work: passes.Transformation) -> tuple[RegionText | None, RegionRe
         reason=_why_sequential(work),
         prediction=_prediction(work),
     )
-    text = RegionText((), (), (), frozenset(), reported=work.context.options.runtime_report)
+    options = work.context.options
+    text = RegionText((), (), (), frozenset(), reported=options.runtime_report)
     details = Details(scop, model.dependences, scop, scop.schedule, text, region)
-    return text if text.reported else None, report, replace(details, costs=work.comparison.costs)
+    written = text.reported or options.distribute != "off"  # what it reads may be on other ranks
+    return text if written else None, report, replace(details, costs=work.comparison.costs)
 
 
 def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, Details]:

@@ -26,14 +26,14 @@ _DIRECTIVE_NAME = re.compile(r"(?:\#|%:|\?\?=)[ \t]*(\w*)[ \t]*(.*)", re.DOTALL)
 _GLUE = re.compile(rf"(?P<comment>{_COMMENT})|\\\r?\n|(?P<literal>{_LITERAL})", re.DOTALL)
 _SPACE = rf"(?:\s|{_COMMENT}|\\\r?\n)*"
 _OPERATOR = re.compile(rf'_Pragma{_SPACE}\({_SPACE}(L?"(?:\\.|[^"\\\n])*"){_SPACE}\)', re.DOTALL)
-_MARKER = re.compile(r"(scop|endscop)\b|polybuild[ \t]+(resident)\b")
+_MARKER = re.compile(r"(scop|endscop)\b|polybuild[ \t]+(resident|distributed)\b")
 _MACRO_LINE = re.compile(r"[ \t]*([A-Za-z_$][\w$]*)[ \t]*(?:\([^()\n]*\))?[ \t]*;?[ \t\r]*")
 _LINE_ARGUMENTS = re.compile(r"(\d+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?.*")
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A marker in the user's text: ``kind`` is ``scop``, ``endscop`` or ``resident``.
+    """A marker in the user's text: ``kind`` is ``scop``, ``endscop``, ``resident`` or ``distributed``.
 
     ``span`` is what a splice replaces: whole lines where the marker has its
     lines to itself, else exactly the marker. Lines count from 1.

@@ -1,4 +1,4 @@
-"""A file and its regions as they are read; blocks whose arrays stay on a device.
+"""A file and its regions as they are read; blocks whose arrays stay on a device, or distributed.
 
 Every syntax tree node keeps a pycparser ``coord`` whose file and line are the
 user's (``#line`` markers of the preprocessor are followed).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import Enum
 
 from pycparser import c_ast
 
@@ -97,6 +98,19 @@ class RejectedRegion:
     diagnostic: Diagnostic
 
 
+class BlockKind(Enum):
+    """Where arrays may stay from region to region of a block; the values are the names of the pragmas."""
+
+    RESIDENT = "resident"  # on a device
+    DISTRIBUTED = "distributed"  # on the ranks that computed their elements
+
+    @property
+    def refusal(self) -> str:
+        """How a message begins that says why a block is left alone."""
+        where = "on the device" if self is BlockKind.RESIDENT else "distributed"
+        return f"no array stays {where} here"
+
+
 @dataclass(frozen=True, slots=True)
 class ResidentArray:
     """An array of a resident block: C expressions of its address and of its size in bytes."""
@@ -107,7 +121,7 @@ class ResidentArray:
 
 @dataclass(frozen=True, slots=True)
 class ResidentBlock:
-    """A block of statements between whose regions ``arrays`` may stay on a device.
+    """A block of statements between whose regions ``arrays`` may stay on a device, or distributed.
 
     ``pragma`` covers the marker as that of a region does, ``body`` the block with its braces.
     """
@@ -116,6 +130,7 @@ class ResidentBlock:
     body: Span
     location: Location
     arrays: tuple[ResidentArray, ...]
+    kind: BlockKind = BlockKind.RESIDENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from polybuild.source.columns import locate_token
 from polybuild.source.headers import regions_left_in_headers, with_headers
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import SourceText
-from polybuild.source.model import Region, RejectedRegion, ResidentBlock, Source
+from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import MarkerContext, marker_contexts, misplaced_bracket
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
@@ -27,7 +27,7 @@ from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
 from polybuild.values import dataclass
 
-_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\bresident\b", re.IGNORECASE)
+_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\b(resident|distributed)\b", re.IGNORECASE)
 
 
 def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, headers: bool = False) -> Source:
@@ -86,8 +86,8 @@ def regions_in(file: FileText, user_text: SourceText) -> Regions:
 def residents_in(
     file: FileText, user_text: SourceText, regions: Sequence[Region | RejectedRegion]
 ) -> tuple[tuple[ResidentBlock, ...], tuple[Diagnostic, ...]]:
-    """The blocks of a file whose arrays stay on a device, and what is wrong with others."""
-    if "resident" not in file.preprocessed:
+    """The blocks of a file whose arrays stay on a device, or distributed, and what is wrong with others."""
+    if not any(each.value in file.preprocessed for each in BlockKind):
         return (), ()
     lines = LineTable(file.preprocessed, user_text, file.path)
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))

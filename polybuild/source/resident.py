@@ -8,7 +8,8 @@
 
 An array stands for all of itself; of what a pointer points to, ``v[first:count]`` says how
 many elements there are. Where anything speaks against a block it is left alone, which is
-always right: its regions then copy their arrays each time.
+always right: its regions then copy their arrays each time. Blocks whose arrays stay distributed among
+ranks, ``#pragma polybuild distributed(u, v[0:n])``, are read alike.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from polybuild.source.blocks import begin_pragma, escapes, item_lists
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import Marker, SourceText
-from polybuild.source.model import Region, RejectedRegion, ResidentArray, ResidentBlock, Span
+from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentArray, ResidentBlock, Span
 from polybuild.source.parse import FunctionSyntaxError, parse_function
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.values import dataclass
 
-_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+resident\b[ \t]*(.*)$", re.MULTILINE)
+_PRAGMA = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+(resident|distributed)\b[ \t]*(.*)$", re.MULTILINE
+)
 _LIST = re.compile(r"\((.*)\)[ \t\r]*")
 _COMMA = re.compile(r",(?![^\[(]*[\])])")
 _ITEM = re.compile(r"\s*(?P<path>[A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*)*)\s*(?P<section>\[.*\])?\s*")
@@ -41,7 +44,16 @@ _SECTION = re.compile(r"\[([^:\[\]]+):([^:\[\]]+)\]")
 _STEP = re.compile(r"(\.|->)\s*(\w+)")
 _NOT_CODE = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\r?\n|[^\n])*"
 _BRACE = re.compile(rf"{_NOT_CODE}|(?P<brace>[{{}}])", re.DOTALL | re.MULTILINE)
-_SYNTAX = "write the arrays as in 'resident(u, v[0:n])'"
+_CALLED = {
+    BlockKind.RESIDENT: (
+        ("polybuild_update_host", "polybuild_update_device"),
+        "call polybuild_update_host before the host reads it, polybuild_update_device after it wrote",
+    ),
+    BlockKind.DISTRIBUTED: (
+        ("polybuild_collect",),
+        "call polybuild_collect before the host reads or writes it",
+    ),
+}
 
 
 class _Misuse(Exception):
@@ -77,7 +89,7 @@ class ResidentReader:
                 blocks.append(self._block(match, Location(user.file, user.line)))
             except _Misuse as misuse:
                 location = Location(user.file, misuse.line or user.line)
-                message = f"no array stays on the device here: {misuse}"
+                message = f"{BlockKind(match[1]).refusal}: {misuse}"
                 problems.append(Diagnostic(Severity.WARNING, misuse.code, message, location, misuse.hint))
         return tuple(blocks), tuple(problems)
 
@@ -94,13 +106,14 @@ class ResidentReader:
                 "resident-block", "the pragma is not before a '{'", "put braces around the statements"
             )
         marker, body = self._place(pragma, Span(following.start, end))
-        items = _items(pragma[1])
+        kind = BlockKind(pragma[1])
+        items = _items(pragma)
         self._check_regions(marker.span, body)
         symbols = self._check_block(chunk, pragma.start())
         for name, _, _ in items:
-            self._check_use(_root(name), Span(following.start, end))
+            self._check_use(kind, _root(name), Span(following.start, end))
         arrays = tuple(_array(path, first, count, symbols) for path, first, count in items)
-        return ResidentBlock(marker.span, body, location, arrays)
+        return ResidentBlock(marker.span, body, location, arrays, kind)
 
     def _place(self, pragma: re.Match[str], block: Span) -> tuple[Marker, Span]:
         """The pragma and the block as the user wrote them."""
@@ -109,9 +122,9 @@ class ResidentReader:
         if line is None:
             raise hidden
         written = [
-            m for m in self.user_text.markers if m.kind == "resident" and m.first_line <= line <= m.last_line
+            m for m in self.user_text.markers if m.kind == pragma[1] and m.first_line <= line <= m.last_line
         ]
-        marker = written[0] if written else self.user_text.macro_marker("resident", line)
+        marker = written[0] if written else self.user_text.macro_marker(pragma[1], line)
         if marker is None:
             raise hidden
         body = _braces(self.user_text.text, marker.span.end)
@@ -148,11 +161,12 @@ class ResidentReader:
                 return visible_at(file, parsed, ancestors, 0).symbols
         raise _Misuse("resident-block", "the pragma does not stand before a statement of a block")
 
-    def _check_use(self, name: str, block: Span) -> None:
+    def _check_use(self, kind: BlockKind, name: str, block: Span) -> None:
         """Raise _Misuse if statements outside of regions use elements of ``name``, and nobody said when."""
         code = [each for each in tokens(self.lines.text, block.start, block.end) if each.text[0] != "#"]
         texts = [each.text for each in code]
-        if "polybuild_update_host" in texts or "polybuild_update_device" in texts:
+        calls, hint = _CALLED[kind]
+        if any(each in texts for each in calls):
             return
         for position in range(1, len(code) - 1):
             if texts[position] == name and _touches(texts, position):
@@ -161,8 +175,7 @@ class ResidentReader:
                     raise _Misuse(
                         "resident-use",
                         f"'{name}' is used by statements of no region",
-                        "call polybuild_update_host before the host reads it, "
-                        "polybuild_update_device after it wrote",
+                        hint,
                         line,
                     )
 
@@ -186,19 +199,19 @@ def _touches(texts: Sequence[str], position: int) -> bool:
     return texts[position - 1] != "&" or texts[position - 2] not in {"(", ",", "="}
 
 
-def _items(text: str) -> list[tuple[str, str, str]]:
+def _items(pragma: re.Match[str]) -> list[tuple[str, str, str]]:
     """The arrays in the list of a pragma: path, first element and count (both empty for all of it)."""
-    whole = _LIST.fullmatch(text)
+    whole, hint = _LIST.fullmatch(pragma[2]), f"write the arrays as in '{pragma[1]}(u, v[0:n])'"
     items: list[tuple[str, str, str]] = []
     for item in _COMMA.split(whole[1]) if whole else []:
         parts = _ITEM.fullmatch(item)
         section = _SECTION.fullmatch(parts["section"]) if parts and parts["section"] else None
         if parts is None or (parts["section"] and section is None):
-            raise _Misuse("resident-syntax", f"'{item.strip()}' is no array", _SYNTAX)
+            raise _Misuse("resident-syntax", f"'{item.strip()}' is no array", hint)
         first, count = (section[1].strip(), section[2].strip()) if section else ("", "")
         items.append((parts["path"], first, count))
     if not items:
-        raise _Misuse("resident-syntax", "there is no list of arrays", _SYNTAX)
+        raise _Misuse("resident-syntax", "there is no list of arrays", hint)
     return items
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from device_programs import build_runtime
 from kernel_programs import SERIAL, Sizes, build, run, source
+from mpi_libraries import LIBRARIES, Mpi
 
 from tests.emulator import stand_ins
 
@@ -36,3 +37,12 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> stand_ins.StandIns:
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runtime as one object."""
     return build_runtime(tmp_path_factory.mktemp("runtime"))
+
+
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda each: each.name)
+def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+    """Each implementation of MPI that is here, and starts ranks."""
+    library: Mpi = request.param
+    if len(LIBRARIES) > 1 and not library.starts(tmp_path_factory.mktemp("mpi")):
+        pytest.skip(f"{library.name} starts no ranks on this machine")
+    return library

@@ -27,6 +27,7 @@ from .generate import generate
 from .harness import (
     BACKWARDS,
     DEVICES,
+    DISTRIBUTED,
     ORIGINAL,
     OTHERS,
     PRIVATE,
@@ -105,8 +106,9 @@ def main() -> int:
 def run_batch_on_ranks(folder: Path, seed: int, first: int, size: int, *, ways: int) -> Outcome:
     """The same on ranks that share the regions."""
     programs = [generate(seed, first + index) for index in range(size)]
-    settings = random.Random(f"{seed}:{first}:ranks").sample(SHARED, ways)  # noqa: S311 -- repeatable
-    outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(programs, settings, [RANKS])
+    rng = random.Random(f"{seed}:{first}:ranks")  # noqa: S311 -- wants to be repeatable
+    settings, build = rng.sample(SHARED, ways), rng.choice((RANKS, DISTRIBUTED))
+    outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(programs, settings, [build])
     shutil.rmtree(folder)
     return outcome
 

@@ -46,12 +46,15 @@ _FLOATING_OPS = {
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 
-def batch_text(programs: Sequence[Program]) -> str:
-    """One C file with all ``programs`` and the table that the driver runs."""
+def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str:
+    """One C file with all ``programs`` and the table that the driver runs.
+
+    If their arrays stay ``distributed`` each runs twice in a row.
+    """
     parts = ['#include "driver.h"\n']
     rows = []
     for program in programs:
-        parts.append(Printer(program).text())
+        parts.append(Printer(program, distributed=distributed).text())
         values = ", ".join(str(value) for run in program.runs for value in run)
         parts.append(f"static const long runs_{program.name}[] = {{{values}}};\n")
         counts = f"{len(program.sizes)}, {len(program.runs)}, {len(program.overlaps)}"
@@ -68,8 +71,9 @@ def _fuzz_kind(type_name: str) -> str:
 class Printer:
     """Prints one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, distributed: bool = False) -> None:
         self.program = program
+        self.distributed = distributed
         self.layout: Layout = layout(program)
         self.arrays = {each.key: each for each in program.arrays}
         used = {each.array for each in walk(program.regions) if isinstance(each, Read | Declare)}
@@ -197,10 +201,28 @@ class Printer:
         filled = self._contents()
         lines += [f"  fuzz_fill({text}, sizeof {kind}, {real});" for text, kind, real in filled[0]]
         lines += [f"  {each}" for each in filled[1]]
-        lines.append(f"  f_{name}({', '.join(argument for _, argument in self._parameters())});")
+        lines += self._calls(f"f_{name}({', '.join(argument for _, argument in self._parameters())});")
         lines += [f"  fuzz_hash({text}, sizeof {kind}, {real});" for text, kind, real in filled[0]]
         lines += [f"  {each.replace('fuzz_fill', 'fuzz_hash')}" for each in filled[1]]
         return [*lines, "}"]
+
+    def _calls(self, call: str) -> list[str]:
+        """One call, or two between which arrays stay distributed."""
+        prefixes = {"global": "", "member": "s.", "record": f"g_{self.program.name}."}
+        whole = [each for each in self.of_kind(*prefixes) if self.layout.extents[each.key]]
+        listed = [f"{prefixes[each.kind]}{each.name}" for each in whole]
+        overlapping = [each for each in self.program.may_overlap() if each in self.used]
+        listed += [
+            f"at_{each.name}[0:count_{each.name}]"
+            for each in self.of_kind("parameter", "pointer")
+            if each not in overlapping
+        ]
+        listed += ["pool[0:pool_count]"] if overlapping else []
+        if cells := self.of_kind("cell"):
+            listed.append(f"q[0:{self.layout.extents[cells[0].key][0][1]}]")
+        if not (self.distributed and listed):
+            return [f"  {call}"]
+        return [f"#pragma polybuild distributed({', '.join(listed)})", f"  {{ {call} {call} }}"]
 
     def _allocations(self) -> list[str]:
         lines = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.codegen.c.expressions import ADDITIVE, is_number
+from polybuild.codegen.c.expressions import ADDITIVE, ATOM, Operand, is_number
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.lane_loops import mentions
 from polybuild.codegen.c.layout import CodeLine, between, closing, condition, loop, opening
@@ -22,13 +23,19 @@ from polybuild.targets.ranks.model import (
     TO_END,
     TO_FIRST,
     Exchange,
+    ExchangeKind,
+    Message,
     Sharing,
 )
 
 _INDENT = "  "
 _LOWEST, _HIGHEST = "pb_lowest", "pb_highest"
 _EXCHANGE = "pb_exchange"
+# what is called for neighbours: elements that are only read may be constant
+_CALLS = dict.fromkeys((ExchangeKind.DURING, ExchangeKind.AFTER), "polybuild_send")
 _Op = isl.ast_expr_op_type
+_SET = isl.dim_type.set
+_ZERO = Operand("0", ATOM, is_zero=True)
 
 
 def _block(rank: str, first: str, end: str) -> list[str]:
@@ -63,7 +70,7 @@ class RankLoopPrinter(LoopPrinter):
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         """Lines of a statement, or of an exchange."""
         name = node.get_annotation().get_name()
-        exchanges = self._sharing.exchanges if self._sharing else ()
+        exchanges = (*self._sharing.exchanges, *self._sharing.notes) if self._sharing else ()
         exchange = next((each for each in exchanges if each.name == name), None)
         if exchange is None:
             return super()._statement(node, indent)
@@ -74,17 +81,24 @@ class RankLoopPrinter(LoopPrinter):
     def _exchange(self, exchange: Exchange, around: Sequence[str], indent: str) -> list[str]:
         """All messages that this rank sends and receives where the loops ``around`` have these values."""
         inner, innermost, before = indent + _INDENT, indent + _INDENT * 2, self._names.enter()
-        lines: list[str] = [opening(f"{indent}{{ /* what other ranks read of {exchange.text} */")]
+        lines: list[str] = [opening(f"{indent}{{ /* what {exchange.kind.value}: {exchange.text} */")]
         for position, value in enumerate(around):
             name = f"{AROUND}{position}"
             lines.append(f"{inner}const {COUNTER_TYPE} {name} = {value};")
             lines.append(f"{inner}(void)sizeof {name};")
-        lines.append(f"{inner}struct polybuild_exchange {_EXCHANGE} = {{0}};")
+        lines.append(
+            f"{inner}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_{exchange.kind.name}}};"
+        )
         lines.append(loop(f"{inner}while (polybuild_next(&{_EXCHANGE}))"))
         for who, first, end in (("from", FROM_FIRST, FROM_END), ("to", TO_FIRST, TO_END)):
             lines += [f"{innermost}{each}" for each in _block(f"{_EXCHANGE}.{who}", first, end)]
             lines.append(f"{innermost}(void)sizeof {first}, (void)sizeof {end};")
-        lines += self._elements(self._ast_of(exchange), exchange, innermost)
+        endless, finite = _by_bounds(exchange)
+        for message in endless:
+            first = self._instances.element(message.array, [_ZERO] * len(message.array.extents))
+            lines.append(f"{innermost}polybuild_want_all(&{_EXCHANGE}, &{first});")
+        if finite.messages:
+            lines += self._elements(self._ast_of(finite), finite, innermost)
         self._names.leave(before)
         return [*lines, closing(inner), closing(indent)]
 
@@ -148,7 +162,24 @@ class RankLoopPrinter(LoopPrinter):
         name = user.op_get_arg(0).id_get_id().get_name()
         array = next(each.array for each in exchange.messages if each.array.name == name)
         text = self._instances.element(array, self._expression().subscripts(user))
-        return [f"{indent}polybuild_send(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
+        called = _CALLS.get(exchange.kind, "polybuild_touched")
+        return [f"{indent}{called}(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
+
+
+def _by_bounds(exchange: Exchange) -> tuple[list[Message], Exchange]:
+    """The messages of arrays of which any element may be read, wherever it is, and the others."""
+    if exchange.kind is not ExchangeKind.BEFORE:
+        return [], exchange
+    endless = [each for each in exchange.messages if not _is_bounded(each.elements)]
+    others = tuple(each for each in exchange.messages if each not in endless)
+    return endless, replace(exchange, messages=others)
+
+
+def _is_bounded(elements: isl.Set) -> bool:
+    return all(
+        elements.dim_has_lower_bound(_SET, each) and elements.dim_has_upper_bound(_SET, each)
+        for each in range(elements.dim(_SET))
+    )
 
 
 def _is_row(node: isl.AstNode, identifier: str) -> bool:

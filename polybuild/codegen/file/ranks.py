@@ -1,7 +1,7 @@
 """What a file needs whose regions ranks share: the functions of an exchange (--distribute mpi).
 
-They are in polybuild_ranks.h, whose text stands at the end of the file; what stands at its top needs no
-header, as the user's own come after it.
+They are in polybuild_ranks.h and polybuild_distributed.h, whose text stands at the end of the file; what
+stands at its top needs no header, as the user's own come after it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ from polybuild.codegen.file.names import quoted
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
-_HEADER = Path(__file__).parents[2] / "runtime" / "include" / "polybuild_ranks.h"
+_HEADERS = [
+    Path(__file__).parents[2] / "runtime" / "include" / name
+    for name in ("polybuild_ranks.h", "polybuild_distributed.h")
+]
 
 PROLOGUE = """\
 #ifndef POLYBUILD_RANKS
 #define POLYBUILD_RANKS
 struct polybuild_exchange {
+  enum { POLYBUILD_DURING, POLYBUILD_BEFORE, POLYBUILD_AFTER, POLYBUILD_ALIKE } kind;
   struct polybuild_message *messages; /* from each rank, and to each rank */
-  int stage, other;
+  struct polybuild_list *lists;       /* the same, of arrays that stay distributed */
+  int stage, other, keeps;
   int from, to; /* ranks */
   unsigned long long bytes;
   char *at;
@@ -28,9 +33,18 @@ static int polybuild_agree(const char *, int, int, const long long *, int), poly
 static long long polybuild_block(long long, long long, int);
 static int polybuild_next(struct polybuild_exchange *);
 static void polybuild_send(struct polybuild_exchange *, void *, unsigned long long, long long);
+static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);
+static void polybuild_want_all(struct polybuild_exchange *, const void *);
+static void polybuild_distribute(const void *, unsigned long long), polybuild_release_ranks(const void *);
 #endif
 """
-"""What the code of regions needs before it."""
+"""What the code of regions that ranks share needs before it, and that of blocks with distributed arrays."""
+
+COLLECT = "if (polybuild_collect_values) polybuild_collect_values(0);"
+"""What makes all arrays whole on every rank, before what all ranks run alike or what looks at data."""
+
+COLLECT_PROLOGUE = "extern void polybuild_collect_values(const void *) __attribute__((weak));\n"
+"""What that needs before it; nothing defines it in a program in which ranks share no region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,11 @@ class Agreement:
         )
 
 
+def takes_its_part(decision: object, *others: object) -> bool:
+    """Whether a region fetches what its rank has not; ``others`` look at data before, or run elsewhere."""
+    return isinstance(decision, Agreement) and not any(others)
+
+
 def epilogue() -> str:
     """The functions, for the end of the file: their headers come after the user's."""
-    return _HEADER.read_text(encoding="ascii")
+    return "".join(each.read_text(encoding="ascii") for each in _HEADERS)

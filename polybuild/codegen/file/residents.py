@@ -1,4 +1,4 @@
-"""Blocks with resident arrays: the calls at their two ends, on the lines that the user wrote.
+"""Blocks with resident or distributed arrays: the calls at their two ends, on the lines that the user wrote.
 
     #pragma polybuild resident(u)     { const void *const pb_resident_3_0 = u; polybuild_resident(...);
     {                                 {
@@ -10,8 +10,13 @@ The address is kept, as the pointer may have another value at the end.
 
 from __future__ import annotations
 
-from polybuild.source.model import ResidentBlock, Span
+from polybuild.source.model import BlockKind, ResidentBlock, Span
 from polybuild.values import dataclass
+
+_CALLS = {
+    BlockKind.RESIDENT: ("polybuild_resident", "polybuild_release"),
+    BlockKind.DISTRIBUTED: ("polybuild_distribute", "polybuild_release_ranks"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,9 @@ def resident_calls(block: ResidentBlock, text: str) -> tuple[Insertion, Insertio
     names = [f"pb_resident_{block.location.line}_{number}" for number in range(len(block.arrays))]
     pairs = list(zip(names, block.arrays, strict=True))
     kept = [f"const void *const {name} = {array.address};" for name, array in pairs]
-    begin = [f"polybuild_resident({name}, {array.size});" for name, array in pairs]
-    ended = [f"polybuild_release({name});" for name in reversed(names)]
+    enter, leave = _CALLS[block.kind]
+    begin = [f"{enter}({name}, {array.size});" for name, array in pairs]
+    ended = [f"{leave}({name});" for name in reversed(names)]
     lines = "\n" * text.count("\n", block.pragma.start, block.pragma.end)
     return (
         Insertion(block.pragma, " ".join(["{", *kept, *begin]) + lines),

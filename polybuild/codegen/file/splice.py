@@ -31,7 +31,7 @@ from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.residents import Insertion, resident_calls
 from polybuild.codegen.file.run_report import RunReport
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification
-from polybuild.source.model import Region, ResidentBlock, Source
+from polybuild.source.model import Region, ResidentBlock, Source, Span
 from polybuild.values import dataclass
 
 _HELPERS = '"polybuild_helpers.h"'  # what lines before the user's belong to
@@ -58,13 +58,17 @@ def splice(
     replacements: Sequence[Replacement],
     head: str = "",
     residents: Sequence[ResidentBlock] = (),
+    *,
+    distributes: bool = False,
+    alike: Sequence[Region] = (),
 ) -> str:
     """The text of the transformed file; the very text of ``source`` if nothing is replaced.
 
     ``head`` is C text that the generated code needs at the top of the file, ``residents``
-    are the blocks that get calls at their ends.
+    are the blocks that get calls at their ends. In a program that ``distributes`` arrays among ranks, these
+    are made whole before what all ranks run alike; ``alike`` are regions that are left as they are.
     """
-    if not replacements and not residents:
+    if not (replacements or residents or alike):
         return source.text
     name = quoted(source.path)
     newline = "\r\n" if "\r\n" in source.text else "\n"
@@ -74,13 +78,17 @@ def splice(
     reports = [each.report for each in replacements if each.report]
     decisions = [(each.region, each.text.decision) for each in replacements]
     adapted = [(region, each) for region, each in decisions if isinstance(each, Adapting)]
-    shared = any(isinstance(each, Agreement) for _, each in decisions)
-    changes = [Insertion(each.region.span, _replaced(each, text)) for each in replacements]
+    shared = any(isinstance(each, Agreement) for _, each in decisions) or (distributes and bool(residents))
+    changes = [
+        Insertion(each.region.span, _replaced(each, text, distributes=distributes)) for each in replacements
+    ]
     changes += [each for block in residents for each in resident_calls(block, text)]
+    changes += [_collecting(each, text) for each in alike]
     helpers = frozenset[Helper]().union(*(each.text.helpers for each in replacements), {ONE_LINE})
     head += prologue(helpers) + (verification.prologue() if checked else "")
     head += run_report.prologue(reports) if reports else ""
     head += adapting.prologue(adapted) if adapted else ""
+    head += ranks.COLLECT_PROLOGUE if distributes else ""
     head += ranks.PROLOGUE if shared else ""
     pieces = [first_line_mark, _lines(f"#line 1 {_HELPERS}\n{head}#line 1 {name}\n", newline)]
     position = len(first_line_mark)
@@ -114,7 +122,7 @@ class _Versions:
     worthwhile: tuple[Condition, ...]
 
 
-def _replaced(replacement: Replacement, text: str) -> str:
+def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
     """The compound statement that a region becomes."""
     region, generated, decision = replacement.region, replacement.text, replacement.text.decision
     adapted = decision if isinstance(decision, Adapting) else None
@@ -128,6 +136,8 @@ def _replaced(replacement: Replacement, text: str) -> str:
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
+    if distributes and not ranks.takes_its_part(generated.decision, generated.stages, generated.device):
+        begin = [f"  {ranks.COLLECT}", *begin]
     report = replacement.report
     if report:
         begin, end = [*report.begin, *begin], [*end, *report.end]
@@ -159,6 +169,13 @@ def _replaced(replacement: Replacement, text: str) -> str:
         *belonging([*end, closing("")], region.end.line),
     ]
     return numbered(lines, region, after=_next_line(region, text))
+
+
+def _collecting(region: Region, text: str) -> Insertion:
+    """What makes all arrays whole before ``region``, in a line of its own where the region has one."""
+    start, begin = region.span.start, region.begin
+    line = f"\n#line {begin.line} {quoted(begin.file)}\n" if _starts_line(text, start) else " "
+    return Insertion(Span(start, start), f"{ranks.COLLECT}{line}")
 
 
 def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:

@@ -56,7 +56,7 @@ void polybuild_update_device(const void *array);
  *
  * polybuild_rank is the number of this process among those that were started together, 0 where it runs
  * alone: what starts them says so in the environment. The first one is for what should happen once, as
- * printing. Neither function needs a library. */
+ * printing. polybuild_ranks is how many there are. None of these functions needs a library. */
 static inline int polybuild_rank(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",       "MV2_COMM_WORLD_RANK",
@@ -68,9 +68,32 @@ static inline int polybuild_rank(void)
     return rank ? atoi(rank) : 0;
 }
 
+static inline int polybuild_ranks(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",  "MV2_COMM_WORLD_SIZE",
+                                        "PALS_SIZE",            "FLUX_JOB_SIZE", "SLURM_NTASKS"};
+    const char *ranks = NULL;
+    size_t position;
+    for (position = 0; !ranks && position < sizeof names / sizeof *names; position++)
+        ranks = getenv(names[position]);
+    return ranks && atoi(ranks) > 0 ? atoi(ranks) : 1;
+}
+
 static inline int polybuild_on_first(void)
 {
     return polybuild_rank() == 0;
+}
+
+/* Arrays that stay distributed: `#pragma polybuild distributed(u, v[0:n])` before a block.
+ *
+ * From its first region on, their elements stay on the ranks that compute them. polybuild_collect makes the array
+ * that `array` points into whole on every rank, before host code reads or writes it; all ranks call it. At the end of
+ * the block that is done of itself. Where ranks share nothing it does nothing. */
+extern void polybuild_collect_values(const void *array) __attribute__((weak));
+static inline void polybuild_collect(const void *array)
+{
+    if (polybuild_collect_values)
+        polybuild_collect_values(array);
 }
 
 #ifdef __cplusplus

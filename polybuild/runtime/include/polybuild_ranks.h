@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK };
+enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK, POLYBUILD_RECORD };
 #define POLYBUILD_LARGE (1 << 20) /* bytes: what longer messages are counted in, as MPI counts with 31 bits */
 
 struct polybuild_message {
@@ -23,7 +23,23 @@ struct polybuild_message {
   MPI_Request request;
 };
 
-static struct polybuild_world {
+/* Values from byte `first` of an array to before `end` that are current on `owner`, and on `holders`, a bit for each
+   rank. What is in no piece is current everywhere. */
+struct polybuild_piece {
+  unsigned long long first, end, holders;
+  int owner;
+};
+
+struct polybuild_distributed_array {
+  char *data;
+  unsigned long long bytes;
+  int uses; /* blocks that keep it distributed */
+  struct polybuild_piece *pieces;
+  size_t count, room, last; /* pieces, in their order; the one that was looked for last */
+};
+
+/* One for all files of the program, as arrays that stay distributed are known to all regions. */
+__attribute__((weak, visibility("default"))) struct polybuild_world_1 {
   int known, rank, ranks, finalises;
   double timeout; /* seconds */
   MPI_Comm ranks_of_regions;
@@ -31,7 +47,13 @@ static struct polybuild_world {
   const char *file; /* the region that runs */
   int line;
   unsigned long long exchanges, messages, bytes;
-} polybuild_world;
+  struct polybuild_distributed_array *arrays; /* those that stay distributed */
+  size_t distributed;                         /* how many these are */
+} polybuild_world_1;
+#define polybuild_world polybuild_world_1
+
+static int polybuild_next_distributed(struct polybuild_exchange *);
+static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);
 
 static void polybuild_fail(const char *why, int other)
 {
@@ -52,8 +74,11 @@ static void polybuild_leave_ranks(void)
     fprintf(stderr, "polybuild: rank %d of %d: %llu exchanges, sent %llu messages, %llu bytes\n", polybuild_world.rank,
             polybuild_world.ranks, polybuild_world.exchanges, polybuild_world.messages, polybuild_world.bytes);
   MPI_Finalized(&finalized);
-  if (polybuild_world.finalises && !finalized)
+  if (polybuild_world.finalises && !finalized) {
+    MPI_Type_free(&polybuild_world.large);
+    MPI_Comm_free(&polybuild_world.ranks_of_regions);
     MPI_Finalize();
+  }
 }
 
 static void polybuild_join_ranks(void)
@@ -126,6 +151,8 @@ static int polybuild_agree(const char *file, int line, int holds, const long lon
   polybuild_await(&request, "waits for other ranks to come to this region", -1);
   if (all[1] != -all[2])
     polybuild_fail("the ranks came to different regions, or with different sizes", -1);
+  if (!all[0])
+    polybuild_collect_values(0); /* the original loops read and write everything */
   return (int)all[0];
 }
 
@@ -145,6 +172,17 @@ static int polybuild_next(struct polybuild_exchange *x)
   struct polybuild_message *message;
   if (ranks == 1)
     return 0;
+  if (x->kind == POLYBUILD_BEFORE || x->kind == POLYBUILD_ALIKE)
+    return polybuild_next_distributed(x);
+  if (x->stage == POLYBUILD_RECORD && ++x->from < ranks) {
+    x->to = (x->from + 1) % ranks;
+    return 1;
+  }
+  if (x->kind == POLYBUILD_AFTER && polybuild_world.distributed && !x->keeps) {
+    x->keeps = x->to = 1;
+    x->stage = POLYBUILD_RECORD;
+    return 1;
+  }
   if (!x->messages) {
     x->messages = calloc((size_t)ranks * 2, sizeof *x->messages);
     if (!x->messages)
@@ -206,10 +244,28 @@ static int polybuild_next(struct polybuild_exchange *x)
   return 0;
 }
 
-/* `count` elements of `size` bytes, one beside the other from `elements` on, are part of the message. */
+/* `count` elements of `size` bytes, one beside the other from `elements` on, are part of the message. After a region
+   those of arrays that stay distributed stay where they are. */
 static void polybuild_send(struct polybuild_exchange *x, void *elements, unsigned long long size, long long count)
 {
   unsigned long long bytes = count > 0 ? size * (unsigned long long)count : 0;
+  char *begin = elements, *end = begin + bytes;
+  size_t number;
+  if (!bytes)
+    return;
+  if (x->stage == POLYBUILD_RECORD) {
+    polybuild_touched(x, elements, size, count);
+    return;
+  }
+  for (number = 0; x->keeps && number < polybuild_world.distributed; number++) {
+    struct polybuild_distributed_array *array = polybuild_world.arrays + number;
+    char *limit = array->data + array->bytes;
+    if (begin < limit && array->data < end) {
+      polybuild_send(x, begin, 1, array->data - begin);
+      polybuild_send(x, limit, 1, end - limit);
+      return;
+    }
+  }
   if (x->stage == POLYBUILD_PACK)
     memcpy(x->at, elements, bytes);
   else if (x->stage == POLYBUILD_UNPACK)

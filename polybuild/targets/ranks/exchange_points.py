@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 import islpy as isl
@@ -16,9 +16,9 @@ _Kind = isl.schedule_node_type
 
 
 def insert_exchanges(
-    schedule: isl.Schedule, phases: Mapping[str, SharedLoop], last: str | None
+    schedule: isl.Schedule, phases: Mapping[str, SharedLoop], first: Sequence[str], last: Sequence[str]
 ) -> isl.Schedule:
-    """``schedule`` with an exchange after each of ``phases``, by name, and at the end if ``last`` names one.
+    """``schedule`` with an exchange after each of ``phases``, by name, and those ``first`` and ``last``.
 
     An exchange ``E`` has an instance ``E[t0, ...]`` for each value of the loops around its phase, whether or
     not a rank has a part of the phase then: all ranks meet there. It is part of the tree's domain, as an
@@ -26,7 +26,8 @@ def insert_exchanges(
     """
     points = {phase.mark: (name, phase) for name, phase in phases.items()}
     found = _rebuilt(schedule.get_root().child(0), points)
-    return found if last is None else found.sequence(_point(last, spaces.universe(0)))
+    before, after = ([_point(name, spaces.universe(0)) for name in names] for names in (first, last))
+    return reduce(isl.Schedule.sequence, [*before, found, *after])
 
 
 def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, tuple[str, SharedLoop]]) -> isl.Schedule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
@@ -18,6 +20,15 @@ AROUND = "pb_at"
 """How the names of the parameters begin that are the values of the loops around an exchange."""
 
 
+class ExchangeKind(Enum):
+    """What an exchange is about."""
+
+    DURING = "other ranks read"  # as they go on with the region
+    BEFORE = "this rank reads"  # of arrays that stayed distributed
+    AFTER = "may be read after the region"
+    ALIKE = "all ranks wrote"  # nothing is sent
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """``elements`` of ``array``, ``{ array[x0, ...] }``, that one rank sends to another.
@@ -32,7 +43,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A point of the program where each rank sends each other one what that will read.
+    """A point of the program where ranks send each other what these will read, or all learn who has it.
 
     It is the statement ``name`` of a schedule tree, ``{ name[t0, ...] }`` with ``depth`` dimensions, one for
     each loop around it.
@@ -41,6 +52,7 @@ class Exchange:
     name: str
     depth: int
     messages: tuple[Message, ...]
+    kind: ExchangeKind = ExchangeKind.DURING
 
     @property
     def text(self) -> str:
@@ -53,6 +65,7 @@ class Exchange:
 class Sharing:
     """How ranks share a region: blocks of the values from ``lowest`` to ``highest``, and the ``exchanges``.
 
+    The ``notes`` are those that are nothing but for arrays that stay distributed.
     These are the values of the outermost loops that carry nothing, in which instances differ that
     different ranks run; functions of the parameters, of which ``context`` is known.
     """
@@ -61,6 +74,7 @@ class Sharing:
     lowest: isl.PwAff
     highest: isl.PwAff
     exchanges: tuple[Exchange, ...]
+    notes: tuple[Exchange, ...]
 
     @property
     def summary(self) -> str:

@@ -22,6 +22,7 @@ from polybuild.poly import spaces
 from polybuild.poly.relations import depends_on, lexicographically_after, maps_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.targets.ranks.distribution import read_before, written_alike
 from polybuild.targets.ranks.exchange_points import insert_exchanges
 from polybuild.targets.ranks.model import (
     AROUND,
@@ -32,6 +33,7 @@ from polybuild.targets.ranks.model import (
     TO_END,
     TO_FIRST,
     Exchange,
+    ExchangeKind,
     Message,
     Share,
     Sharing,
@@ -78,12 +80,16 @@ def share_among_ranks(
     mine, theirs = (_run_by(phases, alone, *ends) for ends in ((FIRST, END), (TO_FIRST, TO_END)))
     flow = _flow(scop, dependences, theirs)
     exchanges = [
-        Exchange(f"{_NAME}{number}", phase.depth, _messages(scop, flow, phase))
+        Exchange(f"{_NAME}{number}", phase.depth, _messages(scop.arrays, flow, phase))
         for number, phase in enumerate(phases)
     ]
-    final = _whole(scop, phases, _live_arrays(scop, live))
+    arrays = _live_arrays(scop, live)
+    last = _last_writes(scop)
+    final = _whole(last, phases, arrays)
     if not values or not any(each.messages for each in (*exchanges, final)):
         return None
+    read = read_before(f"{_NAME}s_before", scop, dependences, theirs)
+    alike = written_alike(f"{_NAME}s_alike", last, alone, arrays)
     every = values[0]
     for value in values[1:]:
         every = every.union(value)
@@ -92,11 +98,16 @@ def share_among_ranks(
         statements=tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements),
     )
     used = {each.name: phase for each, phase in zip(exchanges, phases, strict=True) if each.messages}
-    order = insert_exchanges(marked, used, final.name if final.messages else None)
+    names = [[each.name for each in points if each.messages] for points in ((read,), (alike, final))]
+    order = insert_exchanges(marked, used, *names)
     points = order.get_domain().subtract(scop.domain)
     order = order.intersect_domain(mine.union(points))
     sharing = Sharing(
-        scop.context, every.dim_min(0).coalesce(), every.dim_max(0).coalesce(), (*exchanges, final)
+        scop.context,
+        every.dim_min(0).coalesce(),
+        every.dim_max(0).coalesce(),
+        (*exchanges, final),
+        (read, alike),
     )
     return Share(block, dependences.within(mine), order, sharing)
 
@@ -172,18 +183,21 @@ def _flow(scop: Scop, dependences: Dependences, readers: isl.UnionSet) -> isl.Un
     return found
 
 
-def _whole(scop: Scop, phases: Sequence[SharedLoop], arrays: Sequence[Array]) -> Exchange:
-    """What makes ``arrays`` whole on every rank after the region: the last values of all elements."""
+def _last_writes(scop: Scop) -> isl.UnionMap:
+    """``{ W[i] -> a[x] }``: the last writes of all elements."""
     writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
     later = lexicographically_after(scop.schedule.get_map())
-    last = writes.subtract(later.apply_range(writes))
-    names = {each.name for each in arrays}
+    return writes.subtract(later.apply_range(writes))
+
+
+def _whole(last: isl.UnionMap, phases: Sequence[SharedLoop], arrays: Sequence[Array]) -> Exchange:
+    """What makes ``arrays`` whole on every rank after the region: the ``last`` values of all elements."""
     nothing = isl.UnionSet.from_set(spaces.universe(0))
     found: list[Message] = []
     for each in phases:
         nowhere = replace(each, around=isl.UnionMap.from_domain_and_range(each.domain, nothing))
-        found += [message for message in _messages(scop, last, nowhere) if message.array.name in names]
-    return Exchange(f"{_NAME}{len(phases)}", 0, tuple(found))
+        found += _messages(arrays, last, nowhere)
+    return Exchange(f"{_NAME}{len(phases)}", 0, tuple(found), ExchangeKind.AFTER)
 
 
 def _live_arrays(scop: Scop, live: frozenset[str]) -> list[Array]:
@@ -191,9 +205,9 @@ def _live_arrays(scop: Scop, live: frozenset[str]) -> list[Array]:
     return [each for each in scop.arrays if not (each.local or may_be_private(each, live))]
 
 
-def _messages(scop: Scop, written: isl.UnionMap, phase: SharedLoop) -> tuple[Message, ...]:
+def _messages(arrays: Sequence[Array], written: isl.UnionMap, phase: SharedLoop) -> tuple[Message, ...]:
     """What the sender tells of ``written``, ``{ W[i] -> a[x] }``, after its block of ``phase``."""
-    arrays = {each.name: each for each in scop.arrays}
+    named = {each.name: each for each in arrays}
     disjoint = _disjoint_blocks()
     found: list[Message] = []
     block = written.intersect_domain(_block(phase, FROM_FIRST, FROM_END))
@@ -204,9 +218,9 @@ def _messages(scop: Scop, written: isl.UnionMap, phase: SharedLoop) -> tuple[Mes
             value = spaces.dimension(depth, position)
             here = here.intersect(value.eq_set(spaces.parameter(depth, f"{AROUND}{position}")))
         elements = each.intersect_domain(here).range().intersect_params(disjoint).coalesce()
-        if not elements.is_empty():
-            name = elements.get_tuple_name()
-            found.append(Message(arrays[name], elements.gist_params(disjoint).coalesce()))
+        name = elements.get_tuple_name()
+        if name in named and not elements.is_empty():
+            found.append(Message(named[name], elements.gist_params(disjoint).coalesce()))
     return tuple(found)
 
 

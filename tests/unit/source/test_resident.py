@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from reading import Reader, function
 
+from polybuild.source.model import BlockKind
+
 LOOP = "#pragma scop\nfor (int i = 0; i < n; i++) a[i] = 1;\n#pragma endscop\n"
 
 
@@ -71,6 +73,16 @@ def test_the_pragma_needs_a_block(read: Reader) -> None:
 def test_a_loop_may_end_inside(read: Reader) -> None:
     inside = f"while (n) {{ if (n == 3) break; n--; continue; }}\nswitch (n) {{ case 1: break; }}\n{LOOP}"
     assert read(block("(a[0:n])", inside)).residents
+
+
+def test_distributed_arrays_are_read_alike(read: Reader) -> None:
+    text = block("(a[0:n])").replace("resident", "distributed")
+    (found,) = read(text).residents
+    assert (found.kind, found.arrays[0].address) == (BlockKind.DISTRIBUTED, "a")
+    assert read(text.replace("#pragma scop", "polybuild_collect(a);\nn = *a;\n#pragma scop")).residents
+    (problem,) = read(text.replace("#pragma scop", "n = *a;\n#pragma scop")).diagnostics
+    assert problem.message == "no array stays distributed here: 'a' is used by statements of no region"
+    assert problem.hint == "call polybuild_collect before the host reads or writes it"
 
 
 def test_the_host_may_use_what_it_asks_for(read: Reader) -> None:
