@@ -45,6 +45,16 @@ def largest(value: isl.PwAff) -> isl.Val:
     return value.floor().max_val()
 
 
+def span(values: isl.UnionPwAff) -> int | None:
+    """How many whole numbers there are from the smallest of ``values`` to the largest; None without a bound.
+
+    They are whole numbers, and taken as by ``largest``.
+    """
+    whole = values.floor()
+    first, last = whole.min_val(), whole.max_val()
+    return 1 + last.to_python() - first.to_python() if first.is_int() and last.is_int() else None
+
+
 def natural_key(name: str) -> tuple[str, int]:
     """Sort key that puts ``S2`` before ``S10``."""
     digits = len(name.rstrip("0123456789"))

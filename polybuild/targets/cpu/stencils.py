@@ -12,6 +12,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE
+from polybuild.poly.relations import span
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
 from polybuild.schedule.legality import active_dependences
@@ -87,10 +88,9 @@ def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> 
     """
     if not node.band_n_member():
         return False
-    steps = node.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(node.get_domain())
-    whole = steps.floor()  # isl takes none whose terms are fractions, though their sum is whole
-    first, last = whole.min_val(), whole.max_val()
-    if first.is_int() and last.is_int() and last.to_python() - first.to_python() + 1 < STENCIL_STEPS:
+    time = node.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(node.get_domain())
+    steps = span(time)
+    if steps is not None and steps < STENCIL_STEPS:
         return False
     writes = (each for each in accesses if each.access.kind is not AccessKind.READ and each.matrix)
     return not all(any(row[0] for row in each.matrix) for each in writes)

@@ -10,6 +10,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.context import CompileContext
 from polybuild.effort import STREAM_SIZES, TILE_SIZES
 from polybuild.machine.model import DOUBLE, Machine, Memory
+from polybuild.poly.relations import span
 from polybuild.scop.model import Array
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
@@ -82,11 +83,9 @@ def shared_size(node: isl.ScheduleNode, position: int, size: int, machine: Machi
     a line at least, of doubles or, along rows, of the smallest elements.
     """
     values = node.band_get_partial_schedule().get_union_pw_aff(position).intersect_domain(node.get_domain())
-    whole = values.floor()  # isl takes none whose terms are fractions, though their sum is whole
-    first, last = whole.min_val(), whole.max_val()
-    if not (first.is_int() and last.is_int()):
+    trips = span(values)
+    if trips is None:
         return size
-    trips = last.to_python() - first.to_python() + 1
     minimum = machine.memory.line if vector else machine.memory.line // DOUBLE
     tiles = max(-(-trips // size), min(machine.threads.tiles, trips // minimum))
     even = -(-trips // tiles)

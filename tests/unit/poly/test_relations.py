@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.relations import largest
+from polybuild.poly.relations import largest, span
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,15 @@ def test_the_largest_value_of_fractions(value, expected):
 
 def test_the_largest_value_where_there_is_none():
     assert not largest(isl.PwAff("[n] -> { [(2 + n)/3] : n >= 1 }")).is_int()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("{ S[i] -> [(i)] : 3 <= i < 10 }", 7),
+        ("{ S[i] -> [((2 + i)/3)] : i mod 3 = 1 and 1 <= i <= 20; T[i] -> [(i)] : i = 9 }", 9),
+        ("[n] -> { S[i] -> [(i)] : 0 <= i < n }", None),
+    ],
+)
+def test_how_far_values_reach(values, expected):
+    assert span(isl.UnionPwAff(values)) == expected
