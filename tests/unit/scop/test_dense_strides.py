@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
+from pycparser.c_generator import CGenerator
 
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.schedule.legality import check_schedule
@@ -35,8 +36,24 @@ def test_starts_at_remainders_and_downwards(model):
     assert written.is_equal(made.scop.statements[0].accesses[-1].relation.range())
 
 
+def test_bodies_compute_with_what_the_counter_was(model):
+    scop = count_steps(model("for (int i = 1; i < n; i += 2) x[i] = i;", PARAMETERS).scop)
+    (statement,) = scop.statements
+    steps = isl.Set("[n] -> { S0[i] : 0 <= i and 2i + 1 < n }")
+    assert statement.domain.is_equal(steps)
+    written = isl.Map("[n] -> { S0[i] -> x[2i + 1] }").intersect_domain(steps)
+    assert statement.accesses[-1].relation.is_equal(written)
+    assert CGenerator().visit(statement.body.rvalue) == "(int) ((2 * i) + 1)"
+
+
 @pytest.mark.parametrize(
-    "body", ["for (int i = 0; i < n; i++) x[i] = 0;", "for (int i = 0; i < n; i++) x[i] = i;"]
+    "body",
+    [
+        "for (int i = 0; i < n; i++) x[i] = 0;",
+        "for (int i = 0; i < n; i++) x[i] = i;",
+        # the start is no number, so the value of the counter cannot be written from steps
+        "for (int i = n % 2; i < n; i += 2) x[i] = i;",
+    ],
 )
 def test_other_counters_stay(model, body):
     scop = model(body, PARAMETERS).scop

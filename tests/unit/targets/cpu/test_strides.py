@@ -37,7 +37,9 @@ CASES = {
 def test_stride(what, band):
     statement, array, expected = CASES[what]
     found, node = band(f"{NEST} {statement}", PARAMETERS, "i", "j")
-    for reference in (each for each in references(found.scop, node) if each.access.array.name == array):
+    own = [each for each in references(found.scop, node) if each.access.array.name == array]
+    assert own
+    for reference in own:
         if expected[0] is not None:
             assert reference.stride(0) is expected[0]
         assert reference.stride(1) is expected[1]
