@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.effort import USUAL_ACCESSES
 from polybuild.machine.model import Machine
-from polybuild.poly.relations import sets_of
+from polybuild.poly.relations import maps_of, sets_of
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
 
@@ -66,7 +66,29 @@ class LaunchModel:
         work = 0.0
         for each in sets_of(node.get_domain()):
             trips = self._trips[each.get_tuple_name()]
-            inner = max(0, len(trips) - depth)
-            if inner:
-                work += math.prod(trips) ** (inner / len(trips))
+            if len(trips) <= depth:
+                continue
+            inside = _inside(trips, node, each) if depth and len(set(trips)) > 1 else None
+            # loops along diagonals fix no counter: each loop is as long as the others in the mean
+            work += math.prod(trips) ** (1 - depth / len(trips)) if inside is None else math.prod(inside)
         return work
+
+
+def _inside(trips: Sequence[int], node: isl.ScheduleNode, instances: isl.Set) -> list[int] | None:
+    """What is left of ``trips`` of ``instances`` for one value of the loops above; None if they fix none."""
+    prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(instances))
+    limits = [limit for each in maps_of(prefix) for limit in values_at_one_place(each)]
+    if 1 not in limits:
+        return None
+    more = trips[len(limits) :]
+    return [*(min(each, limit or each) for each, limit in zip(trips, limits, strict=False)), *more]
+
+
+def values_at_one_place(prefix: isl.Map) -> list[int | None]:
+    """How many values each counter takes at most where the loops around, ``prefix``, stay at one place.
+
+    None where no number limits that.
+    """
+    distances = prefix.apply_range(prefix.reverse()).deltas()
+    farthest = [distances.dim_max_val(dim) for dim in range(distances.dim(isl.dim_type.set))]
+    return [1 + each.to_python() if each.is_int() else None for each in farthest]

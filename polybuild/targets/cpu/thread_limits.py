@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.crossover import readable
 from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
 from polybuild.targets.cpu.cost.versions import VersionCosts
-from polybuild.targets.cpu.estimate import usual_instance
+from polybuild.targets.cpu.estimate import usual_instance, values_at_one_place
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.targets.model import LoopDirective, ThreadLimits
@@ -139,18 +140,13 @@ def _inside(counts: Sequence[isl.PwAff], prefix: isl.Map) -> Sequence[isl.PwAff]
 
     That is ``counts`` itself if they fix no counter.
     """
-    distances = prefix.apply_range(prefix.reverse()).deltas()
-    found, fixed = [], False
-    for dim, count in enumerate(counts):
-        span = (
-            distances.dim_max_val(dim)
-            if dim < distances.dim(isl.dim_type.set)
-            else isl.Val.infty(distances.get_ctx())
-        )
-        fixed = fixed or span.is_int()
-        if not span.is_int():
+    limits = values_at_one_place(prefix)
+    if not any(limits):
+        return counts
+    found = []
+    for count, limit in zip(counts, itertools.chain(limits, itertools.repeat(None)), strict=False):
+        if limit is None:
             found.append(count)
-        elif not span.is_zero():
-            values = isl.Val(span.to_python() + 1)
-            found.append(count.min(isl.PwAff.val_on_domain(count.domain(), values)))
-    return found if fixed else counts
+        elif limit > 1:
+            found.append(count.min(isl.PwAff.val_on_domain(count.domain(), isl.Val(limit))))
+    return found

@@ -29,7 +29,7 @@ for (int i = 1; i < n; i++) if (x[i - 1] > 60) x[i] = x[i - 1] - 50; else x[i] +
 if (x[0] > 60) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += y[j];
 else for (int i = 0; i < n; i++) y[i] = i;
 
-//# condition_in_time: serial
+//# condition_in_time: parallel
 for (int t = 0; t < 5; t++)
   if (b[t % n] > 0) {
     for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += y[j] * t;

@@ -67,3 +67,15 @@ def test_waves_of_small_grids_are_not_worth_threads(model):
 
     assert not worth(100)
     assert worth(1000000)
+
+
+@pytest.mark.parametrize(("steps", "size", "worth"), [("5", "n", True), ("100000", "100", False)])
+def test_the_loops_around_may_be_shorter_or_longer(steps, size, worth, model):
+    """What counts is one time: a few steps over a large grid are worth threads, many over a small one not."""
+    body = f"""
+      for (int t = 0; t < {steps}; t++)
+        for (int i = 0; i < {size}; i++)
+          for (int j = 0; j < {size}; j++) A[i][j] = A[i][j] * 0.5 + t;"""
+    scop = model(body, PARAMETERS).scop
+    inner = scop.schedule.get_root().child(0).child(0)
+    assert LaunchModel(scop, Machine()).is_worth_launching(inner, vector=True) is worth
