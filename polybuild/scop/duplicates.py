@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -14,6 +15,8 @@ from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Array, Provenance, Scop, Statement
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 def unused_names(scop: Scop, count: int) -> list[str]:
@@ -35,15 +38,27 @@ def copied(statement: Statement, name: str, domain: isl.Set) -> Statement:
         accesses=tuple(
             replace(
                 each,
-                relation=each.relation.set_tuple_name(isl.dim_type.in_, name)
-                .intersect_domain(domain)
-                .coalesce(),
+                relation=each.relation.set_tuple_name(_in, name).intersect_domain(domain).coalesce(),
                 node=parts[id(each.node)],
             )
             for each in statement.accesses
         ),
         locals=tuple((parts[id(node)], array) for node, array in statement.locals),
     )
+
+
+def order_of_copies(
+    scop: Scop, statements: Sequence[Statement], originals: Mapping[str, str]
+) -> isl.Schedule:
+    """The order of ``scop`` for ``statements``: a copy runs when the one in ``originals``, by names, does."""
+    to_old = (
+        isl.UnionMap.from_map(
+            each.domain.identity().set_tuple_name(_out, originals.get(each.name, each.name))
+        )
+        for each in statements
+    )
+    function = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
+    return scop.schedule.pullback_union_pw_multi_aff(function)
 
 
 def variable_for(array: Array, what: str, taken: set[str]) -> Array:
@@ -72,7 +87,7 @@ def with_arrays(statement: Statement, arrays: Mapping[str, Array]) -> Statement:
         replace(
             each,
             array=arrays[each.array.name],
-            relation=each.relation.set_tuple_name(isl.dim_type.out, arrays[each.array.name].name),
+            relation=each.relation.set_tuple_name(_out, arrays[each.array.name].name),
         )
         if each.array.name in arrays
         else each

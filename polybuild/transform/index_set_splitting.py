@@ -33,7 +33,7 @@ from polybuild.effort import (
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import equal_outer, maps_of
 from polybuild.poly.spaces import outer_loops
-from polybuild.scop.duplicates import copied, unused_names, variable_for, with_arrays
+from polybuild.scop.duplicates import copied, order_of_copies, unused_names, variable_for, with_arrays
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.scop.model import Iterator as Loop
 from polybuild.values import dataclass
@@ -87,7 +87,7 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
     taken = {*taken, *(each.name for each in scop.arrays)}
     private = list(_own_values(scop, nest, live_out))
     new, arrays = [each for each in scop.statements if each.name not in inside], list(scop.arrays)
-    to_old = [isl.UnionMap.from_map(each.domain.identity()) for each in new]
+    originals: dict[str, str] = {}
     for side, iterations in enumerate(nest.parts):
         own = {each.name: variable_for(each, f"side{side}", taken) for each in private} if side else {}
         arrays += own.values()
@@ -97,9 +97,8 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
             part = with_arrays(copied(each, next(names), here), own)
             if not here.is_empty():
                 new.append(part)
-                to_old.append(isl.UnionMap.from_map(part.domain.identity().set_tuple_name(_out, each.name)))
-    order = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
-    schedule = scop.schedule.pullback_union_pw_multi_aff(order)
+                originals[part.name] = each.name
+    schedule = order_of_copies(scop, new, originals)
     return replace(scop, statements=tuple(new), arrays=tuple(arrays), schedule=schedule)
 
 

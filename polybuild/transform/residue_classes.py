@@ -25,12 +25,10 @@ from polybuild.poly import spaces
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, maps_of, sets_of, tuple_name
 from polybuild.poly.trees import children, descendants, is_band
-from polybuild.scop.duplicates import copied, unused_names
+from polybuild.scop.duplicates import copied, order_of_copies, unused_names
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.scop.strides import count_steps
 from polybuild.values import dataclass
-
-_out = isl.dim_type.out
 
 
 def split_residue_classes(scop: Scop) -> Scop:
@@ -158,20 +156,19 @@ def _split(scop: Scop, loop: _Alternating) -> Scop:
     """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period."""
     names = iter(unused_names(scop, loop.period * len(loop.counters)))
     phases: list[list[Statement]] = [[] for _ in range(loop.period)]
-    statements, to_old = [], []
+    statements: list[Statement] = []
+    originals: dict[str, str] = {}
     for each in scop.statements:
         if each.name not in loop.counters:
             statements.append(each)
-            to_old.append(isl.UnionMap.from_map(each.domain.identity()))
             continue
         for phase, instances in zip(phases, _classes(each, loop), strict=True):
             if not instances.is_empty():
                 part = copied(each, next(names), instances.coalesce())
                 statements.append(part)
                 phase.append(part)
-                to_old.append(isl.UnionMap.from_map(part.domain.identity().set_tuple_name(_out, each.name)))
-    order = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
-    schedule = _in_phases(scop.schedule.pullback_union_pw_multi_aff(order), phases)
+                originals[part.name] = each.name
+    schedule = _in_phases(order_of_copies(scop, statements, originals), phases)
     return replace(scop, statements=tuple(statements), schedule=schedule)
 
 
