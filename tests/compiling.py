@@ -10,6 +10,9 @@ from polybuild.options import Options
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror")
 
+IDLE = ("-include", "omp.h", "-DPOLYBUILD_TEAM", "-Dpolybuild_team=omp_get_max_threads")
+"""Threads as on an idle machine, whatever else runs beside the tests."""
+
 
 def transform(path: Path, text: str | bytes, *flags: str, **options: object) -> FileResult:
     """What the file ``path`` with ``text`` becomes; all its regions must be transformed.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from compiling import STRICT, transform, write
+from compiling import IDLE, STRICT, transform, write
 from device_programs import HAS_OPENCL, INCLUDE, build_runtime
 
 PROJECT = Path(__file__).parents[1] / "projects" / "reports"
@@ -111,8 +111,6 @@ def told(text: str) -> list[str]:
 
 
 POSIX = (*STRICT, "-D_POSIX_C_SOURCE=200809L")
-IDLE = ("-include", "omp.h", "-DPOLYBUILD_TEAM", "-Dpolybuild_team=omp_get_max_threads")
-"""Threads as on an idle machine, whatever else runs beside the tests."""
 
 
 @pytest.mark.fast

@@ -9,7 +9,7 @@ import subprocess
 
 import islpy as isl
 import pytest
-from compiling import STRICT, messages, transform, write
+from compiling import IDLE, STRICT, messages, transform, write
 
 from polybuild.driver import passes
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
@@ -108,9 +108,8 @@ def reversed_order(monkeypatch):
 @pytest.mark.parametrize("text", [STENCIL, KINDS], ids=["stencil", "kinds"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_what_agrees_is_silent(text, compiler, tmp_path):
-    built = program(
-        tmp_path / "in.c", text, compiler=compiler, flags=["-fopenmp"] if compiler == "gcc" else []
-    )
+    threads = ["-fopenmp", *IDLE] if compiler == "gcc" else []
+    built = program(tmp_path / "in.c", text, compiler=compiler, flags=threads)
     plain = run(built)
     assert (plain.returncode, plain.stderr) == (0, "")
     checked = run(built, VERIFY="1", VERBOSE="1", VERIFY_EXIT="3")
