@@ -161,9 +161,9 @@ static void polybuild_transfer(struct polybuild_list *lists)
     MPI_Type_create_hindexed(list->count, list->bytes, list->at, MPI_BYTE, &list->type);
     MPI_Type_commit(&list->type);
     if (number < ranks)
-      MPI_Irecv(MPI_BOTTOM, 1, list->type, number, 0, polybuild_world.ranks_of_regions, &list->request);
+      MPI_Irecv(MPI_BOTTOM, 1, list->type, number, POLYBUILD_VALUES, polybuild_world.ranks_of_regions, &list->request);
     else {
-      MPI_Isend(MPI_BOTTOM, 1, list->type, number - ranks, 0, polybuild_world.ranks_of_regions, &list->request);
+      MPI_Isend(MPI_BOTTOM, 1, list->type, number - ranks, POLYBUILD_VALUES, polybuild_world.ranks_of_regions, &list->request);
       polybuild_world.messages++;
       polybuild_world.bytes += list->sum;
     }

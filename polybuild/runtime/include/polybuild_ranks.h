@@ -13,6 +13,9 @@
 #include <string.h>
 
 enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK, POLYBUILD_RECORD };
+enum { POLYBUILD_VALUES, POLYBUILD_ASKS, POLYBUILD_ANSWERS }; /* what messages are about: their tags */
+#define POLYBUILD_PATIENCE 0.01 /* seconds that a rank waits before it looks whether others ask for it */
+#define POLYBUILD_GRACE 5.0     /* seconds in which ranks answer, or end the program */
 #define POLYBUILD_LARGE (1 << 20) /* bytes: what longer messages are counted in, as MPI counts with 31 bits */
 
 struct polybuild_message {
@@ -52,9 +55,11 @@ __attribute__((weak, visibility("default"))) struct polybuild_world_1 {
 } polybuild_world_1;
 #define polybuild_world polybuild_world_1
 
+static void polybuild_await(MPI_Request *, const char *, int);
 static int polybuild_next_distributed(struct polybuild_exchange *);
 static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);
 
+/* Ends all ranks with one message: `why`, and the number of rank `other` if it is one. */
 static void polybuild_fail(const char *why, int other)
 {
   char who[32] = "";
@@ -65,6 +70,87 @@ static void polybuild_fail(const char *why, int other)
   fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   abort();
+}
+
+/* Tells those who ask that this rank has come to the region; whether `rank` said so. */
+static int polybuild_answers(int rank)
+{
+  MPI_Status status;
+  MPI_Request request;
+  int flag;
+  for (;;) {
+    MPI_Iprobe(MPI_ANY_SOURCE, POLYBUILD_ASKS, polybuild_world.ranks_of_regions, &flag, &status);
+    if (!flag)
+      break;
+    MPI_Recv(0, 0, MPI_BYTE, status.MPI_SOURCE, POLYBUILD_ASKS, polybuild_world.ranks_of_regions, MPI_STATUS_IGNORE);
+    MPI_Isend(0, 0, MPI_BYTE, status.MPI_SOURCE, POLYBUILD_ANSWERS, polybuild_world.ranks_of_regions, &request);
+    MPI_Request_free(&request);
+  }
+  if (rank < 0)
+    return 0;
+  MPI_Iprobe(rank, POLYBUILD_ANSWERS, polybuild_world.ranks_of_regions, &flag, MPI_STATUS_IGNORE);
+  return flag;
+}
+
+/* Gives the ranks before this one time to say what they all found out. */
+static void polybuild_leave_it_to_others(void)
+{
+  double start = MPI_Wtime();
+  while (MPI_Wtime() - start < POLYBUILD_GRACE)
+    polybuild_answers(-1);
+}
+
+/* This rank has waited too long in the region: who has not come there? All that have say so when they are asked. */
+static void polybuild_name_the_missing(void)
+{
+  double start = MPI_Wtime();
+  int ranks = polybuild_world.ranks, rank, missing = ranks - 1, before = 0;
+  char *here = calloc((size_t)ranks, 1), *text = malloc((size_t)ranks * 12 + 80);
+  size_t length;
+  MPI_Request request;
+  if (!here || !text)
+    polybuild_fail("waits for other ranks to come to this region", -1);
+  here[polybuild_world.rank] = 1;
+  for (rank = 0; rank < ranks; rank++)
+    if (!here[rank]) {
+      MPI_Isend(0, 0, MPI_BYTE, rank, POLYBUILD_ASKS, polybuild_world.ranks_of_regions, &request);
+      MPI_Request_free(&request);
+    }
+  while (missing && MPI_Wtime() - start < POLYBUILD_GRACE)
+    for (rank = 0; rank < ranks; rank++)
+      if (!here[rank] && polybuild_answers(rank)) {
+        here[rank] = 1;
+        before += rank < polybuild_world.rank;
+        missing--;
+      }
+  if (before)
+    polybuild_leave_it_to_others();
+  length = (size_t)sprintf(text, "waits for other ranks to come to this region%s", missing ? ": not here is rank" : "");
+  for (rank = 0; rank < ranks; rank++)
+    if (!here[rank])
+      length += (size_t)sprintf(text + length, " %d", rank);
+  polybuild_fail(text, -1);
+}
+
+/* The ranks came with different values, of which each has a `sum`: one of them says which ranks differ. */
+static void polybuild_name_the_different(long long sum)
+{
+  int ranks = polybuild_world.ranks, rank;
+  long long *sums = malloc((size_t)ranks * sizeof *sums);
+  char *text = malloc((size_t)ranks * 12 + 120);
+  size_t length;
+  MPI_Request request;
+  if (!sums || !text)
+    polybuild_fail("the ranks came to different regions, or with different sizes", -1);
+  MPI_Iallgather(&sum, 1, MPI_LONG_LONG, sums, 1, MPI_LONG_LONG, polybuild_world.ranks_of_regions, &request);
+  polybuild_await(&request, 0, -1);
+  if (polybuild_world.rank)
+    polybuild_leave_it_to_others();
+  length = (size_t)sprintf(text, "the ranks came to different regions, or with different sizes: unlike rank 0 is rank");
+  for (rank = 1; rank < ranks; rank++)
+    if (sums[rank] != sums[0])
+      length += (size_t)sprintf(text + length, " %d", rank);
+  polybuild_fail(text, -1);
 }
 
 static void polybuild_leave_ranks(void)
@@ -103,15 +189,21 @@ static void polybuild_join_ranks(void)
   atexit(polybuild_leave_ranks);
 }
 
+/* Waits for a request; `late` says for what, NULL: for other ranks to come to this region. */
 static void polybuild_await(MPI_Request *request, const char *late, int other)
 {
-  double start = MPI_Wtime();
+  double start = MPI_Wtime(), later = 0.05 * polybuild_world.rank; /* so that one speaks of what stops several */
   int done = 0;
   for (;;) {
+    double waited = MPI_Wtime() - start - (later < POLYBUILD_GRACE ? later : POLYBUILD_GRACE);
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (done)
       return;
-    if (MPI_Wtime() - start > polybuild_world.timeout)
+    if (waited > POLYBUILD_PATIENCE)
+      polybuild_answers(-1);
+    if (waited > polybuild_world.timeout && !late)
+      polybuild_name_the_missing();
+    if (waited > polybuild_world.timeout)
       polybuild_fail(late, other);
   }
 }
@@ -148,9 +240,9 @@ static int polybuild_agree(const char *file, int line, int holds, const long lon
   mine[1] = sum;
   mine[2] = -sum;
   MPI_Iallreduce(mine, all, 3, MPI_LONG_LONG, MPI_MIN, polybuild_world.ranks_of_regions, &request);
-  polybuild_await(&request, "waits for other ranks to come to this region", -1);
+  polybuild_await(&request, 0, -1);
   if (all[1] != -all[2])
-    polybuild_fail("the ranks came to different regions, or with different sizes", -1);
+    polybuild_name_the_different(sum);
   if (!all[0])
     polybuild_collect_values(0); /* the original loops read and write everything */
   return (int)all[0];
@@ -200,11 +292,11 @@ static int polybuild_next(struct polybuild_exchange *x)
     }
     if (x->stage == POLYBUILD_EXPECT && x->bytes) {
       polybuild_make_room(message, x->bytes);
-      MPI_Irecv(message->data, message->count, message->type, x->other, 0, polybuild_world.ranks_of_regions,
+      MPI_Irecv(message->data, message->count, message->type, x->other, POLYBUILD_VALUES, polybuild_world.ranks_of_regions,
                 &message->request);
     }
     if (x->stage == POLYBUILD_PACK) {
-      MPI_Isend(message->data, message->count, message->type, x->other, 0, polybuild_world.ranks_of_regions,
+      MPI_Isend(message->data, message->count, message->type, x->other, POLYBUILD_VALUES, polybuild_world.ranks_of_regions,
                 &message->request);
       polybuild_world.messages++;
       polybuild_world.bytes += message->bytes;
