@@ -50,6 +50,8 @@ KERNEL_MODEL_OPERATIONS = 4_000_000
 """For another form of the model of a device: values in elements, or reductions in parts."""
 KERNEL_PROOF_OPERATIONS = 1_000_000
 """For proving the order of a device's kernels a second time, by memory."""
+KERNEL_TILING_OPERATIONS = 8_000_000
+"""For tiles over time on a device: finding them, mapping them and proving that."""
 COALESCING_OPERATIONS = 800_000
 """For finding an element for the values of one web."""
 GUARDED_VALUE_OPERATIONS = 200_000

@@ -58,6 +58,7 @@ from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vector
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import Order, orders
 from polybuild.targets.cpu.thread_limits import limit_threads
+from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
 from polybuild.targets.ranks.sharing import share_best
 from polybuild.transform.index_set_splitting import split_index_sets
@@ -472,19 +473,10 @@ def generate_kernels(work: Transformation) -> None:
     target = TARGETS[options.backend]
     if target.language is None or target.limits is None:
         return
-    model, plan, checks = work.model, work.plan, work.checks
     try:
-        with operation_budget(effort.REGION_OPERATIONS):
-            known = (model.scop, model.dependences, model.live)
-            scop, for_device = plan_for_device(target, model.region, known, work.requested, work.temporaries)
-        on_host, on_device = _names_of(plan.buffers), _names_of(for_device.buffers)
-        if not on_host <= on_device:  # the kernels use more memory than the host does
-            checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
-        minimum = target.limits.launch_work if options.min_work else 0
-        request = DeviceRequest(scop, for_device, target.language, trip_counts(scop), minimum)
-        with operation_budget(effort.REGION_OPERATIONS * min(3, 1 + len(for_device.kernels) // 3)):
-            work.text = write_region(work.mapped.scop, model.region, plan, checks, request)
-        work.remarks += for_device.remarks
+        if not _write_kernels(work, work.requested):
+            _write_kernels(work, replace(work.requested, options=replace(options, tile_shape="rectangular")))
+            work.remarks += (f"on the device {STEP_BY_STEP}: tiles over time take too long to write",)
     except Unsupported as refusal:
         hint = refusal.diagnostic.hint
         work.remarks += (f"runs on the host: {refusal}{f' ({hint})' * bool(hint)}",)
@@ -494,6 +486,30 @@ def generate_kernels(work: Transformation) -> None:
         if not was_spent(error):
             raise
         work.remarks += ("runs on the host: its kernels take too long to analyse",)
+
+
+def _write_kernels(work: Transformation, context: CompileContext) -> bool:
+    """Whether the kernels are written; if not, those of tiles over time are too intricate."""
+    target = TARGETS[context.options.backend]
+    assert target.language is not None and target.limits is not None  # noqa: S101, PT018 - asked before
+    model, checks = work.model, work.checks
+    known = (model.scop, model.dependences, model.live)
+    with operation_budget(effort.REGION_OPERATIONS):
+        scop, plan = plan_for_device(target, model.region, known, context, work.temporaries)
+    on_host, on_device = _names_of(work.plan.buffers), _names_of(plan.buffers)
+    if not on_host <= on_device:  # the kernels use more memory than the host does
+        checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
+    minimum = target.limits.launch_work if context.options.min_work else 0
+    request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum)
+    try:
+        with operation_budget(effort.REGION_OPERATIONS * min(3, 1 + len(plan.kernels) // 3)):
+            work.text = write_region(work.mapped.scop, model.region, work.plan, checks, request)
+    except isl.Error as error:
+        if was_spent(error) and any(each.in_steps for each in plan.kernels):
+            return False
+        raise
+    work.remarks += plan.remarks
+    return True
 
 
 def _names_of(buffers: Collection[Buffer]) -> set[str]:

@@ -42,6 +42,7 @@ class MarkKind(Enum):
     THREADS = "threads"
     POINTS = "points"
     FULL_TILE = "full"
+    STEPS = "steps"  # the threads of a block meet in each iteration of the band right below
 
 
 @dataclass(frozen=True, slots=True)

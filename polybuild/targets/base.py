@@ -29,7 +29,8 @@ class BlockShapes:
     ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
     no access is of another element each time, values are reused and a thread works on several points: tiles
     are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and
-    both are ``streaming_tiles``.
+    both are ``streaming_tiles``. Tiles over time have ``time_tiles`` iterations of the loops over time and
+    space, and blocks of ``time_blocks``.
     """
 
     grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
@@ -37,6 +38,8 @@ class BlockShapes:
     reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)
+    time_tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
+    time_blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,24 @@ class ReductionParts:
     of_row: int = 32
     combined: int = 32
     few: int = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRates:
+    """What work takes on a device like those of a compute centre, in nanoseconds and bytes.
+
+    ``launch`` is for a kernel, ``meeting`` for the threads of a block, ``latency`` for operands from the
+    device's cache of ``cache`` bytes; ``bandwidth`` is that of its memory, per nanosecond. So many
+    ``threads`` run at the same time. Grids of unknown extents are taken to fill the cache ``overflow`` times.
+    """
+
+    launch: float = 3000.0
+    meeting: float = 300.0
+    latency: float = 150.0
+    bandwidth: float = 4000.0
+    cache: int = 50 * 1024 * 1024
+    threads: int = 132 * 2048
+    overflow: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +97,7 @@ class DeviceLimits:
     launch_work: int = 10_000
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
+    rates: DeviceRates = DeviceRates()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ from polybuild.values import dataclass
 SERIAL = "device-serial"
 """The code of what is refused because one thread would do most of it alone."""
 
+STEP_BY_STEP = "each step has kernels of its own"
+"""What is said of a stencil without tiles over time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -38,13 +41,16 @@ class Kernel:
 
     ``tile`` has the sizes of all members of its band; the first ``len(blocks)``
     members are mapped to the grid and, of their points, to the threads. Both are
-    empty for a serial kernel.
+    empty for a serial kernel. One ``in_steps`` runs a phase of tiles over time: the threads of a
+    block meet before each step, and values pass between them from step to step. It has no ``tile``,
+    and may have fewer loops on blocks than on threads.
     """
 
     index: int
     blocks: tuple[Axis, ...] = ()
     threads: tuple[Axis, ...] = ()
     tile: tuple[int, ...] = ()
+    in_steps: bool = False
 
     def mark(self, kind: MarkKind = MarkKind.KERNEL) -> Mark:
         """The mark of ``kind`` that the tree of this kernel has."""

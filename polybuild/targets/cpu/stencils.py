@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import islpy as isl
 
@@ -20,10 +19,8 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
-from polybuild.transform.tiling.diamond import determinant, diamond, diamond_planes
-from polybuild.transform.tiling.hexagonal import hexagonal
-from polybuild.transform.tiling.hybrid import Hexagons, hybrid, minimum_width
-from polybuild.transform.tiling.split import minimum_split_width, split
+from polybuild.transform.tiling.phases import insert_phases
+from polybuild.transform.tiling.shapes import phases_of
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
 from polybuild.values import dataclass
 
@@ -76,9 +73,10 @@ def tile_stencil(
     sizes = _sizes(stencil, accesses, context)
     node = interleave(node, stencil, active)
     try:
-        return StencilTiles(_tile(node, stencil, shape, sizes, active), sizes, shape)
+        phases = phases_of(stencil, shape, sizes, active)
     except ValueError:
         return None
+    return StencilTiles(insert_phases(node, phases), sizes, shape)
 
 
 def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
@@ -94,35 +92,6 @@ def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> 
         return False
     writes = (each for each in accesses if each.access.kind is not AccessKind.READ and each.matrix)
     return not all(any(row[0] for row in each.matrix) for each in writes)
-
-
-def _tile(
-    node: isl.ScheduleNode, stencil: Stencil, shape: str, sizes: Sequence[int], dependences: isl.UnionMap
-) -> isl.ScheduleNode:
-    height = sizes[0] * stencil.steps
-    widths = [each * stencil.scale for each in sizes[1:]]
-    cone = stencil.cones[0]
-    if shape == "split":
-        minimum = [minimum_split_width(stencil, dim, height) for dim in range(len(stencil.space))]
-        return split(node, stencil, height, [max(pair) for pair in zip(widths, minimum, strict=True)])
-    if shape == "hybrid":
-        half = max(0, height // 2 - 1)
-        spare = widths[0] - Hexagons(cone, half, minimum_width(cone, half)).period
-        width = minimum_width(cone, half) + max(0, spare // 2)
-        return hybrid(node, stencil, half, width, widths[1:])
-    planes = diamond_planes(stencil, 1, dependences)
-    size = _diamond_size(stencil, planes, height)
-    if shape == "diamond":
-        return diamond(node, stencil, planes, size, widths[1:])
-    stretch = max(0, widths[0] - stencil.cones[0].spread * height // 2)
-    return hexagonal(node, stencil, planes, size, stretch=math.ceil(stretch / 2), strips=widths[1:])
-
-
-def _diamond_size(stencil: Stencil, planes: Sequence[tuple[int, ...]], height: int) -> int:
-    """The size, a multiple of the determinant, of diamonds of about ``height``."""
-    unit = determinant(planes)
-    wanted = Fraction(height) * stencil.cones[0].spread / len(planes)
-    return unit * max(1, round(wanted / unit))
 
 
 def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileContext) -> tuple[int, ...]:

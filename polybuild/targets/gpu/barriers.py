@@ -6,6 +6,9 @@ use to the next copy into it, all threads must meet at a barrier. The tree is wa
 once: for each subtree, what is still to meet a barrier after it, and what may run in
 it before the first one. All that runs before the first barrier of an iteration
 follows all that runs after the last one of the iteration before.
+
+In a phase of tiles over time values pass between threads from step to step, so each step has to begin with a
+barrier (``thread_legality`` relies on it).
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.device import AddedStatement, Kernel, KernelTree, Purpose, SharedTile
-from polybuild.targets.gpu.tree import find_mark
+from polybuild.targets.gpu.tree import find_mark, prefix_of
 from polybuild.values import dataclass
 
 _Kind = isl.schedule_node_type
@@ -48,11 +52,32 @@ def check_barriers(tree: KernelTree, kernels: Sequence[Kernel]) -> None:
     """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one."""
     root = tree.schedule.get_root()
     for kernel in kernels:
+        if kernel.in_steps:
+            mark = find_mark(root, kernel.mark())
+            _check_steps(find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0), tree.added)
+            _check_uniform(mark, kernel, tree.added)
         tiles = [each for each in tree.tiles[kernel.mark()] if isinstance(each, SharedTile)]
         if tiles:
             mark = find_mark(root, kernel.mark())
             _check_kernel(mark, tiles, tree.added)
             _check_uniform(mark, kernel, tree.added)
+
+
+def _check_steps(band: isl.ScheduleNode, added: Mapping[str, AddedStatement]) -> None:
+    """Each iteration of ``band`` that runs an instance begins with a barrier."""
+    below, names = band.child(0), _names(band.get_domain())
+    if node_kind(below) == _Kind.extension:
+        stamps = isl.Set.from_union_set(prefix_of(below).range())
+        added_here = below.extension_get_extension()
+        first = below.child(0).child(0)
+        barriers = [
+            each.domain()
+            for each in maps_of(added_here.intersect_range(first.filter_get_filter()))
+            if added[each.get_tuple_name(isl.dim_type.out)].purpose is Purpose.BARRIER
+        ]
+        if names.isdisjoint(_names(first.filter_get_filter())) and any(map(stamps.is_subset, barriers)):
+            return
+    raise IllegalSchedule("a step does not begin with a barrier")
 
 
 def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, AddedStatement]) -> None:

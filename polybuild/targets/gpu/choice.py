@@ -13,9 +13,9 @@ from polybuild.analysis.trip_counts import dimension_counts, is_small
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
-from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS
+from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS, KERNEL_TILING_OPERATIONS
 from polybuild.options import Options
-from polybuild.poly.budget import found_within
+from polybuild.poly.budget import budget_within, found_within, was_spent
 from polybuild.poly.relations import largest, sets_of
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import IllegalSchedule
@@ -25,7 +25,7 @@ from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.description import describe
 from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.base import DeviceLimits
-from polybuild.targets.device import SERIAL, DevicePlan, Kernel
+from polybuild.targets.device import SERIAL, STEP_BY_STEP, DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.index_limit import index_limit
 from polybuild.targets.gpu.lower import lower
@@ -58,7 +58,7 @@ def plan_for_gpu(
     the threads keep what they can. The reductions that ``dependences`` has apart are made atomically.
     """
     _require_plain_arrays(scop)
-    chosen = _choose(scop, dependences, options, limits, temporaries)
+    chosen = _choose_order(scop, dependences, options, limits, temporaries)
     mapping, private = chosen.mapping, chosen.private
     alone = _alone(scop, mapping)
     _require_many_threads(scop, mapping, alone, limits)
@@ -102,7 +102,8 @@ def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
         else "its values go from thread to thread"
     )
     stay = [f"'{each.spelling}' is in memory: {why}" for each in temporaries if each.name not in kept]
-    return tuple(f"on the device {each}" for each in (*map(describe, chosen.buffers), *stay))
+    told = (*chosen.mapping.remarks, *map(describe, chosen.buffers), *stay)
+    return tuple(f"on the device {each}" for each in told)
 
 
 def _alone(scop: Scop, mapping: GpuMapping) -> list[Statement]:
@@ -201,6 +202,29 @@ class _Chosen:
         return found
 
 
+def _choose_order(
+    scop: Scop, dependences: Dependences, options: Options, limits: DeviceLimits, temporaries: Sequence[Array]
+) -> _Chosen:
+    """Kernels of phases of tiles over time, or of each step where these do not suit."""
+    why: tuple[str, ...] = ()
+    if options.tile and options.tile_shape != "rectangular" and not dependences.reductions:
+        mapped = partial(_mapped, scop, dependences, options, limits, temporaries, over_time=True)
+        try:
+            with budget_within(KERNEL_TILING_OPERATIONS):
+                found = mapped()
+            if found.mapping.in_steps:
+                return found
+            why = found.mapping.remarks
+        except (IllegalSchedule, IllegalStorage):
+            why = (f"{STEP_BY_STEP}: threads of tiles over time would share values",)
+        except isl.Error as error:
+            if not was_spent(error):
+                raise
+            why = (f"{STEP_BY_STEP}: tiles over time take too long to prove",)
+    chosen = _choose(scop, dependences, options, limits, temporaries)
+    return replace(chosen, mapping=replace(chosen.mapping, remarks=why))
+
+
 def _choose(
     scop: Scop, dependences: Dependences, options: Options, limits: DeviceLimits, temporaries: Sequence[Array]
 ) -> _Chosen:
@@ -235,15 +259,17 @@ def _mapped(
     temporaries: Sequence[Array],
     *,
     together: bool = False,
+    over_time: bool = False,
 ) -> _Chosen:
     """Kernels that are proved legal, of loops that are fused where ``together`` says so.
 
     A private array that cannot be one of a thread lies in the device's memory, and
-    its live ranges keep their order.
+    its live ranges keep their order. ``over_time``, stencils get tiles.
     """
     while True:
         schedule = _schedule(scop, dependences, options, together=together)
-        mapping = map_to_gpu(scop, schedule, options, limits, inside=together)
+        validity = dependences.validity if over_time else None
+        mapping = map_to_gpu(scop, schedule, options, limits, inside=together, over_time=validity)
         buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}
         private = tuple(

@@ -55,7 +55,8 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer], limits
         node = find_mark(root, mark)
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
-        tiles[mark] = place(scop, mapping, kernel, arrays, limits) if _is_whole(node, scop) else ()
+        placed = not kernel.in_steps and _is_whole(node, scop)
+        tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
@@ -82,7 +83,11 @@ class _Filler:
         self.added: dict[str, AddedStatement] = {}
 
     def fill(self, root: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile]) -> isl.ScheduleNode:
-        """Add what serves ``tiles``; ``root`` and the result are roots."""
+        """Add what serves ``tiles``, and the barriers before steps; ``root`` and the result are roots."""
+        if kernel.in_steps:
+            return self._barrier(
+                find_mark(root, kernel.mark(MarkKind.STEPS)).child(0).child(0), after=False
+            ).root()
         registers = [each for each in tiles if isinstance(each, ThreadTile)]
         shared = [each for each in tiles if isinstance(each, SharedTile)]
         elements = [self._owned(each, root, kernel) for each in registers]

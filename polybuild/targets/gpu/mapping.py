@@ -4,7 +4,8 @@ The outermost bands with a coincident member become kernels; what is above them
 runs on the host. In a kernel's band the coincident members come first, the one
 along which most accesses are consecutive last of them; the band is tiled, the
 tiles of (up to three of) these members go to the blocks and the points of a tile
-to the threads. What has no coincident band runs in a kernel of one thread.
+to the threads. Loops over time of stencils can get tiles whose phases are kernels
+(``time_tiles``). What has no coincident band runs in a kernel of one thread.
 """
 
 from __future__ import annotations
@@ -16,82 +17,72 @@ import islpy as isl
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import descendants, insert_mark, is_band, node_kind
+from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
-from polybuild.targets.device import Axis, Kernel
+from polybuild.targets.device import STEP_BY_STEP, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
+from polybuild.targets.gpu.cost import pays
+from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, tile_sizes
 from polybuild.targets.gpu.model import GpuMapping
+from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
 
 
-def tile_sizes(
-    parallel: int, sequential: int, options: Options, limits: DeviceLimits, *, reused: bool
-) -> tuple[int, ...]:
-    """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others.
-
-    ``reused`` says whether all elements are touched by several iterations: a thread has several points then.
-    """
-    members = parallel + sequential
-    if options.tile_sizes:
-        given = options.tile_sizes[:members]
-        return given + (given[-1],) * (members - len(given))
-    outer = limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles
-    return outer[parallel - 1] + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
-
-
-def block_sizes(
-    parallel: int, tile: tuple[int, ...], options: Options, limits: DeviceLimits, *, reused: bool
-) -> tuple[int, ...]:
-    """Threads along each mapped loop: no more than a tile has points, and than a block may have."""
-    wanted = options.block_sizes[-parallel:]
-    if not wanted:
-        blocks = limits.shapes.reusing_blocks if reused else limits.shapes.streaming_tiles
-        wanted = blocks[parallel - 1]
-    wanted = (1,) * (parallel - len(wanted)) + wanted
-    sizes = [min(pair) for pair in zip(wanted, tile[:parallel], strict=True)]
-    for position in range(parallel):
-        others = math.prod(sizes[:position] + sizes[position + 1 :])
-        sizes[position] = max(1, min(sizes[position], limits.block_threads // others))
-    return tuple(sizes)
-
-
-def grid_sizes(parallel: int, options: Options, limits: DeviceLimits) -> tuple[int, ...]:
-    """The maximum number of blocks along each mapped loop, no more than a grid may have."""
-    given = options.grid_sizes[:parallel]
-    wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.shapes.grids[parallel - 1]
-    return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
-
-
 def map_to_gpu(
-    scop: Scop, schedule: isl.Schedule, options: Options, limits: DeviceLimits, *, inside: bool = False
+    scop: Scop,
+    schedule: isl.Schedule,
+    options: Options,
+    limits: DeviceLimits,
+    *,
+    inside: bool = False,
+    over_time: isl.UnionMap | None = None,
 ) -> GpuMapping:
     """Choose the kernels of ``schedule``, tile them and mark what they are.
 
     The tree still runs every instance once, in an order that ``check_schedule``
     can prove; only the marks say what runs side by side. With loops ``inside``, those of a kernel that
     are sequential are below those of the threads: each thread comes to an end for one point of these
-    before it begins with the next.
+    before it begins with the next. With the dependences ``over_time`` loops over the steps of a stencil
+    get tiles.
     """
-    mapper = _KernelMapper(scop, options, limits, inside=inside)
+    mapper = _KernelMapper(scop, options, limits, over_time, inside=inside)
     root = mapper.map(schedule.get_root())
-    return GpuMapping(root.get_schedule(), tuple(mapper.kernels))
+    return GpuMapping(root.get_schedule(), tuple(mapper.kernels), tuple(mapper.remarks))
 
 
 class _KernelMapper:
     """Walks the tree; every method returns the node at the place it was given."""
 
-    def __init__(self, scop: Scop, options: Options, limits: DeviceLimits, *, inside: bool) -> None:
+    def __init__(
+        self,
+        scop: Scop,
+        options: Options,
+        limits: DeviceLimits,
+        over_time: isl.UnionMap | None,
+        *,
+        inside: bool,
+    ) -> None:
         self._scop = scop
         self._options = options
         self._limits = limits
+        self._over_time = over_time
         self._inside = inside
         self.kernels: list[Kernel] = []
+        self.remarks: list[str] = []
 
     def map(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Choose the kernels at and below ``node``."""
         kind = node_kind(node)
         if kind == isl.schedule_node_type.domain:
             return self.map(node.child(0)).parent()
+        tiles = self._tiles_over_time(node)
+        if tiles is not None:
+            self.remarks.append(tiles.description)
+            mapper = PhaseMapper(self._scop, tiles, self._options, self._limits, len(self.kernels))
+            node = mapper.map(node)
+            self.kernels += mapper.kernels
+            return node
         if not _has_parallelism(node):
             return self._serial(node)
         if is_band(node) and coincident_members(node):
@@ -99,6 +90,24 @@ class _KernelMapper:
         for index in range(node.n_children()):
             node = self.map(node.child(index)).parent()
         return node
+
+    def _tiles_over_time(self, node: isl.ScheduleNode) -> TimeTiles | None:
+        if self._over_time is None or not is_band(node):
+            return None
+        active = active_dependences(node, self._over_time)
+        try:
+            tiles = find_time_tiles(node, active, self._options, self._limits)
+        except ValueError as error:
+            self.remarks.append(f"{STEP_BY_STEP}: {error}")
+            return None
+        asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
+        if tiles is None or asked:
+            return tiles
+        threads = threads_of(tiles, tiles.closed, self._options, self._limits)
+        if pays(self._scop, node, tiles, math.prod(threads), self._limits.rates):
+            return tiles
+        self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
+        return None
 
     def _serial(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node_kind(node) == isl.schedule_node_type.filter:
@@ -127,8 +136,8 @@ class _KernelMapper:
         sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused)
         kernel = Kernel(
             len(self.kernels),
-            _axes("b", grid_sizes(count, self._options, self._limits)),
-            _axes("t", block_sizes(count, sizes, self._options, self._limits, reused=reused)),
+            axes("b", grid_sizes(count, self._options, self._limits)),
+            axes("t", block_sizes(count, sizes, self._options, self._limits, reused=reused)),
             sizes,
         )
         self.kernels.append(kernel)
@@ -146,10 +155,6 @@ class _KernelMapper:
         if others:
             node = node.parent()
         return insert_mark(node, kernel.mark())
-
-
-def _axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:
-    return tuple(Axis(f"pb_{letter}{position}", size) for position, size in enumerate(sizes))
 
 
 def _has_parallelism(node: isl.ScheduleNode) -> bool:

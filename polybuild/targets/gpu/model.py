@@ -5,7 +5,9 @@ the band over the tiles that is mapped to the grid; the band over the tiles of i
 sequential loops, if it has any; under a mark ``THREADS``, the band over the
 points of these sequential loops; the band over the points of one thread; and, under
 a mark ``POINTS``, the band over the threads of a block. A serial kernel is
-any subtree, run by one thread.
+any subtree, run by one thread. In one of a phase of tiles over time stand the band over the tiles, on the
+grid; under a mark ``STEPS``, the band over strips and steps; and, under a mark ``POINTS``, the band over the
+points of a step, which are those of the threads.
 """
 
 from __future__ import annotations
@@ -18,7 +20,16 @@ from polybuild.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GpuMapping:
-    """A tree whose marks name the kernels; what is above them runs on the host."""
+    """A tree whose marks name the kernels; what is above them runs on the host.
+
+    ``remarks`` are about the tiles of stencils.
+    """
 
     schedule: isl.Schedule
     kernels: tuple[Kernel, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether stencils have tiles over time."""
+        return any(each.in_steps for each in self.kernels)

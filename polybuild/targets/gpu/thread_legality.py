@@ -2,13 +2,16 @@
 
 ``check_schedule`` proves the order of the tree as it stands; this proves that the
 order among threads does not matter: two dependent instances of one launch run in
-one thread, which runs them in that order. Launches follow one another in the
-order of the host's loops.
+one thread, which runs them in that order. In a kernel whose threads meet before each step
+(``barriers`` proves that they do) two of one block may also be in different steps: what one
+thread wrote to memory before a barrier the others see after it. Launches follow one another
+in the order of the host's loops.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import islpy as isl
 
@@ -17,7 +20,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import member
 from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.device import Kernel
+from polybuild.targets.device import Axis, Kernel
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark
 
@@ -32,8 +35,7 @@ def check_mapping(
     """
     strict = without_private(dependences, tuple(array.name for array in owned))
     check_schedule(mapping.schedule, strict, scop.domain)
-    together = same_launch(mapping, strict.validity)
-    separated = together.subtract(same_thread(mapping, together))
+    separated = unordered(mapping, strict.validity)
     if not separated.is_empty():
         raise IllegalSchedule(f"threads of one launch depend on each other: {separated}")
     for each in strict.private:
@@ -51,14 +53,31 @@ def without_private(dependences: Dependences, keep: tuple[str, ...] = ()) -> Dep
     return dataclasses.replace(dependences, false=false.coalesce(), private=kept)
 
 
-def same_launch(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
-    """Those of ``pairs`` whose ends run in one kernel, and in one iteration of the loops of the host."""
+def unordered(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
+    """Those of ``pairs`` whose ends run in one launch, and in threads that keep no order between them."""
     result = isl.UnionMap.empty(pairs.get_space())
     for kernel in mapping.kernels:
+        mark = find_mark(mapping.schedule.get_root(), kernel.mark())
+        together = active_dependences(mark, pairs)
         result = result.union(
-            active_dependences(find_mark(mapping.schedule.get_root(), kernel.mark()), pairs)
+            _between_barriers(mark, kernel, together)
+            if kernel.in_steps
+            else together.subtract(_at_same_indices(mark, kernel, together))
         )
     return result
+
+
+def _between_barriers(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap) -> isl.UnionMap:
+    """Those of ``pairs``, of one launch, in different tiles, or in one step of a tile in different threads.
+
+    Between all others all threads of a block meet: strips and steps begin with a barrier.
+    """
+    tiles = mark.child(0).band_get_partial_schedule()
+    across = pairs.lex_lt_at_multi_union_pw_aff(tiles).union(pairs.lex_gt_at_multi_union_pw_aff(tiles))
+    steps = find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0).band_get_partial_schedule()
+    points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+    step = pairs.eq_at_multi_union_pw_aff(tiles).eq_at_multi_union_pw_aff(steps)
+    return across.union(step.subtract(_at_same_axes(points, kernel.threads, step)))
 
 
 def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
@@ -73,10 +92,13 @@ def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
 def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap) -> isl.UnionMap:
     if kernel.is_serial:
         return pairs
-    tiles = mark.child(0)
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
-    for position, (block, thread) in enumerate(zip(kernel.blocks, kernel.threads, strict=True)):
-        for band, place, axis in ((tiles, position, block), (points, position, thread)):
-            index = member(band, place).get_union_pw_aff(0).mod_val(isl.Val(axis.size))
-            pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(index))
+    return _at_same_axes(points, kernel.threads, _at_same_axes(mark.child(0), kernel.blocks, pairs))
+
+
+def _at_same_axes(band: isl.ScheduleNode, axes: Sequence[Axis], pairs: isl.UnionMap) -> isl.UnionMap:
+    """Those of ``pairs`` whose ends run at the same indices ``axes``, to which ``band`` is mapped."""
+    for place, axis in enumerate(axes):
+        index = member(band, place).get_union_pw_aff(0).mod_val(isl.Val(axis.size))
+        pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(index))
     return pairs

@@ -24,9 +24,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import insert_mark
-from polybuild.transform.tiling.phases import divided, insert_band, times
+from polybuild.transform.tiling.phases import Phase, divided, insert_phases, times
 from polybuild.transform.tiling.stencil import Stencil, cone_along
 
 # Coefficients of time and of each dimension of space.
@@ -45,6 +43,13 @@ def diamond(
     ``planes`` are those of ``diamond_planes``; tiles are ``size`` times the coefficients of space
     long. ``strips`` are widths in as many of the dimensions that the planes leave out.
     """
+    return insert_phases(node, [diamond_phase(stencil, planes, size, strips)])
+
+
+def diamond_phase(
+    stencil: Stencil, planes: Sequence[Hyperplane], size: int, strips: Sequence[int] = ()
+) -> Phase:
+    """The one phase of all diamonds of a wavefront."""
     tiles = [
         divided(along(stencil, plane), each)
         for plane, each in zip(planes, tied_sizes(planes, size), strict=True)
@@ -52,12 +57,8 @@ def diamond(
     wave = tiles[0]
     for each in tiles[1:]:
         wave = wave.add(each)
-    place = node.get_tree_depth()
-    node = insert_mark(node, Mark(MarkKind.TILE_POINTS))
-    node = insert_band(node, skewed_strips(stencil, len(planes) - 1, strips), MarkKind.TILE_STRIPS)
-    node = insert_band(node, tiles[1:], MarkKind.PARALLEL_TILES, coincident=True)
-    node = insert_band(node, (wave,), MarkKind.TILE_WAVE)
-    return node.ancestor(node.get_tree_depth() - place)
+    chunks = skewed_strips(stencil, len(planes) - 1, strips)
+    return Phase(stencil.time.domain(), wave, tuple(tiles[1:]), chunks, ())
 
 
 def diamond_planes(stencil: Stencil, dims: int, dependences: isl.UnionMap) -> tuple[Hyperplane, ...]:

@@ -138,7 +138,8 @@ def _phase(stencil: Stencil, hexagons: Hexagons, phase: int, strips: Sequence[in
         side = skewed(skew, step, times(point, sign))
         instances = instances.intersect(lower_bounded(side, low)).intersect(upper_bounded(side, high))
     chunks, points = cut(stencil, step, strips)
-    return Phase(instances, wave, (tile,), chunks, (step, point, *points))
+    lean = Fraction(drift, hexagons.period)
+    return Phase(instances, wave, (tile,), chunks, (step, point, *points), lean)
 
 
 def cut(

@@ -14,6 +14,8 @@ and within a phase all its tiles may run at once::
                     mark "tile-points"
                       ...             the instances of one tile, as they were ordered before
           filter ...
+
+Where all tiles are of one phase there is no sequence.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Phase:
 
     ``wave`` is the tile of time, ``tiles`` which of the parallel tiles, ``strips`` which strip of
     that tile. ``points`` are places within a tile, time first, each counted from zero or close to
-    it, for targets that map points on lanes of their own.
+    it, for targets that map points on lanes of their own; empty for diamonds.
+    ``lean`` is by how many tiles the first one of a wave lies beyond that of the wave before.
     """
 
     instances: isl.UnionSet
@@ -42,28 +45,46 @@ class Phase:
     tiles: tuple[isl.UnionPwAff, ...]
     strips: tuple[isl.UnionPwAff, ...]
     points: tuple[isl.UnionPwAff, ...]
+    lean: Fraction = Fraction(0)
 
 
 def insert_phases(node: isl.ScheduleNode, phases: Sequence[Phase]) -> isl.ScheduleNode:
     """Run the subtree at ``node`` phase by phase; returns the node that took its place."""
     place = node.get_tree_depth()
+    if len(phases) == 1:
+        node = _insert_tiles(node, phases[0])
+    else:
+        node = part(node, phases)
+        for index, each in enumerate(phases):
+            below = _insert_tiles(node.child(index).child(0), each)
+            node = below.ancestor(below.get_tree_depth() - node.get_tree_depth())
+    node = insert_band(node, (wave_of(phases),), MarkKind.TILE_WAVE)
+    return node.ancestor(node.get_tree_depth() - place)
+
+
+def wave_of(phases: Sequence[Phase]) -> isl.UnionPwAff:
+    """Which tile of time each instance of ``phases`` is in."""
     wave = phases[0].wave
-    if not all(each.wave.plain_is_equal(wave) for each in phases[1:]):
-        wave = wave.intersect_domain(phases[0].instances)
-        for each in phases[1:]:
-            wave = wave.union_add(each.wave.intersect_domain(each.instances))
+    if all(each.wave.plain_is_equal(wave) for each in phases[1:]):
+        return wave
+    wave = wave.intersect_domain(phases[0].instances)
+    for each in phases[1:]:
+        wave = wave.union_add(each.wave.intersect_domain(each.instances))
+    return wave
+
+
+def part(node: isl.ScheduleNode, phases: Sequence[Phase]) -> isl.ScheduleNode:
+    """The sequence of ``phases`` above ``node``, a filter for each."""
     here = node.get_domain()
     filters = isl.UnionSetList.alloc(node.get_ctx(), len(phases))
     for each in phases:
         filters = filters.add(each.instances.intersect(here))
-    node = node.insert_sequence(filters)
-    for index, each in enumerate(phases):
-        below = node.child(index).child(0)
-        below = insert_band(insert_mark(below, Mark(MarkKind.TILE_POINTS)), each.strips, MarkKind.TILE_STRIPS)
-        below = insert_band(below, each.tiles, MarkKind.PARALLEL_TILES, coincident=True)
-        node = below.ancestor(below.get_tree_depth() - node.get_tree_depth())
-    node = insert_band(node, (wave,), MarkKind.TILE_WAVE)
-    return node.ancestor(node.get_tree_depth() - place)
+    return node.insert_sequence(filters)
+
+
+def _insert_tiles(node: isl.ScheduleNode, phase: Phase) -> isl.ScheduleNode:
+    below = insert_band(insert_mark(node, Mark(MarkKind.TILE_POINTS)), phase.strips, MarkKind.TILE_STRIPS)
+    return insert_band(below, phase.tiles, MarkKind.PARALLEL_TILES, coincident=True)
 
 
 def insert_band(

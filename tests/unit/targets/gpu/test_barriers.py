@@ -18,7 +18,7 @@ def barriers(plan):
 
 @pytest.mark.parametrize("body", [PRODUCT, JACOBI])
 def test_each_barrier_is_needed(planned, body):
-    plan = planned(body, MATRICES).plan
+    plan = planned(body, MATRICES, tile_shape="rectangular").plan
     check_barriers(plan.tree, plan.kernels)
     assert len(barriers(plan)) == 2
     for name in barriers(plan):

@@ -9,7 +9,7 @@ from device_regions import JACOBI, MATRICES, PREFIX, PRODUCT
 from polybuild.diagnostics import Unsupported
 from polybuild.options import Options
 from polybuild.targets.base import DeviceLimits
-from polybuild.targets.gpu.mapping import block_sizes, grid_sizes, tile_sizes
+from polybuild.targets.gpu.grid import block_sizes, grid_sizes, tile_sizes
 
 VECTORS = "int n, double *restrict a, double *restrict b"
 
@@ -22,7 +22,7 @@ def test_parallel_loops_go_to_blocks_and_threads(planned):
 
 
 def test_the_time_loop_stays_on_the_host(planned):
-    plan = planned(JACOBI, MATRICES).plan
+    plan = planned(JACOBI, MATRICES, tile_shape="rectangular").plan
     assert [len(kernel.threads) for kernel in plan.kernels] == [2, 2]
     text = str(plan.tree.schedule)
     assert text.index("[(t)]") < text.index("kernel0") < text.index("kernel1")

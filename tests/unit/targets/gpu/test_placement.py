@@ -19,7 +19,7 @@ def test_matrix_product(planned):
 
 
 def test_five_references_are_one_tile(planned):
-    found = planned(JACOBI, MATRICES, tile_sizes=(8, 32), block_sizes=(8, 32))
+    found = planned(JACOBI, MATRICES, tile_shape="rectangular", tile_sizes=(8, 32), block_sizes=(8, 32))
     assert found.shared["A"].box.sizes == (10, 34)
     assert len(found.shared["A"].references) == 5
     assert "B" not in found.shared  # each element is read once, by neighbours

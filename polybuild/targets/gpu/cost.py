@@ -1,0 +1,97 @@
+"""What a step of a stencil takes on a device: as a kernel of its own, or in tiles over time.
+
+A kernel a step takes its launches, or, where that is more, the time in which all it touches comes from
+memory and goes back. Tiles leave that to one step of many, but their steps follow one another, each as long
+as threads take to meet and to get their operands: for all strips of a block, and as often as the device has
+not room for all blocks of a phase::
+
+    kernel a step    sum over kernels of max(launch, bytes / bandwidth)
+    tiles            (phases * launch + bytes / bandwidth) / height
+                     + phases * strips * steps * (meeting + points of a thread * latency) * turns
+
+These are magnitudes: devices differ by factors, the two forms on large grids by more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import islpy as isl
+
+from polybuild.analysis.trip_counts import dimension_counts
+from polybuild.effort import STENCIL_STEPS
+from polybuild.poly.relations import largest, sets_of
+from polybuild.poly.trees import node_kind
+from polybuild.scop.model import Scop
+from polybuild.storage.buffers import element_size
+from polybuild.targets.base import DeviceRates
+from polybuild.targets.gpu.time_tiles import TimeTiles
+
+
+def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, rates: DeviceRates) -> bool:
+    """Whether ``tiles`` with blocks of ``threads`` take less time than a kernel for each step.
+
+    The steps are those of the loop ``node``.
+    """
+    steps, *extents = (_extent(scop, node, each) for each in tiles.stencil.counters)
+    if steps is not None and steps < STENCIL_STEPS:
+        return False
+    bytes_of_point = _bytes_of_points(scop, node)
+    usual = (rates.overflow * rates.cache / max(bytes_of_point)) ** (1 / len(extents))
+    sizes = [usual if each is None else each for each in extents]
+    return _in_tiles(tiles, sizes, bytes_of_point, threads, rates) < _in_kernels(
+        _kernels(node), sizes, bytes_of_point, rates
+    )
+
+
+def _in_kernels(
+    kernels: int, extents: Sequence[float], bytes_of_point: Sequence[int], rates: DeviceRates
+) -> float:
+    """A step as so many ``kernels`` that share the statements evenly."""
+    moved = sum(bytes_of_point) * math.prod(extents) / rates.bandwidth
+    return max(kernels * rates.launch, moved)
+
+
+def _in_tiles(
+    tiles: TimeTiles,
+    extents: Sequence[float],
+    bytes_of_point: Sequence[int],
+    threads: int,
+    rates: DeviceRates,
+) -> float:
+    """A step in tiles over time."""
+    height, *widths = tiles.sizes
+    phases = len(tiles.phases)
+    mapped = len(tiles.phases[0].tiles)
+    counts = [math.ceil(extent / width) for extent, width in zip(extents, widths, strict=True)]
+    turns = math.ceil(math.prod(counts[:mapped]) * threads / rates.threads)
+    points = math.ceil(math.prod(widths) / phases / threads)
+    step = rates.meeting + points * rates.latency
+    serial = phases * math.prod(counts[mapped:]) * tiles.stencil.steps * step * turns
+    moved = sum(bytes_of_point) * math.prod(extents) / rates.bandwidth
+    return (phases * rates.launch + moved) / height + serial
+
+
+def _extent(scop: Scop, node: isl.ScheduleNode, counter: isl.UnionPwAff) -> int | None:
+    """How many values ``counter`` takes at most, None if that depends on parameters."""
+    values = node.get_domain().apply(isl.UnionMap.from_union_pw_aff(counter))
+    count = largest(dimension_counts(isl.Set.from_union_set(values), scop.context)[0])
+    return count.to_python() if count.is_int() else None
+
+
+def _bytes_of_points(scop: Scop, node: isl.ScheduleNode) -> list[int]:
+    """What each statement moves for a point: an element of each array that it reads, or writes."""
+    names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
+    found = []
+    for statement in scop.statements:
+        if statement.name in names:
+            arrays = {each.array.name: each.array for each in statement.accesses if each.array.extents}
+            found.append(max(1, sum(map(element_size, arrays.values()))))
+    return found
+
+
+def _kernels(node: isl.ScheduleNode) -> int:
+    """How many kernels a step of the loop ``node`` is without tiles, about."""
+    below = node.child(0)
+    return int(below.n_children()) if node_kind(below) == isl.schedule_node_type.sequence else 1

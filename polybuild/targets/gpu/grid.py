@@ -1,0 +1,58 @@
+"""How many tiles, blocks and threads there are along each loop of a kernel."""
+
+from __future__ import annotations
+
+import math
+
+from polybuild.options import Options
+from polybuild.targets.base import DeviceLimits
+from polybuild.targets.device import Axis
+
+
+def tile_sizes(
+    parallel: int, sequential: int, options: Options, limits: DeviceLimits, *, reused: bool
+) -> tuple[int, ...]:
+    """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others.
+
+    ``reused`` says whether all elements are touched by several iterations: a thread has several points then.
+    """
+    members = parallel + sequential
+    if options.tile_sizes:
+        given = options.tile_sizes[:members]
+        return given + (given[-1],) * (members - len(given))
+    outer = limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles
+    return outer[parallel - 1] + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
+
+
+def block_sizes(
+    parallel: int, tile: tuple[int, ...], options: Options, limits: DeviceLimits, *, reused: bool
+) -> tuple[int, ...]:
+    """Threads along each mapped loop: no more than a tile has points, and than a block may have."""
+    blocks = limits.shapes.reusing_blocks if reused else limits.shapes.streaming_tiles
+    return fitting_block(blocks[parallel - 1], tile[:parallel], options, limits)
+
+
+def fitting_block(
+    usual: tuple[int, ...], tile: tuple[int, ...], options: Options, limits: DeviceLimits
+) -> tuple[int, ...]:
+    """The block that is asked for, else the ``usual`` one, as far as it fits ``tile`` and the device."""
+    parallel = len(tile)
+    wanted = options.block_sizes[-parallel:] or usual
+    wanted = (1,) * (parallel - len(wanted)) + wanted
+    sizes = [min(pair) for pair in zip(wanted, tile, strict=True)]
+    for position in range(parallel):
+        others = math.prod(sizes[:position] + sizes[position + 1 :])
+        sizes[position] = max(1, min(sizes[position], limits.block_threads // others))
+    return tuple(sizes)
+
+
+def grid_sizes(parallel: int, options: Options, limits: DeviceLimits) -> tuple[int, ...]:
+    """The maximum number of blocks along each mapped loop, no more than a grid may have."""
+    given = options.grid_sizes[:parallel]
+    wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.shapes.grids[parallel - 1]
+    return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
+
+
+def axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:
+    """Axes of the grid (``b``) or of its blocks (``t``), outermost first."""
+    return tuple(Axis(f"pb_{letter}{position}", size) for position, size in enumerate(sizes))
