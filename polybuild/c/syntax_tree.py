@@ -30,9 +30,11 @@ def last_line(node: c_ast.Node) -> int:
 
 def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
     """``node`` and everything below it, in textual order."""
-    yield node
-    for child in node:
-        yield from walk(child)
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += reversed(list(node))
 
 
 def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:

@@ -30,6 +30,7 @@ from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, Re
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
+from polybuild.targets.cpu.cost.extents import remembered_extents
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
 from polybuild.transform.bands import coincident_members
@@ -64,7 +65,7 @@ def compile_region(
     several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
     runs are counted.
     """
-    with time_limit(effort.SEARCH_SECONDS):
+    with time_limit(effort.SEARCH_SECONDS), remembered_extents():
         return _by_strategies(region, context, crashes, printer)
 
 

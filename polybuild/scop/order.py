@@ -58,12 +58,22 @@ def build_schedule(tree: Tree, domains: Sequence[isl.Set]) -> isl.Schedule:
     if isinstance(tree, OrderLeaf):
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domains[tree.statement]))
     if isinstance(tree, OrderSequence):
-        parts = [build_schedule(part, domains) for part in tree.parts]
-        return functools.reduce(lambda first, then: first.sequence(then), parts)
+        return _in_sequence([build_schedule(part, domains) for part in tree.parts])
     values = [_counter(domains[each], tree) for each in _statements(tree)]
     union = functools.reduce(lambda left, right: left.union_add(right), values)
     schedule = build_schedule(tree.body, domains)
     return schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(union))
+
+
+def _in_sequence(parts: Sequence[isl.Schedule]) -> isl.Schedule:
+    """``parts`` one after the other.
+
+    By halves: isl copies both sides, so that adding one after the other takes time as their square.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    middle = (len(parts) + 1) // 2
+    return _in_sequence(parts[:middle]).sequence(_in_sequence(parts[middle:]))
 
 
 def _counter(domain: isl.Set, band: OrderBand) -> isl.UnionPwAff:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import add, attrgetter
 from typing import Protocol
 
 from polybuild.values import dataclass
@@ -45,7 +46,7 @@ class Cost:
     @property
     def parts(self) -> dict[str, float]:
         """All parts by name."""
-        return dataclasses.asdict(self)
+        return dict(zip(_NAMES, _values(self), strict=True))
 
     @property
     def _overlapping(self) -> tuple[float, ...]:
@@ -57,11 +58,14 @@ class Cost:
 
     def divided(self, times: float) -> Cost:
         """The cost where so many cores share all of it."""
-        return Cost(**{name: value / times for name, value in self.parts.items()})
+        return Cost(*(value / times for value in _values(self)))
 
     def __add__(self, other: Cost) -> Cost:
-        mine, its = self.parts, other.parts
-        return Cost(**{name: mine[name] + its[name] for name in mine})
+        return Cost(*map(add, _values(self), _values(other)))
+
+
+_NAMES = tuple(each.name for each in dataclasses.fields(Cost))
+_values = attrgetter(*_NAMES)  # costs are added up by the thousand
 
 
 class CostFunction(Protocol):

@@ -65,7 +65,9 @@ def vector_candidates(accesses: list[Reference], members: int, machine: Machine)
 
     None if a statement was kept whole with loops inside.
     """
-    if any(has_loops(each.statement.body) for each in accesses):
+    # a statement may have very many accesses, where it is a block of them
+    bodies = {each.statement.name: each.statement.body for each in accesses}
+    if any(map(has_loops, bodies.values())):
         return []
     costs = {member: member_cost(accesses, member, machine) for member in range(members)}
     # later members first: at equal cost the order of the scheduler stays

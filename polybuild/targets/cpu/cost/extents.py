@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import islpy as isl
 
@@ -26,8 +29,34 @@ class Extents:
     boxes: tuple[tuple[float, ...], ...]
 
 
+_Found = dict[tuple[isl.Map, isl.Set], Extents | None]
+_FOUND: ContextVar[_Found | None] = ContextVar("extents that were found before", default=None)
+
+
+@contextmanager
+def remembered_extents() -> Iterator[None]:
+    """What ``extents_at`` finds under this it finds once: versions of a region have most nests in common.
+
+    It is for one region, so that its budgets know nothing of others.
+    """
+    before = _FOUND.set({})
+    try:
+        yield
+    finally:
+        _FOUND.reset(before)
+
+
 def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     """The extents of the instances of ``stamps`` at a ``point`` of the parameters; None if there are none."""
+    found = _FOUND.get()
+    if found is None:
+        return _extents_at(stamps, point)
+    if (stamps, point) not in found:
+        found[stamps, point] = _extents_at(stamps, point)
+    return found[stamps, point]
+
+
+def _extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     loops, counters = stamps.dim(_out), stamps.dim(_in)
     here = stamps.intersect_params(point)
     instances = here.reverse().wrap().flatten()

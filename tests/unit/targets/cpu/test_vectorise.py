@@ -6,6 +6,7 @@ import pytest
 
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import sets_of
+from polybuild.targets.cpu import vectorise
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.vectorise import find_vector_loop
 
@@ -76,3 +77,13 @@ def test_the_member_that_carries_nothing(band):
 
 def test_variables_do_not_make_up_for_columns(vector):
     assert vector("double s = A[i][1]; s += A[i][2]; s += A[i][3]; A[i][0] = s;") is None
+
+
+def test_a_statement_is_looked_through_once(model, monkeypatch):
+    """However many accesses it has: a block of statements that follow each other has very many."""
+    found = model("for (int i = 1; i < n; i++) { a[i] = b[i] + c[i]; b[i] = c[i] * c[i - 1]; }", PARAMETERS)
+    node = found.scop.schedule.get_root().child(0)
+    seen = []
+    monkeypatch.setattr(vectorise, "has_loops", lambda body: bool(seen.append(body)))
+    vectorise.vector_candidates(references(found.scop, node), 1, Machine())
+    assert len(seen) == len(found.scop.statements) == 2

@@ -7,9 +7,11 @@ from contexts import context_of
 
 from polybuild.analysis.aliasing import aliases_of
 from polybuild.analysis.reductions import find_reductions
+from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost import extents
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
-from polybuild.targets.cpu.cost.parameters import usual_values
+from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
 
 PARAMETERS = (
     "int n, int m, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n],"
@@ -128,3 +130,31 @@ def test_rows_and_vectors_of_register_tiles_share_what_they_load(model):
     # in whole vectors: one of a row of b for all rows, an element of a for all vectors
     loads = 1024**3 / lanes * (1 / rows + 1 / vectors) * context.machine.arithmetic.access
     assert found.accesses == pytest.approx(loads, rel=0.2)
+
+
+def test_extents_are_found_once_for_a_region(model, monkeypatch):
+    read = model(PRODUCT + COLUMNS, PARAMETERS)
+    point = parameters_at(read.scop.context, usual_values(read.scop))
+    found = []
+
+    def finding(stamps, at):
+        found.append(stamps)
+        return find(stamps, at)
+
+    find = extents._extents_at
+    monkeypatch.setattr(extents, "_extents_at", finding)
+    stamps = [each.domain.identity() for each in read.scop.statements]
+    with extents.remembered_extents():
+        first = [extents.extents_at(each, point) for each in (*stamps, *stamps)]
+    assert len(found) == 2
+    assert first[:2] == first[2:] == [find(each, point) for each in stamps]
+    extents.extents_at(stamps[0], point)
+    assert len(found) == 3
+
+
+def test_costs_are_added_up_part_by_part():
+    one, other = Cost(arithmetic=1.0, memory=2.0, traffic=4.0), Cost(waiting=0.5, memory=3.0, threads=1.5)
+    assert one + other == Cost(arithmetic=1.0, waiting=0.5, memory=5.0, threads=1.5, traffic=4.0)
+    assert one.divided(2) == Cost(arithmetic=0.5, memory=1.0, traffic=2.0)
+    told = {name: value for name, value in one.parts.items() if value}
+    assert told == {"arithmetic": 1.0, "memory": 2.0, "traffic": 4.0}
