@@ -17,7 +17,7 @@ from polybuild.c.types import IntegerType
 from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import Scop, Statement
 
-_set = isl.dim_type.set
+_in, _set = isl.dim_type.in_, isl.dim_type.set
 
 
 def count_steps(scop: Scop) -> Scop:
@@ -43,10 +43,14 @@ def _without_strides(statement: Statement) -> tuple[Statement, isl.PwMultiAff]:
         stride = statement.domain.get_stride(position)
         if not stride.is_one():
             start = _start(statement.domain, position, stride)
+            inner = len(statement.iterators) - position
+            if start.involves_dims(_in, position, inner):
+                continue  # it is the stride of one of these: j + k even is k = j + 2 * l
             written = _written_in_steps(statement, position, stride, start)
             if written is None:
                 continue
             statement = written
+            start = start.pullback_multi_aff(function)  # the counters around may be steps by now
             counter = function.get_aff(position).scale_val(stride).add(start)
             function, found = function.set_aff(position, counter), True
     instances = isl.PwMultiAff.from_multi_aff(function)

@@ -58,3 +58,26 @@ def test_bodies_compute_with_what_the_counter_was(model):
 def test_other_counters_stay(model, body):
     scop = model(body, PARAMETERS).scop
     assert count_steps(scop) is scop
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # the inner counter has the stride, as its start depends on the outer one
+        "for (int i = 0; i < n; i++) for (int j = i + 2; j < n; j += 2) x[n * i + j] = 0;",
+        # both have one, and the inner one starts at the outer one
+        "for (int i = 1; i < n; i += 3) for (int j = i; j < n; j += 2) x[n * i + j] = 0;",
+        "for (int i = 0; i < n; i += 2) for (int j = i + 3; j < n; j += 4)"
+        " for (int k = i + j; k < 2 * n; k += 3) x[2 * n * n * i + 2 * n * j + k] = 0;",
+    ],
+)
+def test_no_instance_is_lost(model, body):
+    scop = model(body, "int n, double x[restrict n * n * n * n]").scop
+    (old,), (new,) = scop.statements, count_steps(scop).statements
+    fixed = isl.Set("[n] -> { : n = 13 }")
+    points = {id(each): [] for each in (old, new)}
+    for each in (old, new):
+        each.domain.intersect_params(fixed).foreach_point(points[id(each)].append)
+    assert len(points[id(old)]) == len(points[id(new)]) > 0
+    written, again = (each.accesses[-1].relation.intersect_params(fixed).range() for each in (old, new))
+    assert written.is_equal(again)
