@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from benchmarks.gpu import stencils
 from benchmarks.gpu.__main__ import prepare
 from benchmarks.gpu.check import RIGHT, SMALL, Checks
 from benchmarks.gpu.failures import drivers, failures
@@ -80,6 +81,16 @@ def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, m
     row = json.loads((tmp_path / "results.json").read_text())["kernels"]["mvt"]
     assert (row["equal"], row["on_device"]) == (True, False)
     assert measure("mtv", workshop.stand_ins.environment()) == 2
+
+
+def test_launches_of_stencils_in_both_forms(monkeypatch, capsys):
+    """Eight steps are in two tiles of each phase."""
+    monkeypatch.setenv("NVCC", "")  # what the command sets ends with the test
+    command = ["stencils", "laplacian-2d", "--plane", "21", "--steps", "8"]
+    monkeypatch.setattr(sys, "argv", command)
+    assert stencils.main() == 0
+    *_, by_step, tiled = capsys.readouterr().out.splitlines()
+    assert (float(by_step.split()[4]), float(tiled.split()[4])) == (1.0, 0.5)
 
 
 def test_dumps_are_read_between_their_ends(tmp_path):

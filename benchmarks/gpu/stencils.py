@@ -1,0 +1,230 @@
+"""What stencils ask of a GPU's memory: ``python -m benchmarks.gpu.stencils``, under emulation, without a GPU.
+
+The seven stencils of the thesis (table 3), in single precision, with a kernel for each step and in tiles over
+time of about the sizes of its section 5.3. A table has, for each point and step, how many sectors of 32 bytes
+go to and from memory and how often shared memory is accessed, and how many kernels are launched and how often
+blocks meet for each step. Sectors are counted request by request: what caches hold counts, too. The exit code
+is 0 if all results are those of the program as it was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cpu.processes import run
+from benchmarks.gpu.programs import FLAGS, LIBRARIES, build_runtime
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+from tests.emulator.stand_ins import StandIns, build
+
+LIMIT = 600.0
+FORMS: Mapping[str, Mapping[str, str]] = {
+    "kernel a step": {"tile_shape": "rectangular"},
+    "tiles over time": {"tile_shape": "hybrid"},
+}
+TILES = {2: ("6,16,32", "10,32"), 3: ("6,16,10,32", "1,10,32")}
+"""Tiles, time first, and threads, by the dimensions of space (the thesis: h = 2, w = 7, 10, 32)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stencil:
+    """``dims`` dimensions of space; ``value`` is the new value of a point of ``u``, empty for ``fdtd``."""
+
+    dims: int
+    value: str = ""
+
+    @property
+    def step(self) -> str:
+        """The loops of one step."""
+        if not self.value:
+            return _FDTD
+        names = "ijk"[: self.dims]
+        loops = "".join(f"for (int {name} = 1; {name} < n - 1; {name}++) " for name in names)
+        place = "".join(f"[{name}]" for name in names)
+        return f"{loops}u[(t + 1) % 2]{place} = {self.value};"
+
+
+def _at(*offsets: int) -> str:
+    """The point so far from that of the loops."""
+    return "u[t % 2]" + "".join(f"[{name} + {each}]" for name, each in zip("ijk", offsets, strict=False))
+
+
+def _neighbours(dims: int) -> list[str]:
+    places = [tuple(sign * (dim == at) for dim in range(dims)) for at in range(dims) for sign in (-1, 1)]
+    return [_at(*each) for each in places]
+
+
+def _gradient(dims: int) -> str:
+    centre = _at(*[0] * dims)
+    squares = " + ".join(f"({centre} - {each}) * ({centre} - {each})" for each in _neighbours(dims))
+    return f"{centre} + 1.0f / (0.0001f + {squares})"
+
+
+def _heat(dims: int) -> str:
+    places = [(a, b, c) for a in (-1, 0, 1) for b in (-1, 0, 1) for c in ((-1, 0, 1) if dims == 3 else (0,))]
+    return f"0.03f * ({' + '.join(_at(*each[:dims]) for each in places)})"
+
+
+def _laplacian(dims: int) -> str:
+    return f"0.5f * {_at(*[0] * dims)} + 0.1f * ({' + '.join(_neighbours(dims))})"
+
+
+_FDTD = """\
+for (int j = 0; j < n; j++) u[0][0][j] = t;
+for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) u[0][i][j] -= 0.5f * (h[i][j] - h[i - 1][j]);
+for (int i = 0; i < n; i++) for (int j = 1; j < n; j++) u[1][i][j] -= 0.5f * (h[i][j] - h[i][j - 1]);
+for (int i = 0; i < n - 1; i++) for (int j = 0; j < n - 1; j++)
+  h[i][j] -= 0.7f * (u[1][i][j + 1] - u[1][i][j] + u[0][i + 1][j] - u[0][i][j]);"""
+STENCILS = {
+    "laplacian-2d": Stencil(2, _laplacian(2)),
+    "heat-2d": Stencil(2, _heat(2)),
+    "gradient-2d": Stencil(2, _gradient(2)),
+    "fdtd-2d": Stencil(2),
+    "laplacian-3d": Stencil(3, _laplacian(3)),
+    "heat-3d": Stencil(3, _heat(3)),
+    "gradient-3d": Stencil(3, _gradient(3)),
+}
+_PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+static void run(int n, int steps, float u[restrict 2]SPACE, float h[restrict n][n])
+{
+  (void)h;
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+STEP
+  }
+#pragma endscop
+}
+int main(int argc, char **argv)
+{
+  int n = atoi(argv[1]), steps = atoi(argv[2]);
+  size_t size = 2, all;
+  for (int dim = 0; dim < DIMS; dim++) size *= n;
+  all = size + (size_t)n * n;
+  float *data = malloc(all * sizeof *data);
+  for (size_t k = 0; k < all; k++) data[k] = (float)(k * 2654435761u % 1000) / 700;
+  run(n, steps, (void *)data, (void *)(data + size));
+  unsigned long long hash = 14695981039346656037ull;
+  for (size_t k = 0; k < all * sizeof *data; k++)
+    hash = (hash ^ ((unsigned char *)data)[k]) * 1099511628211ull;
+  printf("%llx\\n", hash);
+  free(data);
+  return argc - 3;
+}
+"""
+
+
+def program(stencil: Stencil) -> str:
+    """A program that takes the size of the grid and the number of steps, and prints a hash of the grid."""
+    text = _PROGRAM.replace("SPACE", "[n]" * stencil.dims).replace("DIMS", str(stencil.dims))
+    return text.replace("STEP", stencil.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the kernels of a run did, for each step and, but for launches and barriers, each point."""
+
+    launches: float
+    barriers: float
+    sectors: float
+    shared: float
+
+    @property
+    def row(self) -> str:
+        """The columns of the table."""
+        return f"{self.launches:9.2f} {self.barriers:9.1f} {self.sectors:9.3f} {self.shared:9.3f}"
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any], points: int, steps: int) -> Counts:
+        """From the emulator's ``report``."""
+        kernels = report["kernels"].values()
+
+        def total(kind: str, what: str) -> float:
+            return float(sum(each[f"{kind}_{way}"][what] for each in kernels for way in ("reads", "writes")))
+
+        return cls(
+            sum(each["launches"] for each in kernels) / steps,
+            sum(each["barriers"] for each in kernels) / steps,
+            total("global", "sectors") / points / steps,
+            total("shared", "accesses") / points / steps,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where programs are made and run: ``sizes`` are of the grid, by its dimensions."""
+
+    folder: Path
+    stand_ins: StandIns
+    runtime: Path
+    sizes: Mapping[int, int]
+    steps: int
+
+    def counts(self, name: str, form: str) -> Counts | None:
+        """What one form of a stencil does; None if its results are wrong or it is no kernel."""
+        stencil = STENCILS[name]
+        source = self.folder / f"{name}.c"
+        source.write_text(program(stencil), encoding="utf-8")
+        tiles, blocks = TILES[stencil.dims]
+        settings = {"backend": "cuda", "min_work": "0", "block_sizes": blocks, **FORMS[form]}
+        settings |= {"tile_sizes": tiles if form != "kernel a step" else blocks}
+        result = compile_source(str(source), Options().with_settings(settings), ["gcc"], FLAGS)
+        made = self.folder / f"{name}-transformed.c"
+        made.write_text(result.text, encoding="utf-8")
+        size = self.sizes[stencil.dims]
+        sizes = [str(size), str(self.steps)]
+        command = [str(self._built(made, str(self.runtime))), *sizes]
+        expected = run([str(self._built(source)), *sizes], limit=LIMIT)
+        if run(command, limit=LIMIT, environment=self.stand_ins.environment()).stdout != expected.stdout:
+            return None
+        report = self.stand_ins.report(command)
+        return Counts.of(report, size**stencil.dims, self.steps) if report["kernels"] else None
+
+    def _built(self, source: Path, *more: str) -> Path:
+        made = source.with_suffix("")
+        run(["gcc", *FLAGS, str(source), *more, *LIBRARIES, "-o", str(made)], limit=LIMIT)
+        return made
+
+
+def main() -> int:
+    """Print the table; the exit code."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.gpu.stencils", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("stencils", nargs="*", choices=[[], *STENCILS], metavar="STENCIL", help="only these")
+    parser.add_argument("--plane", type=int, default=96, metavar="N", help="N by N points (96)")
+    parser.add_argument("--space", type=int, default=32, metavar="N", help="N by N by N points (32)")
+    parser.add_argument("--steps", type=int, default=24, metavar="N", help="steps over time (24)")
+    request = parser.parse_args()
+    wrong = 0
+    print(f"{'':14} {'':16} {'launches':>9} {'barriers':>9} {'sectors':>9} {'shared':>9}")
+    print(f"{'':14} {'':16} {'a step':>9} {'a step':>9} {'a point':>9} {'a point':>9}")
+    with tempfile.TemporaryDirectory(prefix="polybuild-stencils-") as name:
+        folder = Path(name)
+        workshop = Workshop(
+            folder,
+            build(folder / "stand-ins"),
+            build_runtime(folder),
+            {2: request.plane, 3: request.space},
+            request.steps,
+        )
+        os.environ["NVCC"] = workshop.stand_ins.nvcc
+        for stencil in request.stencils or STENCILS:
+            for form in FORMS:
+                found = workshop.counts(stencil, form)
+                wrong += found is None
+                figures = "no right results" if found is None else found.row
+                print(f"{stencil:14} {form:16} {figures}", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
