@@ -5,6 +5,7 @@ Needs nothing but Python, gcc (or what $CC names) and polybuild, from this sourc
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import re
@@ -99,7 +100,10 @@ def write_curve(path: Path, values: Sequence[float], title: str) -> None:
 
 
 def polybuild(*words: str) -> list[str]:
-    """The command ``polybuild words``."""
+    """The command ``polybuild words``; it ends the program where that could not run."""
+    missing = [name for name in ("islpy", "pycparser") if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"polybuild needs {' and '.join(missing)}: {sys.executable} -m pip install {TREE}")
     return [sys.executable, "-m", "polybuild", *words]
 
 

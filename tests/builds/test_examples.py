@@ -64,6 +64,14 @@ def test_an_example(name, copy):
     assert [*(copy / name / "build").glob("*.png"), *(copy / name / "build").glob("*.svg")]
 
 
+def test_what_is_missing_is_said(copy):
+    """Python alone is not enough, and nothing looks as if it had worked."""
+    command = [sys.executable, "-S", "run.py"]
+    done = subprocess.run(command, cwd=copy / "network", check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"polybuild needs islpy and pycparser: {sys.executable} -m pip install " in done.stderr
+
+
 @pytest.mark.network
 @pytest.mark.python_headers
 def test_the_extension_for_numpy(copy):
