@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolchains import TOOLCHAINS, install
+
+from polybuild.diagnostics import SourceError
 
 TESTS = Path(__file__).parent
 
@@ -25,6 +29,7 @@ SHORT = {"unit", "golden"}
 """Folders whose tests are all short; of the others, those marked ``fast`` stand for all in the short run."""
 
 MARKED = {
+    "aarch64": TOOLCHAINS["aarch64"].tools,
     "autotools": ("autoreconf", "automake", "libtoolize", "make"),
     "ccache": ("ccache",),
     "clang": ("clang",),
@@ -36,6 +41,7 @@ MARKED = {
     "make": ("make",),
     "mkdocs": ("mkdocs",),
     "oclgrind": ("oclgrind",),
+    "musl": TOOLCHAINS["musl"].tools,
     "opencl": ("clinfo",),
     "mpi": ("mpicc", "mpirun", "make"),
 }
@@ -51,6 +57,9 @@ PARAMETERS = {"clang": "clang", "Unix Makefiles": "make", "make": "make"}
 
 FIXTURES = dict.fromkeys(("emulator", "stand_ins", "workshop"), "c++")
 """What a test needs that uses this fixture: emulated kernels are compiled as C++."""
+
+OTHER_PROCESSOR = re.compile(r"option .-m|for .-march|-m\\w+. is not supported")
+"""How compilers refuse flags of processors that are not theirs."""
 
 PROBE = """\
 #ifdef _OPENMP
@@ -72,12 +81,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the texts of tests/golden anew from what comes out",
     )
+    parser.addoption(
+        "--toolchain",
+        choices=sorted(TOOLCHAINS),
+        help="have this toolchain build and run what tests compile with gcc",
+    )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    name = config.getoption("--toolchain")
+    if name is not None:
+        folder = Path(tempfile.mkdtemp(prefix="polybuild-toolchain-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        install(TOOLCHAINS[name], folder)
+        os.environ["PATH"] = os.pathsep.join([str(folder), os.environ["PATH"]])
     # shells start background jobs with Ctrl-C ignored, which programs under test would inherit
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """Skips, with another toolchain, what wants a processor that it does not compile for."""
+    try:
+        return (yield)
+    except SourceError as error:
+        if pyfuncitem.config.getoption("--toolchain") and OTHER_PROCESSOR.search(str(error)):
+            pytest.skip(f"is for another processor: {error}")
+        raise
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
