@@ -80,6 +80,8 @@ CONSTRAINT_OPERATIONS = 4
 
 DEPENDENCE_PIECES = 10_000
 """Pieces of dependences beyond which only the original order is tried."""
+COALESCED_PIECES = 64
+"""Accesses of a statement to one array beyond which their union is coalesced, while it has no more pieces."""
 ACCESS_PAIRS = 10_000
 """Pairs of accesses to one array beyond which statements that follow each other are one."""
 HIDDEN_TRIPS = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
@@ -24,6 +24,19 @@ def union_of(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
         pairs = itertools.zip_longest(unions[::2], unions[1::2])
         unions = [one if other is None else one.union(other) for one, other in pairs]
     return unions[0]
+
+
+def coalesced_union(maps: Sequence[isl.Map], pieces: int) -> isl.Map:
+    """The union of ``maps`` of one space, in few pieces where neighbours make one, as ``a[0]`` and ``a[1]``.
+
+    It is coalesced as it grows, by halves, as long as it has no more than so many ``pieces``: isl compares
+    each with each.
+    """
+    if len(maps) == 1:
+        return maps[0]
+    middle = len(maps) // 2
+    union = coalesced_union(maps[:middle], pieces).union(coalesced_union(maps[middle:], pieces))
+    return union.coalesce() if union.n_basic_map() <= pieces else union
 
 
 def sets_of(union: isl.UnionSet) -> list[isl.Set]:

@@ -18,6 +18,8 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
+from polybuild.effort import COALESCED_PIECES
+from polybuild.poly.relations import coalesced_union, union_of
 from polybuild.values import dataclass
 
 
@@ -287,9 +289,13 @@ class Scop:
 
     def accesses(self, *kinds: AccessKind) -> isl.UnionMap:
         """The union of the access relations of the given kinds, where the context holds."""
-        union = isl.UnionMap.empty(self.context.get_space())
+        maps: list[isl.Map] = []
         for statement in self.statements:
+            of_arrays: dict[str, list[isl.Map]] = {}
             for access in statement.accesses:
                 if access.kind in kinds:
-                    union = union.union(isl.UnionMap.from_map(access.relation))
-        return union.intersect_params(self.context)
+                    of_arrays.setdefault(access.array.name, []).append(access.relation)
+            for relations in of_arrays.values():
+                few = len(relations) <= COALESCED_PIECES
+                maps += relations if few else [coalesced_union(relations, COALESCED_PIECES)]
+        return union_of(maps, self.context.get_space()).intersect_params(self.context)

@@ -76,6 +76,27 @@ def test_a_nest_of_very_many_statements(tmp_path):
     assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)
 
 
+# each statement has a column of its own: neighbours, apart from each other, and counted down
+COLUMNS = {"neighbours": lambda k: k, "every other": lambda k: 2 * k, "from the last": lambda k: MANY - 1 - k}
+WIDE = PROGRAM.replace("c[N][N]", f"c[N][N], wide[N][{2 * MANY}], old[N][{2 * MANY}]").replace(
+    "  printf",
+    f"  for (int i = 0; i < N; i++) for (int k = 0; k < {2 * MANY}; k++) sum += wide[i][k];\n  printf",
+)
+
+
+@pytest.mark.parametrize("order", COLUMNS)
+def test_a_nest_of_very_many_columns(tmp_path, order):
+    path = tmp_path / "in.c"
+    columns = [COLUMNS[order](k) for k in range(MANY)]
+    statements = "\n".join(
+        f"    wide[i][{k}] = old[i][{k}] * 0.{k % 7 + 1} + wide[i - 1][{k}] + {k};" for k in columns
+    )
+    result = transform(path, WIDE % f"  for (int i = 1; i < N; i++) {{\n{statements}\n  }}")
+    (region,) = result.regions
+    assert (region.status, region.statements) == ("transformed", 1)
+    assert output(write(tmp_path / "out.c", result.text), "-fopenmp") == output(path)
+
+
 @pytest.mark.fast
 @pytest.mark.parametrize("name", SMALL)
 def test_blocks(name, tmp_path, monkeypatch):

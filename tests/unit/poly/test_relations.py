@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.relations import largest, span
+from polybuild.poly.relations import coalesced_union, largest, span
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,16 @@ def test_the_largest_value_where_there_is_none():
 )
 def test_how_far_values_reach(values, expected):
     assert span(isl.UnionPwAff(values)) == expected
+
+
+def test_unions_of_neighbours_are_one_piece():
+    columns = [isl.Map(f"{{ S[i] -> a[i, {column}] : 0 <= i < 9 }}") for column in range(500)]
+    assert coalesced_union(columns, 8).n_basic_map() == 1
+    assert coalesced_union(columns, 8).is_equal(isl.Map("{ S[i] -> a[i, j] : 0 <= i < 9 and 0 <= j < 500 }"))
+
+
+def test_unions_that_stay_in_many_pieces_are_only_unions():
+    apart = [isl.Map(f"{{ S[i] -> a[{column * column}] : 0 <= i < 9 }}") for column in range(3, 40)]
+    union = coalesced_union(apart, 8)
+    assert union.n_basic_map() == 37
+    assert all(each.is_subset(union) for each in apart)
