@@ -67,8 +67,10 @@ def test_other_counters_stay(model, body):
         "for (int i = 0; i < n; i++) for (int j = i + 2; j < n; j += 2) x[n * i + j] = 0;",
         # both have one, and the inner one starts at the outer one
         "for (int i = 1; i < n; i += 3) for (int j = i; j < n; j += 2) x[n * i + j] = 0;",
-        "for (int i = 0; i < n; i += 2) for (int j = i + 3; j < n; j += 4)"
-        " for (int k = i + j; k < 2 * n; k += 3) x[2 * n * n * i + 2 * n * j + k] = 0;",
+        (
+            "for (int i = 0; i < n; i += 2) for (int j = i + 3; j < n; j += 4)"
+            " for (int k = i + j; k < 2 * n; k += 3) x[2 * n * n * i + 2 * n * j + k] = 0;"
+        ),
     ],
 )
 def test_no_instance_is_lost(model, body):
