@@ -241,7 +241,8 @@ def _array(path: str, first: str, count: str, symbols: Mapping[str, Symbol]) -> 
         raise _Misuse("resident-array", f"'{path}' is volatile")
     if count:
         address = path if first == "0" else f"({path}) + ({first})"
-        return ResidentArray(address, f"({count}) > 0 ? (size_t)({count}) * sizeof *({path}) : 0")
+        # the file may have no size_t
+        return ResidentArray(address, f"({count}) > 0 ? (unsigned long long)({count}) * sizeof *({path}) : 0")
     is_parameter = path == _root(path) and symbol is not None and symbol.storage is StorageClass.PARAMETER
     if isinstance(kind, PointerType) or kind.extent is None or is_parameter:
         hint = f"write '{path}[0:n]' for n elements"

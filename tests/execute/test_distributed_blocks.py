@@ -168,31 +168,33 @@ void step(int n, double u[restrict n][n], double v[restrict n][n])
 #pragma endscop
 }
 """
-# in another file than the region
-DIFFUSION_MAIN = f"""{HEAD}
+# in another file than the region, without headers
+DIFFUSION_MAIN = """
+int printf(const char *, ...), atoi(const char *);
+void *calloc(unsigned long, unsigned long);
 void step(int n, double u[restrict n][n], double v[restrict n][n]);
 int main(int argc, char **argv)
-{{
+{
   int n = atoi(argv[argc - 2]), steps = atoi(argv[argc - 1]);
   double (*u)[n] = calloc(n, sizeof *u), (*v)[n] = calloc(n, sizeof *v), sum = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       u[i][j] = v[i][j] = (i * j) % 7;
 #pragma polybuild distributed(u[0:n], v[0:n])
-  {{
-    for (int k = 0; k < steps; k++) {{
+  {
+    for (int k = 0; k < steps; k++) {
       step(n, u, v);
       double (*other)[n] = u;
       u = v;
       v = other;
-    }}
-  }}
+    }
+  }
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       sum = 0.7 * sum + u[i][j] + v[i][j];
   printf("%a\\n", sum);
   return 0;
-}}
+}
 """
 
 

@@ -17,11 +17,21 @@ def block(clause: str, inside: str = LOOP, before: str = "") -> str:
 @pytest.mark.parametrize(
     ("clause", "before", "address", "size"),
     [
-        ("(a[0:n])", "", "a", "(n) > 0 ? (size_t)(n) * sizeof *(a) : 0"),
-        ("( a [ 2 : n - 2 ] )", "", "(a) + (2)", "(n - 2) > 0 ? (size_t)(n - 2) * sizeof *(a) : 0"),
+        ("(a[0:n])", "", "a", "(n) > 0 ? (unsigned long long)(n) * sizeof *(a) : 0"),
+        (
+            "( a [ 2 : n - 2 ] )",
+            "",
+            "(a) + (2)",
+            "(n - 2) > 0 ? (unsigned long long)(n - 2) * sizeof *(a) : 0",
+        ),
         ("(x)", "double x[5][n];", "x", "sizeof (x)"),
         ("(s.x)", "struct { int x[3]; } s;", "s.x", "sizeof (s.x)"),
-        ("(p->x[0:n])", "struct { float *x; } *p = 0;", "p->x", "(n) > 0 ? (size_t)(n) * sizeof *(p->x) : 0"),
+        (
+            "(p->x[0:n])",
+            "struct { float *x; } *p = 0;",
+            "p->x",
+            "(n) > 0 ? (unsigned long long)(n) * sizeof *(p->x) : 0",
+        ),
     ],
 )
 def test_arrays(read: Reader, clause: str, before: str, address: str, size: str) -> None:
