@@ -82,6 +82,20 @@ static void part(int n, int k, double *restrict y, const double *restrict x)
 #pragma endscop
 }
 """,
+    # one member of structs that lie side by side
+    "cells": """
+struct cell {
+  char tag;
+  double value;
+};
+static void cells(int n, struct cell *restrict c, const double *restrict x)
+{
+#pragma scop
+  for (int i = 1; i < n; i++)
+    c[i].value = 0.5 * c[i].value + x[i - 1];
+#pragma endscop
+}
+""",
     # what overlaps is looked at before, and the original loops run
     "shift": """
 static void shift(int n, double *y, const double *x)
@@ -110,6 +124,7 @@ int main(int argc, char **argv)
   int n = argc > 2 ? atoi(argv[1]) : 0, steps = argc > 2 ? atoi(argv[2]) : 0;
   double (*u)[n] = calloc(n, sizeof *u), (*v)[n] = calloc(n, sizeof *v), sum = 0;
   double *x = calloc(n, sizeof *x), *y = calloc(2 * n + 1, sizeof *y);
+  struct cell *c = calloc(n, sizeof *c), *whole = calloc(n, sizeof *c);
   int at[n];
   for (int i = 0; i < n; i++) {
     at[i] = i * 3 % n;
@@ -117,7 +132,7 @@ int main(int argc, char **argv)
     for (int j = 0; j < n; j++)
       u[i][j] = (i * j) % 7;
   }
-#pragma polybuild distributed(u[0:n], v[0:n], x[0:n], y[1:2 * n - 3], at)
+#pragma polybuild distributed(u[0:n], v[0:n], x[0:n], y[1:2 * n - 3], at, c[0:n])
   {
     for (int k = 0; k <= steps; k++) {
       step(n, u, v);
@@ -133,6 +148,8 @@ int main(int argc, char **argv)
         sum += u[n / 2][n / 2];
         u[n / 2][n / 2] = 1;
       }
+      cells(n, c, x);
+      cells(n, whole, y);
       gather(n, at, x, y);
       move(n, at);
       part(n, k % 2, y, x);
@@ -147,12 +164,14 @@ int main(int argc, char **argv)
   }
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
-      sum = 0.7 * sum + u[i][j] + v[i][j] + y[i] + y[n + i] + at[i] + x[i];
+      sum = 0.7 * sum + u[i][j] + v[i][j] + y[i] + y[n + i] + at[i] + x[i] + c[i].value + whole[i].value;
   printf("%a\\n", sum);
   free(u);
   free(v);
   free(x);
   free(y);
+  free(c);
+  free(whole);
   return 0;
 }
 """

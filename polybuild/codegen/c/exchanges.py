@@ -14,6 +14,7 @@ from polybuild.codegen.c.layout import CodeLine, between, closing, condition, lo
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of
 from polybuild.poly.relations import natural_key
+from polybuild.scop.model import Array
 from polybuild.targets.ranks.model import (
     AROUND,
     END,
@@ -143,7 +144,7 @@ class RankLoopPrinter(LoopPrinter):
         lines: list[str]
         if node.for_is_degenerate():
             lines = [opening(f"{indent}{{"), start, *self._elements(body, exchange, inner)]
-        elif _is_row(node, identifier):
+        elif _is_row(node, identifier) and _has_neighbours(_array_of(body.user_get_expr(), exchange)):
             test = node.for_get_cond()
             more = " + 1" if _Op(test.op_get_type()) == _Op.le else ""
             count = f"{text(test.op_get_arg(1), ADDITIVE)} - {counter}{more}"
@@ -159,11 +160,21 @@ class RankLoopPrinter(LoopPrinter):
 
     def _run(self, user: isl.AstExpr, exchange: Exchange, count: str, indent: str) -> list[str]:
         """``count`` neighbours from one element on."""
-        name = user.op_get_arg(0).id_get_id().get_name()
-        array = next(each.array for each in exchange.messages if each.array.name == name)
+        array = _array_of(user, exchange)
         text = self._instances.element(array, self._expression().subscripts(user))
         called = _CALLS.get(exchange.kind, "polybuild_touched")
         return [f"{indent}{called}(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
+
+
+def _array_of(user: isl.AstExpr, exchange: Exchange) -> Array:
+    """The array of an element."""
+    name = user.op_get_arg(0).id_get_id().get_name()
+    return next(each.array for each in exchange.messages if each.array.name == name)
+
+
+def _has_neighbours(array: Array) -> bool:
+    """Whether elements that differ by one in the last subscript lie side by side: not members of structs."""
+    return not (array.suffixes and array.suffixes[-1])
 
 
 def _by_bounds(exchange: Exchange) -> tuple[list[Message], Exchange]:
