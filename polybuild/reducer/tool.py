@@ -29,7 +29,7 @@ def find() -> str | None:
 def reduce(source: Path, setting: Setting, symptom: Symptom, folder: Path, seconds: float) -> bytes:
     """The smallest version of ``source`` that is found in so many ``seconds`` and shows ``symptom``.
 
-    ``folder`` is for files on the way. Ctrl-C ends the search, too.
+    ``folder`` is for files on the way. Ctrl-C ends the search, too, and so does SIGTERM from here on.
     """
     copy = folder / "work" / source.name
     copy.parent.mkdir()
@@ -40,6 +40,7 @@ def reduce(source: Path, setting: Setting, symptom: Symptom, folder: Path, secon
     test.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n", "utf-8")
     test.chmod(0o700)
     command = [TOOL, "--pass-group-file", str(_PASSES), str(test), source.name]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the reducer would go on alone
     process = subprocess.Popen(
         command, cwd=copy.parent, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
     )

@@ -100,7 +100,7 @@ def missing_private() -> None:
     _replace(
         DirectivePrinter,
         "_text",
-        lambda self, directive, active: text(self, dataclasses.replace(directive, private=()), active),
+        lambda self, directive, *rest: text(self, dataclasses.replace(directive, private=()), *rest),
     )
 
 
