@@ -58,7 +58,41 @@ def plan_for_gpu(
     the threads keep what they can. The reductions that ``dependences`` has apart are made atomically.
     """
     _require_plain_arrays(scop)
-    chosen = _choose_order(scop, dependences, options, limits, temporaries)
+
+    def planned(chosen: _Chosen) -> DevicePlan:
+        return _plan(scop, dependences, chosen, limits, live_out=live_out, temporaries=temporaries)
+
+    why: tuple[str, ...] = ()
+    usual: _Chosen | None = None
+    if options.tile and options.tile_shape != "rectangular" and not dependences.reductions:
+        try:
+            with budget_within(KERNEL_TILING_OPERATIONS):
+                found = _mapped(scop, dependences, options, limits, temporaries, over_time=True)
+                if found.mapping.in_steps:
+                    return planned(found)
+            usual, why = found, found.mapping.remarks
+        except (IllegalSchedule, IllegalStorage):
+            why = (f"{STEP_BY_STEP}: threads of tiles over time would share values",)
+        except isl.Error as error:
+            if not was_spent(error):
+                raise
+            why = (f"{STEP_BY_STEP}: tiles over time take too long to prove",)
+    usual = usual or _mapped(scop, dependences, options, limits, temporaries)
+    chosen = _or_contracted(usual, scop, dependences, options, limits, temporaries=temporaries)
+    chosen = replace(chosen, mapping=replace(chosen.mapping, remarks=why))
+    return planned(chosen)
+
+
+def _plan(
+    scop: Scop,
+    dependences: Dependences,
+    chosen: _Chosen,
+    limits: DeviceLimits,
+    *,
+    live_out: frozenset[str] | None,
+    temporaries: Sequence[Array],
+) -> DevicePlan:
+    """The plan for the kernels ``chosen``; raises as ``plan_for_gpu``."""
     mapping, private = chosen.mapping, chosen.private
     alone = _alone(scop, mapping)
     _require_many_threads(scop, mapping, alone, limits)
@@ -202,34 +236,16 @@ class _Chosen:
         return found
 
 
-def _choose_order(
-    scop: Scop, dependences: Dependences, options: Options, limits: DeviceLimits, temporaries: Sequence[Array]
+def _or_contracted(
+    usual: _Chosen,
+    scop: Scop,
+    dependences: Dependences,
+    options: Options,
+    limits: DeviceLimits,
+    *,
+    temporaries: Sequence[Array],
 ) -> _Chosen:
-    """Kernels of phases of tiles over time, or of each step where these do not suit."""
-    why: tuple[str, ...] = ()
-    if options.tile and options.tile_shape != "rectangular" and not dependences.reductions:
-        mapped = partial(_mapped, scop, dependences, options, limits, temporaries, over_time=True)
-        try:
-            with budget_within(KERNEL_TILING_OPERATIONS):
-                found = mapped()
-            if found.mapping.in_steps:
-                return found
-            why = found.mapping.remarks
-        except (IllegalSchedule, IllegalStorage):
-            why = (f"{STEP_BY_STEP}: threads of tiles over time would share values",)
-        except isl.Error as error:
-            if not was_spent(error):
-                raise
-            why = (f"{STEP_BY_STEP}: tiles over time take too long to prove",)
-    chosen = _choose(scop, dependences, options, limits, temporaries)
-    return replace(chosen, mapping=replace(chosen.mapping, remarks=why))
-
-
-def _choose(
-    scop: Scop, dependences: Dependences, options: Options, limits: DeviceLimits, temporaries: Sequence[Array]
-) -> _Chosen:
-    """The kernels of the usual order, or of one in which the threads keep more of ``temporaries``."""
-    usual = _mapped(scop, dependences, options, limits, temporaries)
+    """The kernels of the ``usual`` order, or of one in which the threads keep more of ``temporaries``."""
     free = options.schedule == options.fusion == "auto"
     if len(usual.buffers) == len(temporaries) or not free:
         return usual
