@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import pickle
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,7 +74,7 @@ class _Helper:
 
     def collect(self, found: dict[int, _T], *, wait: bool) -> tuple[int, str] | None:
         """Add what there is to ``found``; all of it, with ``wait``: then at what it crashed, and how."""
-        with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+        with contextlib.suppress(EOFError, OSError):
             while wait or self.told.poll():
                 message = self.told.recv()
                 if isinstance(message, int):
