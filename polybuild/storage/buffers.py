@@ -14,7 +14,7 @@ import islpy as isl
 from polybuild.c.explicit_conversions import bytes_of
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import descendants, is_mark, member
+from polybuild.poly.trees import descendants, is_mark, member, node_kind
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
@@ -224,14 +224,21 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrde
     """The order of the instances below ``node``; ``sharing`` relates those with equal time stamps above."""
     schedule = _without_redundant_dimensions(node.get_subtree_schedule_union_map())
     together = isl.UnionMap.empty(schedule.get_space())
-    for mark in descendants(node):
-        if not is_mark(mark, MarkKind.SIMD):
+    for each in descendants(node):
+        if is_mark(each, MarkKind.SIMD):
+            place = each.child(0)
+            ordered = [isl.UnionMap.from_multi_union_pw_aff(member(place, 0))]
+        elif node_kind(each) == isl.schedule_node_type.set:  # its children may come in any order
+            place = each
+            filters = [each.child(index).filter_get_filter() for index in range(each.n_children())]
+            ordered = [isl.UnionMap.from_domain(chosen) for chosen in filters]
+        else:
             continue
-        band = mark.child(0)
-        outer = band.get_prefix_schedule_union_map()
-        lane = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
-        same_loop = outer.apply_range(outer.reverse())
-        together = together.union(same_loop.subtract(lane.apply_range(lane.reverse())))
+        outer = place.get_prefix_schedule_union_map()
+        unordered = outer.apply_range(outer.reverse())
+        for value in ordered:
+            unordered = unordered.subtract(value.apply_range(value.reverse()))
+        together = together.union(unordered)
     return ExecutionOrder(schedule, sharing, together)
 
 

@@ -100,3 +100,23 @@ def test_lanes_of_a_vector_loop_have_cells_of_their_own(model):
     lanes = contract_at(insert_mark(inner, Mark(MarkKind.SIMD, 0)), array, values, scop.context, BUFFER)
     assert plain.cells == 1
     assert lanes.extents == (4,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "filters", "cells"),
+    [("sequence", ["S1", "S0"], 1), ("sequence", ["S0", "S1"], 2), ("set", ["S1", "S0"], 2)],
+)
+def test_what_comes_in_any_order_shares_nothing(kind, filters, cells, model):
+    """A value is read in the iteration in which the next one is written, before it, after it, or either."""
+    body = "for (int i = 0; i < n; i++) { T[i] = A[i] + 1; B[i] = T[i] * 2; }"
+    scop = model(body, "int n, double A[restrict n], double B[restrict n], double T[restrict n]").scop
+    (array,) = (each for each in scop.arrays if each.name == "T")
+    values = LiveValues(*written_and_flow(scop, array))
+    children = ", ".join(f'{{ filter: "[n] -> {{ {each}[i] }}" }}' for each in filters)
+    schedule = isl.Schedule(
+        '{ domain: "[n] -> { S0[i] : 0 <= i < n; S1[i] : 0 <= i < n }", child: {'
+        ' schedule: "[n] -> [{ S0[i] -> [(i)]; S1[i] -> [(1 + i)] }]",'
+        f" child: {{ {kind}: [{children}] }} }} }}"
+    )
+    buffer = contract_at(schedule.get_root().child(0), array, values, scop.context, BUFFER)
+    assert buffer.cells == cells
