@@ -59,8 +59,12 @@ def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
 
 @dataclass(frozen=True, slots=True)
 class _Alternating:
-    """A loop with what it counts, by the names of its statements, and the ``period`` of their storage."""
+    """A loop at some ``depth`` with what it counts, by the names of its statements, and a ``period``.
 
+    Storage is used again after so many iterations.
+    """
+
+    depth: int
     counters: dict[str, isl.PwAff]
     period: int
 
@@ -91,7 +95,7 @@ def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Altern
     if any(each.dynamic for each in inside):
         return None
     for period in STORAGE_PERIODS:
-        loop = _Alternating(counters, period)
+        loop = _Alternating(band.get_schedule_depth(), counters, period)
         if period * len(inside) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
             return loop
     return None
@@ -168,17 +172,19 @@ def _split(scop: Scop, loop: _Alternating) -> Scop:
                 statements.append(part)
                 phase.append(part)
                 originals[part.name] = each.name
-    schedule = _in_phases(order_of_copies(scop, statements, originals), phases)
+    schedule = _in_phases(order_of_copies(scop, statements, originals), loop.depth, phases)
     return replace(scop, statements=tuple(statements), schedule=schedule)
 
 
-def _in_phases(schedule: isl.Schedule, phases: Sequence[Sequence[Statement]]) -> isl.Schedule:
-    """``schedule`` with its loop around the statements ``phases`` counted in periods, of as many parts."""
+def _in_phases(schedule: isl.Schedule, depth: int, phases: Sequence[Sequence[Statement]]) -> isl.Schedule:
+    """``schedule`` with its loop at ``depth`` around the statements ``phases`` counted in periods."""
     inside = {each.name for phase in phases for each in phase}
     band = next(
         each
         for each in descendants(schedule.get_root())
-        if is_band(each) and {tuple_name(one) for one in sets_of(each.get_domain())} == inside
+        if is_band(each)
+        and each.get_schedule_depth() == depth
+        and {tuple_name(one) for one in sets_of(each.get_domain())} == inside
     )
     counter = band.band_get_partial_schedule().scale_down_val(isl.Val(len(phases))).floor()
     filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(phases))

@@ -99,6 +99,10 @@ for (int t = 0; t < steps; t++) {
   EACH u[1][i][j] = MEAN(u[0]);
   EACH u[0][i][j] = MEAN(u[1]);
 }""",
+    "repeated": """
+for (int round = 1; round < 4; round++)
+  for (int t = 0; t < steps; t++)
+    EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]) / round;""",
     "copies": """
 for (int t = 0; t < steps; t++) {
   EACH u[1][i][j] = MEAN(u[0]);

@@ -17,6 +17,7 @@ def split(model, body):
     found = model(body, PARAMETERS)
     after = split_residue_classes(found.scop)
     check_schedule(after.schedule, compute_dependences(after, frozenset()), after.domain)
+    assert after.schedule.get_map().is_injective()  # else it is no order of the instances
     return found.scop, after
 
 
