@@ -23,8 +23,9 @@ import islpy as isl
 from polybuild.effort import ALTERNATING_LOOPS, ALTERNATING_STATEMENTS, SPLITTING_OPERATIONS, STORAGE_PERIODS
 from polybuild.poly import spaces
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import depends_on, maps_of, sets_of, tuple_name
+from polybuild.poly.relations import depends_on, lexicographically_after, maps_of, sets_of, tuple_name
 from polybuild.poly.trees import children, descendants, is_band
+from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.scop.strides import count_steps
@@ -157,7 +158,10 @@ def _comes_back(access: Access, statement: Statement, loop: _Alternating, classe
 
 
 def _split(scop: Scop, loop: _Alternating) -> Scop:
-    """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period."""
+    """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period.
+
+    The order is proved to stay the same; IllegalSchedule otherwise.
+    """
     names = iter(unused_names(scop, loop.period * len(loop.counters)))
     phases: list[list[Statement]] = [[] for _ in range(loop.period)]
     statements: list[Statement] = []
@@ -172,7 +176,11 @@ def _split(scop: Scop, loop: _Alternating) -> Scop:
                 statements.append(part)
                 phase.append(part)
                 originals[part.name] = each.name
-    schedule = _in_phases(order_of_copies(scop, statements, originals), loop.depth, phases)
+    before = order_of_copies(scop, statements, originals)
+    schedule = _in_phases(before, loop.depth, phases)
+    # what comes later takes this for the original order: nothing else would find a fault in it
+    if not lexicographically_after(before.get_map()).is_subset(lexicographically_after(schedule.get_map())):
+        raise IllegalSchedule("a loop over alternating storage was split into another order")
     return replace(scop, statements=tuple(statements), schedule=schedule)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from polybuild.analysis.dependences import compute_dependences
-from polybuild.schedule.legality import check_schedule
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.transform import residue_classes
 from polybuild.transform.residue_classes import split_residue_classes
 
 PARAMETERS = "int n, int steps, double u[4][n][n], double a[restrict n][n]"
@@ -55,6 +57,14 @@ def test_each_step_of_a_period_has_its_statements(model, body, count):
 def test_other_divisions_are_left_alone(model, body):
     before, after = split(model, body)
     assert after is before
+
+
+def test_a_split_in_another_order_is_found(model, monkeypatch):
+    monkeypatch.setattr(
+        residue_classes, "_in_phases", lambda schedule, *_: isl.Schedule.from_domain(schedule.get_domain())
+    )
+    with pytest.raises(IllegalSchedule, match="into another order"):
+        split(model, f"{TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j];")
 
 
 def test_bodies_keep_the_value_of_the_time(model):
