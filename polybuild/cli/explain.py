@@ -87,7 +87,8 @@ def _unreadable(given: ExplainArguments, compilation: Compilation, diagnostic: D
 
 def _explained(given: ExplainArguments, compilation: Compilation, number: int, watch: Watch) -> ExplainedFile:
     """The explanation of a file, in a process of its own."""
-    from polybuild.driver.file import Experience, compile_source
+    from polybuild.driver.experience import Experience
+    from polybuild.driver.file import compile_source
     from polybuild.driver.translate import options_for
     from polybuild.driver.tuning_files import find_tuning
     from polybuild.report.explain.gather import gather

@@ -20,15 +20,14 @@ from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.driver.chosen_machine import choose_machine
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
+from polybuild.driver.experience import NO_EXPERIENCE, Experience
 from polybuild.driver.file_regions import Work, results_of
 from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.pass_times import PassClock, PassTime
-from polybuild.driver.region_store import RegionStore
 from polybuild.driver.requirements import unmet_requirement
 from polybuild.driver.trials import Trials
 from polybuild.driver.tuned_settings import FileTuning
-from polybuild.driver.tuning_files import UNTUNED, Tuning
 from polybuild.options import Options
 from polybuild.report.record.model import KEPT, RegionReport
 from polybuild.source.autodetect import RefusedLoop, detect_regions
@@ -60,20 +59,6 @@ class FileResult:
     refused: tuple[RefusedLoop, ...] = ()
     details: tuple[Details | None, ...] = ()
     times: tuple[PassTime, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Experience:
-    """What earlier runs found out: the fastest settings of some regions, and what became of some.
-
-    Of what is found in the ``store`` there are no details.
-    """
-
-    tuning: Tuning = UNTUNED
-    store: RegionStore | None = None
-
-
-NO_EXPERIENCE = Experience()
 
 
 def compile_source(

@@ -130,10 +130,8 @@ def _outcome(
     options = settings.options
     strict = options.on_unsupported == "error"
     try:
-        from polybuild.driver.file import (  # noqa: PLC0415 -- its failure is ours to report
-            Experience,
-            compile_source,
-        )
+        from polybuild.driver.experience import Experience  # noqa: PLC0415 -- its failure is ours to report
+        from polybuild.driver.file import compile_source  # noqa: PLC0415 -- likewise
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
         from polybuild.driver.region_store import RegionStore  # noqa: PLC0415 -- likewise
 

@@ -11,6 +11,7 @@ import pytest
 from polybuild.driver import file as pipeline
 from polybuild.driver import file_regions, passes
 from polybuild.driver.cache import Cache
+from polybuild.driver.experience import Experience
 from polybuild.driver.region_store import RegionStore
 from polybuild.options import Options
 
@@ -69,7 +70,7 @@ def build(tmp_path, monkeypatch):
     def run(text, *flags, stored=True, **options):
         (tmp_path / "one.c").write_text(text)
         store = RegionStore(Cache(tmp_path / "cache"), "this build") if stored else None
-        experience = pipeline.Experience(store=store)
+        experience = Experience(store=store)
         compiled.clear()
         result = pipeline.compile_source(
             "one.c", Options(**options), ["gcc"], ["-O2", *flags], experience=experience
