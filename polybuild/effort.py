@@ -140,6 +140,8 @@ TILE_HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
 """Iterations of the loop over time that are tried for a tile of a plane or of space, the best first,"""
 LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
 """and for one of a line."""
+STRIP_PAGES = (2, 4)
+"""Pages that are tried for a row of a tile that keeps temporary arrays in strips, after one."""
 OVERLAPPED_ROWS = (16, 32, 64, 128)
 """Rows that are tried for a tile of stages: as few as keep small what is computed twice,"""
 SMALL_OVERLAP = 0.97

@@ -34,7 +34,7 @@ from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.device import DevicePlan
-from polybuild.targets.gpu.transfers import looked_at
+from polybuild.targets.gpu.transfers import variables_read
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -150,7 +150,7 @@ def _boxes(
             if each.inspector not in extrema
         }
         extrema |= new
-        names = frozenset[str]().union(*map(looked_at, new))
+        names = frozenset[str]().union(*map(variables_read, new))
         known = [each for each in request.plan.transfers if each.array.name in names]
         text = InspectorText(request.scop, host.parameters, host.taken, host.in_use, conditions.sizes, new)
         if known:

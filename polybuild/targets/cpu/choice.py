@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, written_and_flow
 from polybuild.context import CompileContext
-from polybuild.effort import CONTRACTION_OPERATIONS
+from polybuild.effort import CONTRACTION_OPERATIONS, STRIP_PAGES
 from polybuild.poly.budget import found_within
 from polybuild.schedule.scheduler import Fusion
 from polybuild.scop.model import Array, Scop
@@ -103,7 +103,7 @@ class _Contraction:
         Strips of tiles are as long as the buffers may be: prefetchers start anew in each row of one.
         """
         best = contract_arrays(self.scop, mapping, self.temporaries, self.context)
-        for pages in (2, 4):
+        for pages in STRIP_PAGES:
             if not 0 < sum(each.size for each in best.buffers) * 2 <= self.context.machine.l1.bytes // 2:
                 break
             found = contract_arrays(self.scop, remap(pages=pages), self.temporaries, self.context)

@@ -41,16 +41,16 @@ def find_transfers(
     dead |= temporary
     if live_out is not None:
         dead |= {each.name for each in arrays if may_be_private(each, live_out)}
-    looks = _Looks(scop)
+    ranges = _Ranges(scop)
     found = tuple(
-        _transfer(scop, array, looks, live_in=array.name in live_in, live_out=array.name not in dead)
+        _transfer(scop, array, ranges, live_in=array.name in live_in, live_out=array.name not in dead)
         for array in arrays
     )
     return tuple(_in_order(scop, found))
 
 
-class _Looks:
-    """The looks at data before the kernels run, each once."""
+class _Ranges:
+    """The ranges of subscripts that inspectors find before the kernels run, each inspector once."""
 
     def __init__(self, scop: Scop) -> None:
         self._scop = scop
@@ -58,7 +58,7 @@ class _Looks:
         self._found: dict[Inspector, InspectedRange] = {}
 
     def at(self, array: Array) -> tuple[InspectedRange, ...]:
-        """What tells which elements of ``array`` are touched."""
+        """The ranges of the subscripts that choose elements of ``array``."""
         found: dict[InspectedRange, None] = {}
         for statement in self._scop.statements:
             dynamic = [each for each in statement.accesses_to(array) if is_dynamic(each, self._scop)]
@@ -98,7 +98,7 @@ def _in_order(scop: Scop, transfers: Sequence[Transfer]) -> Iterator[Transfer]:
         ready = [
             each
             for each in left
-            if all(unknown.isdisjoint(looked_at(look.inspector)) for look in each.inspected)
+            if all(unknown.isdisjoint(variables_read(found.inspector)) for found in each.inspected)
         ]
         if not ready:
             raise _unknown(left[0].array)
@@ -106,7 +106,7 @@ def _in_order(scop: Scop, transfers: Sequence[Transfer]) -> Iterator[Transfer]:
         left = [each for each in left if each not in ready]
 
 
-def _transfer(scop: Scop, array: Array, looks: _Looks, *, live_in: bool, live_out: bool) -> Transfer:
+def _transfer(scop: Scop, array: Array, ranges: _Ranges, *, live_in: bool, live_out: bool) -> Transfer:
     elements = scop.without_limits(_elements(scop, array, *AccessKind))
     written = _elements(scop, array, AccessKind.WRITE)
     changes = not _elements(scop, array, AccessKind.WRITE, AccessKind.MAY_WRITE).is_empty()
@@ -114,7 +114,7 @@ def _transfer(scop: Scop, array: Array, looks: _Looks, *, live_in: bool, live_ou
     touched = elements.params()
     inspected: tuple[InspectedRange, ...] = ()
     if lowest and lowest[0] is None:
-        inspected = looks.at(array)
+        inspected = ranges.at(array)
         touched, minimum, maximum = _seen(scop, array, inspected)
         lowest, highest = (minimum, *lowest[1:]), (maximum, *highest[1:])
     low, high = _bounds_of_data(lowest), _bounds_of_data(highest)
@@ -162,7 +162,7 @@ def _seen(
     return touched.coalesce(), lowest.coalesce(), highest.coalesce()
 
 
-def looked_at(inspector: Inspector) -> frozenset[str]:
+def variables_read(inspector: Inspector) -> frozenset[str]:
     """The names of the variables that ``inspector`` reads."""
     return inspector.needs.union(each.array.name for each in inspector.reads)
 
