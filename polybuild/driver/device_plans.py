@@ -50,7 +50,7 @@ def plan_for_device(
     # a check looks at all that was written
     live = None if context.options.verify else live_out
     if context.options.schedule == "original":
-        return scop, target.plan(scop, dependences, context.options, live, temporaries)
+        return scop, target.plan(scop, dependences, context, live, temporaries)
 
     def planned(form: Scop) -> tuple[Scop, DevicePlan]:
         own = dependences if form is scop else compute_dependences(form, live_out)
@@ -61,7 +61,7 @@ def plan_for_device(
             form, own = parts, compute_dependences(parts, live_out)
         own = separate_reduction_dependences(form, own, _atomic(target, form, region))
         try:
-            plan = target.plan(form, own, context.options, live, temporaries)
+            plan = target.plan(form, own, context, live, temporaries)
         except Unsupported as error:
             raise _advised(error, reductions) from None
         return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))

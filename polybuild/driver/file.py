@@ -198,7 +198,7 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
         return RUNTIME_HEADER + host_head(hosts)
     kernels = kernel_source([device for device, _ in devices])
     image = target.compile_kernels(kernels, context)
-    return RUNTIME_HEADER + module_head(devices, image) + host_head(hosts)
+    return RUNTIME_HEADER + module_head(devices, image, context.machine) + host_head(hosts)
 
 
 def _blocks(

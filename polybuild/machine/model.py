@@ -132,6 +132,31 @@ class TileFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class Device:
+    """A device of a compute centre beside its host, in magnitudes: devices differ by factors."""
+
+    launch: float = _figure(3000.0, Unit.NANOSECONDS, "to launch a kernel")
+    meeting: float = _figure(300.0, Unit.NANOSECONDS, "for the threads of a block to wait for each other")
+    latency: float = _figure(150.0, Unit.NANOSECONDS, "until operands come from its cache")
+    bandwidth: float = _figure(4000.0, Unit.GIGABYTES_PER_SECOND, "what it reads from its memory")
+    cache: int = _figure(50 * 1024 * 1024, Unit.BYTES, "its cache")
+    threads: int = _figure(132 * 2048, Unit.COUNT, "threads that run at once")
+    overflow: float = _figure(8.0, Unit.RATIO, "grids of unknown extents over its cache")
+    instance: float = _figure(0.02, Unit.NANOSECONDS, "a statement once, where all threads share them")
+    alone: float = _figure(50.0, Unit.NANOSECONDS, "a statement once, where one thread runs it alone")
+    host: float = _figure(2.0, Unit.NANOSECONDS, "a statement once on one thread of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class Interconnect:
+    """What it takes to get to a device and back."""
+
+    start: float = _figure(5000.0, Unit.NANOSECONDS, "to begin and end a region on a device")
+    copy: float = _figure(10000.0, Unit.NANOSECONDS, "to begin and end the copy of an array")
+    bandwidth: float = _figure(10.0, Unit.GIGABYTES_PER_SECOND, "what is copied between host and device")
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """The hardware that code is generated for; the defaults are those of a usual one.
 
@@ -146,6 +171,8 @@ class Machine:
     memory: Memory = Memory()
     threads: Threads = Threads()
     tiles: TileFigures = TileFigures()
+    device: Device = Device()
+    interconnect: Interconnect = Interconnect()
     origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def with_figures(self, figures: Mapping[str, float], origin: Origin) -> Machine:

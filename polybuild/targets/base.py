@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
+from polybuild.machine.model import Device
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -58,24 +59,6 @@ class ReductionParts:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRates:
-    """What work takes on a device like those of a compute centre, in nanoseconds and bytes.
-
-    ``launch`` is for a kernel, ``meeting`` for the threads of a block, ``latency`` for operands from the
-    device's cache of ``cache`` bytes; ``bandwidth`` is that of its memory, per nanosecond. So many
-    ``threads`` run at the same time. Grids of unknown extents are taken to fill the cache ``overflow`` times.
-    """
-
-    launch: float = 3000.0
-    meeting: float = 300.0
-    latency: float = 150.0
-    bandwidth: float = 4000.0
-    cache: int = 50 * 1024 * 1024
-    threads: int = 132 * 2048
-    overflow: int = 8
-
-
-@dataclass(frozen=True, slots=True)
 class DeviceLimits:
     """What a kernel may use on every device of a target, and the shapes that suit these.
 
@@ -84,7 +67,7 @@ class DeviceLimits:
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
     iterations has some for each thread of a warp; a launch takes some microseconds, in which one core of
-    the host runs ``launch_work`` statement instances.
+    the host runs ``launch_work`` statement instances. What work takes on the device is in ``figures``.
     """
 
     block_threads: int = 1024
@@ -97,7 +80,7 @@ class DeviceLimits:
     launch_work: int = 10_000
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
-    rates: DeviceRates = DeviceRates()
+    figures: Device = Device()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +107,7 @@ class Target:
         self,
         scop: Scop,
         dependences: Dependences,
-        options: Options,
+        context: CompileContext,
         live_out: frozenset[str] | None,
         temporaries: Sequence[Array],
     ) -> DevicePlan:

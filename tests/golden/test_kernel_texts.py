@@ -15,6 +15,7 @@ from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.module import kernel_source
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
+from polybuild.context import CompileContext
 from polybuild.options import Options
 from polybuild.scop.extract import extract_scop
 from polybuild.source.reader import read_source
@@ -31,7 +32,7 @@ def test_text(backend, suffix, request):
     scop = extract_scop(region)
     dependences = compute_dependences(scop, live_after(region))
     target = TARGETS[backend]
-    planned = target.plan(scop, dependences, OPTIONS, None, ())
+    planned = target.plan(scop, dependences, CompileContext(OPTIONS), None, ())
     wanted = DeviceRequest(scop, planned, target.language, trip_counts(scop), 0)
     plan = HostPlan(scop.schedule, {})
     text = kernel_source([write_region(scop, region, plan, RunTimeChecks(), wanted).device])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybuild.codegen.file.module_object import module_object
+from polybuild.machine.model import Machine
 from polybuild.targets.gpu.nvcc import build_image
 from tests.emulator.stand_ins import RUNTIME, StandIns
 
@@ -51,7 +52,7 @@ def build_client(
     """
     image = build_image(kernels, stand_ins.nvcc, (80,), contract=False)
     module = module_object(
-        "module", KERNELS, fatbin=image.data, opencl=kernels, opencl_options="-cl-std=CL1.2"
+        "module", KERNELS, Machine(), fatbin=image.data, opencl=kernels, opencl_options="-cl-std=CL1.2"
     )
     (folder / "module.h").write_text(module)
     (folder / "client.c").write_text(client)

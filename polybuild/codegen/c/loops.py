@@ -47,7 +47,7 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
 if TYPE_CHECKING:
-    from polybuild.codegen.c.ast import Instance, PrintedAst
+    from polybuild.codegen.c.ast import PrintedAst
     from polybuild.targets.model import LoopDirective
 
 _INDENT = "  "
@@ -366,7 +366,8 @@ class LoopPrinter:
                 *lines,
                 closing(indent),
             ]
-        counted, instance = restored.loop, self._ast.instances[first_instance(node)]
+        counted, inside = restored.loop, first_instance(node)
+        instance = self._ast.instances[inside]
         identifier = node.for_get_iterator().id_get_id().get_name()
         iterator = instance.statement.iterators[counted.position]
         unsigned = isinstance(iterator.type, IntegerType) and not iterator.type.signed
@@ -375,7 +376,7 @@ class LoopPrinter:
         if unsigned or restored.negated:  # the user's counter, and the one that the code inside means
             self._names[f"{identifier} of the user"] = variable
             counter = self._names.declare(f"{variable}_value")
-        printer = self._bounds_printer(instance, {iterator.name: variable})
+        printer = self._bounds_printer(inside, {iterator.name: variable})
         directive = self._directives.at(before)
         if directive is not None and identifier != f"c{directive.depth}":
             directive, before = None, None
@@ -405,9 +406,9 @@ class LoopPrinter:
         lines = [*belonging(head, first.source), *body]
         return [*lines, *([closing(inner)] if restored.narrowed else []), closing(indent)]
 
-    def _bounds_printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
-        """Prints the bounds of a dynamic loop around ``instance``."""
-        return self._instances.printer(instance, counters)
+    def _bounds_printer(self, inside: str, counters: Mapping[str, str]) -> BodyPrinter:
+        """Prints the bounds of a dynamic loop around the instance of the name ``inside``."""
+        return self._instances.printer(self._ast.instances[inside], counters)
 
     def _counter(self, hint: str, identifier: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""

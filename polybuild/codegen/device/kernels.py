@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import UNARY
@@ -207,9 +206,9 @@ class KernelPrinter(LoopPrinter):
             lines += [head, *self._node(branch, indent + _INDENT, before), f"{indent}}}"]
         return lines
 
-    def _bounds_printer(self, instance: Instance, counters: Mapping[str, str]) -> BodyPrinter:
-        name = next(name for name, each in self._source.ast.instances.items() if each is instance)
-        return self._statements.printer(instance, self._source.ast.placed[name], counters)
+    def _bounds_printer(self, inside: str, counters: Mapping[str, str]) -> BodyPrinter:
+        ast = self._source.ast
+        return self._statements.printer(ast.instances[inside], ast.placed[inside], counters)
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         return [f"{indent}{line}" for line in self._statements.lines(node)]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from polybuild.machine.model import Machine
+
 _WORD = 8
 _WORDS_A_LINE = 5
 _LONGEST_LITERAL = 1000  # characters, each of at most four bytes; C99 promises 4095 bytes
@@ -17,6 +19,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "?": "\\?"}
 def module_object(
     name: str,
     kernels: Sequence[str],
+    machine: Machine,
     *,
     fatbin: bytes = b"",
     opencl: str = "",
@@ -25,7 +28,8 @@ def module_object(
     """C text that defines the static ``polybuild_module`` called ``name``.
 
     ``kernels`` are their names in the order in which they are launched by number; ``fatbin`` and
-    ``opencl`` are what they are compiled to, each empty if there is no such image.
+    ``opencl`` are what they are compiled to, each empty if there is no such image. What runs cost
+    on ``machine`` goes along.
     """
     parts = [_array("const char *const", f"{name}_kernels", [f'"{kernel}"' for kernel in kernels])]
     if fatbin:
@@ -41,10 +45,26 @@ def module_object(
         str(len(fatbin)),
         f"{name}_opencl" if opencl else "0",
         f'"{opencl_options}"' if opencl_options else "0",
+        _costs(machine),
         "0",
     ]
     parts.append(f"static polybuild_module {name} = {{{', '.join(fields)}}};\n")
     return "".join(parts)
+
+
+def _costs(machine: Machine) -> str:
+    """The initialiser of a ``polybuild_costs``."""
+    device, interconnect = machine.device, machine.interconnect
+    members = {
+        "start": interconnect.start,
+        "copy": interconnect.copy,
+        "bandwidth": interconnect.bandwidth,
+        "launch": device.launch,
+        "instance": device.instance,
+        "alone": device.alone,
+        "host": device.host,
+    }
+    return f"{{{', '.join(f'.{name} = {float(value)!r}' for name, value in members.items())}}}"
 
 
 def _array(of: str, name: str, items: Sequence[str], separator: str = " ") -> str:

@@ -49,10 +49,17 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 2
+#define POLYBUILD_DEVICE_VERSION 3
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
+
+/* What it costs to run on a device, about: nanoseconds to begin and end a run, and the copy of an array; bytes
+ * copied a nanosecond; nanoseconds for a launch, and for a statement instance where all threads of the device
+ * share them, where one of them runs it alone, and on one thread of the host. */
+typedef struct polybuild_costs {
+    double start, copy, bandwidth, launch, instance, alone, host;
+} polybuild_costs;
 
 /* What the kernels of one translation unit were compiled to. Static, written by polybuild; the images
  * are loaded into a device once, by the first session that needs them. */
@@ -64,6 +71,7 @@ typedef struct polybuild_module {
     size_t fatbin_size;                /* in bytes, without the padding to whole words */
     const char *const *opencl;         /* OpenCL C in pieces that are concatenated, then NULL; NULL: none */
     const char *opencl_options;        /* for clBuildProgram; NULL: none */
+    polybuild_costs costs;             /* where a run takes less time follows from these */
     void *state;                       /* the runtime's; NULL at first */
 } polybuild_module;
 

@@ -30,7 +30,7 @@ struct pb_settings {
     int kept_memory;       /* MiB of device memory that are kept for the next region; -1: a part of what there is */
     const char *device;    /* POLYBUILD_DEVICE; NULL: not set */
     int local_rank;        /* of this process among those of the machine; 0 without MPI */
-    double host_rate;      /* statement instances per nanosecond, about */
+    double processors;     /* threads that the host runs at once */
 };
 
 PB_PRIVATE const struct pb_settings *pb_settings(void);

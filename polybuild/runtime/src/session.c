@@ -26,18 +26,14 @@ struct polybuild_session {
     polybuild_counts counts;
 };
 
-/* What it costs to run on a device, about: nanoseconds for a run, a launch and the copy of an array; bytes
- * and statement instances for each nanosecond. */
-static const double START_COST = 5000, LAUNCH_COST = 3000, COPY_COST = 10000;
-static const double TRANSFER_RATE = 10, DEVICE_RATE = 50, THREAD_RATE = 0.02;
-
-static double time_of(const struct pb_traffic *traffic) {
-    return traffic->copies * COPY_COST + traffic->bytes / TRANSFER_RATE;
+static double time_of(const struct pb_traffic *traffic, const polybuild_costs *costs) {
+    return traffic->copies * costs->copy + traffic->bytes / costs->bandwidth;
 }
 
 /* Why the host is the place to run; NULL if the device is: the user wants it so, or it takes less time there.
  * What is too little to go to the device for runs there where its values are there already. */
-static const char *why_not(const polybuild_work *work, const polybuild_use *uses, int count) {
+static const char *why_not(const polybuild_costs *costs, const polybuild_work *work, const polybuild_use *uses,
+                           int count) {
     const struct pb_settings *settings = pb_settings();
     if (!work)
         return NULL;
@@ -48,10 +44,10 @@ static const char *why_not(const polybuild_work *work, const polybuild_use *uses
         return NULL;
     if (small && !home.copies)
         return "there is too little to do for a launch";
-    double spread = (work->instances - work->serial) / DEVICE_RATE, alone = work->serial / THREAD_RATE;
-    double device = START_COST + work->launches * LAUNCH_COST + spread + alone + time_of(&there);
+    double spread = (work->instances - work->serial) * costs->instance, alone = work->serial * costs->alone;
+    double device = costs->start + work->launches * costs->launch + spread + alone + time_of(&there, costs);
     /* what comes home has to go there again */
-    if (device < work->instances / settings->host_rate + 2 * time_of(&home))
+    if (device < work->instances * costs->host / settings->processors + 2 * time_of(&home, costs))
         return NULL;
     return 2 * alone > device ? "one thread of the device would do most of it alone" : "it takes less time there";
 }
@@ -89,7 +85,7 @@ polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work,
         return NULL;
     pb_lock();
     pb_know(region);
-    const char *better = why_not(work, uses, count);
+    const char *better = why_not(&region->module->costs, work, uses, count);
     if (!better) {
         device = pb_device_for(region->module, &code, &why);
         if (device && !(session = calloc(1, sizeof *session)))

@@ -9,9 +9,6 @@
 static struct pb_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Statement instances that one thread of a host runs in a nanosecond: simple ones, in the cache. */
-static const double RATE_OF_A_THREAD = 0.5;
-
 static enum pb_backend read_backend(void) {
     static const char *const names[] = {"auto", "host", "openmp", "cuda", "opencl"};
     const char *text = getenv("POLYBUILD_BACKEND");
@@ -55,7 +52,7 @@ static void read_all(void) {
     settings.kept_memory = read_number("POLYBUILD_DEVICE_CACHE", 1) ? read_number("POLYBUILD_DEVICE_MEMORY", -1) : 0;
     settings.device = device && *device ? device : NULL;
     settings.local_rank = read_local_rank();
-    settings.host_rate = RATE_OF_A_THREAD * (processors > 1 ? (double)processors : 1.0);
+    settings.processors = processors > 1 ? (double)processors : 1.0;
 }
 
 const struct pb_settings *pb_settings(void) {

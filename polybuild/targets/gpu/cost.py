@@ -21,15 +21,15 @@ import islpy as isl
 
 from polybuild.analysis.trip_counts import dimension_counts
 from polybuild.effort import STENCIL_STEPS
+from polybuild.machine.model import Device
 from polybuild.poly.relations import largest, sets_of
 from polybuild.poly.trees import node_kind
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import element_size
-from polybuild.targets.base import DeviceRates
 from polybuild.targets.gpu.time_tiles import TimeTiles
 
 
-def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, rates: DeviceRates) -> bool:
+def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, device: Device) -> bool:
     """Whether ``tiles`` with blocks of ``threads`` take less time than a kernel for each step.
 
     The steps are those of the loop ``node``.
@@ -38,19 +38,19 @@ def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, rat
     if steps is not None and steps < STENCIL_STEPS:
         return False
     bytes_of_point = _bytes_of_points(scop, node)
-    usual = (rates.overflow * rates.cache / max(bytes_of_point)) ** (1 / len(extents))
+    usual = (device.overflow * device.cache / max(bytes_of_point)) ** (1 / len(extents))
     sizes = [usual if each is None else each for each in extents]
-    return _in_tiles(tiles, sizes, bytes_of_point, threads, rates) < _in_kernels(
-        _kernels(node), sizes, bytes_of_point, rates
+    return _in_tiles(tiles, sizes, bytes_of_point, threads, device) < _in_kernels(
+        _kernels(node), sizes, bytes_of_point, device
     )
 
 
 def _in_kernels(
-    kernels: int, extents: Sequence[float], bytes_of_point: Sequence[int], rates: DeviceRates
+    kernels: int, extents: Sequence[float], bytes_of_point: Sequence[int], device: Device
 ) -> float:
     """A step as so many ``kernels`` that share the statements evenly."""
-    moved = sum(bytes_of_point) * math.prod(extents) / rates.bandwidth
-    return max(kernels * rates.launch, moved)
+    moved = sum(bytes_of_point) * math.prod(extents) / device.bandwidth
+    return max(kernels * device.launch, moved)
 
 
 def _in_tiles(
@@ -58,19 +58,19 @@ def _in_tiles(
     extents: Sequence[float],
     bytes_of_point: Sequence[int],
     threads: int,
-    rates: DeviceRates,
+    device: Device,
 ) -> float:
     """A step in tiles over time."""
     height, *widths = tiles.sizes
     phases = len(tiles.phases)
     mapped = len(tiles.phases[0].tiles)
     counts = [math.ceil(extent / width) for extent, width in zip(extents, widths, strict=True)]
-    turns = math.ceil(math.prod(counts[:mapped]) * threads / rates.threads)
+    turns = math.ceil(math.prod(counts[:mapped]) * threads / device.threads)
     points = math.ceil(math.prod(widths) / phases / threads)
-    step = rates.meeting + points * rates.latency
+    step = device.meeting + points * device.latency
     serial = phases * math.prod(counts[mapped:]) * tiles.stencil.steps * step * turns
-    moved = sum(bytes_of_point) * math.prod(extents) / rates.bandwidth
-    return (phases * rates.launch + moved) / height + serial
+    moved = sum(bytes_of_point) * math.prod(extents) / device.bandwidth
+    return (phases * device.launch + moved) / height + serial
 
 
 def _extent(scop: Scop, node: isl.ScheduleNode, counter: isl.UnionPwAff) -> int | None:

@@ -104,7 +104,7 @@ class _KernelMapper:
         if tiles is None or asked:
             return tiles
         threads = threads_of(tiles, tiles.closed, self._options, self._limits)
-        if pays(self._scop, node, tiles, math.prod(threads), self._limits.rates):
+        if pays(self._scop, node, tiles, math.prod(threads), self._limits.figures):
             return tiles
         self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polybuild.targets.base import DeviceLimits, Target
@@ -27,7 +28,7 @@ class DeviceTarget(Target):
         self,
         scop: Scop,
         dependences: Dependences,
-        options: Options,
+        context: CompileContext,
         live_out: frozenset[str] | None,
         temporaries: Sequence[Array],
     ) -> DevicePlan:
@@ -36,8 +37,9 @@ class DeviceTarget(Target):
         from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
 
         assert self.limits is not None  # noqa: S101 - every device has some
+        limits = replace(self.limits, figures=context.machine.device)
         return plan_for_gpu(
-            scop, dependences, options, self.limits, live_out=live_out, temporaries=temporaries
+            scop, dependences, context.options, limits, live_out=live_out, temporaries=temporaries
         )
 
     def in_parts(self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Scop:

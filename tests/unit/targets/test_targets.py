@@ -24,7 +24,7 @@ def test_only_devices_have_kernels():
 
 def test_the_host_plans_no_kernels():
     with pytest.raises(NotImplementedError, match="OpenMP has no kernels"):
-        TARGETS["openmp"].plan(None, None, Options(), None, ())
+        TARGETS["openmp"].plan(None, None, CompileContext(), None, ())
 
 
 def test_opencl_leaves_kernels_to_the_driver():

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from polybuild.context import CompileContext
 from polybuild.options import Options
 from polybuild.scop.model import Scop
 from polybuild.targets.device import DevicePlan, SharedTile, ThreadTile
@@ -43,7 +44,7 @@ def planned(model) -> Callable[..., Planned]:
         **options: object,
     ) -> Planned:
         found = model(body, parameters, before=before)
-        wanted = Options(**options)  # type: ignore[arg-type]
+        wanted = CompileContext(Options(**options))  # type: ignore[arg-type]
         return Planned(found.scop, CUDA.plan(found.scop, found.dependences, wanted, live_out, ()))
 
     return make

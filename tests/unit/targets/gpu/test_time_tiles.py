@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from device_regions import JACOBI, MATRICES
 
+from polybuild.machine.model import Device
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.targets.base import DeviceLimits, DeviceRates
+from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Purpose
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.cost import pays
@@ -80,7 +81,7 @@ def test_tiles_are_for_grids_whose_steps_take_less_than_their_launches(model, la
     found = model(LINE.replace("n - 1", "255"), VECTORS)
     node, validity = found.scop.schedule.get_root().child(0), found.dependences.validity
     tiles = find_time_tiles(node, validity, Options(), DeviceLimits())
-    assert pays(found.scop, node, tiles, 256, DeviceRates(launch=launch)) == taken
+    assert pays(found.scop, node, tiles, 256, Device(launch=launch)) == taken
 
 
 def test_large_grids_are_tiled_without_being_asked(planned):
