@@ -126,6 +126,8 @@ STENCIL_SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4)
 """What time and space of a stencil are multiplied by to have integers between those of the counters."""
 STENCIL_REACH = 32
 """Elements per iteration of the loop over time: what goes farther is bounded by the grid alone."""
+FOLDED_DIMENSIONS = 2
+"""Dimensions of a periodic grid that are folded, the first ones: rows in space are left whole."""
 STORAGE_PERIODS = (2, 3, 4)
 """Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for,"""
 ALTERNATING_STATEMENTS = 24

@@ -66,17 +66,27 @@ def tile_stencil(
         if context.options.tile_shape == "auto" and not _meets_data_again(node, accesses):
             return None
     active = active_dependences(node, dependences.validity)
-    stencil = find_stencil(node, active)
+    stencil = find_stencil(node, active, folding=True)
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
-    shape = "diamond" if context.options.tile_shape == "auto" else context.options.tile_shape
+    shape = _shape(stencil) if context.options.tile_shape == "auto" else context.options.tile_shape
     sizes = _sizes(stencil, accesses, context)
     node = interleave(node, stencil, active)
+    if stencil.folded:  # one loop for both halves of a tile
+        node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
     try:
         phases = phases_of(stencil, shape, sizes, active)
     except ValueError:
         return None
     return StencilTiles(insert_phases(node, phases), sizes, shape)
+
+
+def _shape(stencil: Stencil) -> str:
+    """Diamonds; where halves of a line are folded, hexagons: in time their rows do not depend on its length.
+
+    Whether that is odd or even, isl would have to know for each side of a large diamond.
+    """
+    return "hybrid" if stencil.folded and len(stencil.space) == 1 else "diamond"
 
 
 def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:

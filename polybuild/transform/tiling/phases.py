@@ -90,13 +90,18 @@ def _insert_tiles(node: isl.ScheduleNode, phase: Phase) -> isl.ScheduleNode:
 def insert_band(
     node: isl.ScheduleNode, members: Sequence[isl.UnionPwAff], mark: MarkKind, *, coincident: bool = False
 ) -> isl.ScheduleNode:
-    """Put a band under a mark above ``node``; returns the mark, or ``node`` if there are no members."""
+    """Put a band under a mark above ``node``; returns the mark, or ``node`` if there are no members.
+
+    Each of its loops is written once, however many pieces of a grid its tiles are in.
+    """
     if not members:
         return node
     partial = isl.MultiUnionPwAff.from_union_pw_aff(members[0])
     for each in members[1:]:
         partial = partial.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(each))
     node = node.insert_partial_schedule(partial)
+    for position in range(len(members)):
+        node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
     if coincident:
         node = node.band_set_permutable(1)
         for position in range(len(members)):

@@ -22,15 +22,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import islpy as isl
 
-from polybuild.effort import STENCIL_ALIGNMENTS, STENCIL_REACH, STENCIL_SCALES, STENCIL_STATEMENTS
+from polybuild.effort import (
+    FOLDED_DIMENSIONS,
+    STENCIL_ALIGNMENTS,
+    STENCIL_REACH,
+    STENCIL_SCALES,
+    STENCIL_STATEMENTS,
+)
 from polybuild.poly.relations import maps_of, natural_key
-from polybuild.poly.trees import is_band
+from polybuild.poly.trees import descendants, is_band
 from polybuild.transform.tiling.cone import Distances, Generator, generators, minimum_skew, offsets
+from polybuild.transform.tiling.halves import fold_halves, is_long
 from polybuild.values import dataclass
 
 # Per statement, its own counters: that of the loop over time, then those of the loops over space.
@@ -64,7 +72,8 @@ class Stencil:
 
     ``cones`` are those of the dimensions of ``space``; ``steps`` is what ``time`` advances per
     iteration of the loop over time, ``scale`` what places advance per iteration of a loop over space;
-    ``counters`` are those of the loops over time and space themselves.
+    ``counters`` are those of the loops over time and space themselves. Halves of the grid have the same
+    places in the dimensions ``folded``.
     """
 
     time: isl.UnionPwAff
@@ -73,6 +82,7 @@ class Stencil:
     steps: int
     scale: int
     counters: tuple[isl.UnionPwAff, ...]
+    folded: tuple[int, ...] = ()
 
     @property
     def closed(self) -> int:
@@ -80,10 +90,13 @@ class Stencil:
         return sum(each.closed for each in self.cones)
 
 
-def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil | None:
+def find_stencil(
+    node: isl.ScheduleNode, dependences: isl.UnionMap, *, folding: bool = False
+) -> Stencil | None:
     """The stencil whose loop over time is the band ``node``, None if there is none.
 
-    ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it.
+    ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it. With
+    ``folding``, halves of periodic grids may have the same places (``halves.py``).
     A loop that carries none of them is no loop over time but a parallel one, however far the stages
     of its body reach. And where all go along one line, as in ``c[i + j] += a[i] * b[j]``, the lines
     beside it are parallel, and no tile has to wait for another.
@@ -97,14 +110,24 @@ def find_stencil(node: isl.ScheduleNode, dependences: isl.UnionMap) -> Stencil |
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
     best: Stencil | None = None
     for aligned in itertools.islice(_alignments(counters, depth, relations), STENCIL_ALIGNMENTS):
-        stencil = place(aligned, relations) or fold(aligned, relations)
+        long = _long_dimensions(aligned, relations) if folding else ()
+        near = fold_halves(aligned, long) if long else None
+        if near is None:
+            near, long = aligned, ()
+        stencil = place(near, relations) or fold(near, relations)
         if stencil is not None and (best is None or stencil.closed > best.closed):
-            best = stencil
+            best = replace(stencil, folded=long)
             if best.closed == depth - 1:
                 break
     if best is None or not any(each.closed and each.spread for each in best.cones):
         return None  # nothing travels
     return None if _in_line(best, dependences) else best
+
+
+def _long_dimensions(counters: Counters, relations: Sequence[isl.Map]) -> tuple[int, ...]:
+    """The first dimensions of space along which something goes as far as the grid is large."""
+    dependences = _distances(counters, relations)
+    return tuple(dim for dim in range(min(FOLDED_DIMENSIONS, _depth(counters))) if is_long(dependences, dim))
 
 
 def _carries_nothing(band: isl.ScheduleNode, dependences: isl.UnionMap) -> bool:
@@ -180,13 +203,28 @@ def _depth(counters: Counters) -> int:
 
 
 def _counters(node: isl.ScheduleNode) -> Counters:
-    """Per statement, what the bands from ``node`` down count, without what is constant."""
-    found: dict[str, list[isl.PwAff]] = {}
-    for each in maps_of(node.get_subtree_schedule_union_map().intersect_domain(node.get_domain())):
-        functions = isl.PwMultiAff.from_map(each)
-        members = [functions.get_pw_aff(dim) for dim in range(functions.dim(isl.dim_type.out))]
-        found[each.get_tuple_name(isl.dim_type.in_)] = [member for member in members if _moves(member)]
-    return {name: found[name] for name in sorted(found, key=natural_key)}
+    """Per statement, what the bands from ``node`` down count.
+
+    That are all its loops, of which a border has one with a single iteration; what is constant counts nowhere
+    else.
+    """
+    found: dict[str, dict[int, isl.PwAff]] = {}
+    for band in filter(is_band, descendants(node)):
+        depth = band.get_schedule_depth()
+        for position in range(band.band_n_member()):
+            function = band.band_get_partial_schedule().get_union_pw_aff(position)
+            parts = function.intersect_domain(band.get_domain()).get_pw_aff_list()
+            for each in (parts.get_at(index) for index in range(parts.n_pw_aff())):
+                own = found.setdefault(each.get_domain_space().get_tuple_name(isl.dim_type.set), {})
+                same = own.get(depth + position)
+                own[depth + position] = each if same is None else same.union_add(each)
+    return {name: _of_loops(list(found[name].values())) for name in sorted(found, key=natural_key)}
+
+
+def _of_loops(members: Sequence[isl.PwAff]) -> Sequence[isl.PwAff]:
+    """The ``members`` of bands that are loops of a statement: all, or else those that are not constant."""
+    loops = members[0].dim(isl.dim_type.in_)
+    return members if len(members) == loops else [each for each in members if _moves(each)]
 
 
 def _moves(member: isl.PwAff) -> bool:

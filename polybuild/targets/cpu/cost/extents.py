@@ -107,6 +107,8 @@ def _in_the_middle(instances: isl.Set, dim: int) -> tuple[float, isl.Set]:
     middle = instances.fix_val(_set, dim, low.add(step.mul(steps.div(isl.Val(2)).floor())))
     if middle.is_empty():
         middle = instances.fix_val(_set, dim, low)
+    if instances.n_basic_set() > 1 and step.is_one():
+        return float(_covered(instances, dim)), middle
     return float(steps.to_python() + 1), middle
 
 
@@ -136,4 +138,19 @@ def _box(instances: isl.Set, loops: int, before: tuple[float, ...]) -> tuple[flo
 
 def _extent(instances: isl.Set, dim: int) -> float:
     low, high = instances.dim_min_val(dim), instances.dim_max_val(dim)
-    return float(high.to_python() - low.to_python() + 1) if low.is_int() and high.is_int() else 1.0
+    if not (low.is_int() and high.is_int()):
+        return 1.0
+    if instances.n_basic_set() > 1:
+        return float(_covered(instances, dim))
+    return float(high.to_python() - low.to_python() + 1)
+
+
+def _covered(instances: isl.Set, dim: int) -> int:
+    """How many whole numbers dimension ``dim`` of pieces covers: halves of a grid lie far apart."""
+    pieces = (each.to_set() for each in instances.get_basic_sets() if not each.is_empty())
+    spans = [(each.dim_min_val(dim).to_python(), each.dim_max_val(dim).to_python()) for each in pieces]
+    covered, end = 0, min(low for low, _ in spans) - 1
+    for low, high in sorted(spans):
+        covered += max(0, high - max(low - 1, end))
+        end = max(end, high)
+    return covered

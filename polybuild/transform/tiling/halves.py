@@ -1,0 +1,60 @@
+"""Halves of periodic grids folded onto each other, so that neighbours across the border are near.
+
+On a ring the first place and the last one depend on each other, and no tiles over time can hold both::
+
+    0   1   2   3   4   5   6   7        0   1   2   3
+    +---------------------------+   ->   7   6   5   4
+
+Cut in the middle, with the second half folded below the first, every dependence is as short as one
+between neighbours: place ``i`` of ``first .. last`` is at ``min(i - first, last - i)``. This is the index-set
+splitting of U. Bondhugula et al., "Tiling and optimizing time-iterated computations over periodic domains",
+PACT 2014. There each half gets statements of its own. Here the coordinate is in two pieces, and what is
+generated from it tells the halves apart: a tile has a loop for either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.transform.tiling.cone import Distances
+
+_set = isl.dim_type.set
+
+
+def is_long(dependences: Sequence[Distances], dim: int) -> bool:
+    """Whether something goes as far along ``dim`` as the grid is large, within a bounded number of steps."""
+    return any(
+        not one.corner and one.time <= 0 and one.space != 0 for each in dependences for one in each.space[dim]
+    )
+
+
+def fold_halves(
+    counters: Mapping[str, Sequence[isl.PwAff]], dims: Collection[int]
+) -> Mapping[str, Sequence[isl.PwAff]] | None:
+    """``counters`` of time and space with the dimensions ``dims`` of space folded in their middle.
+
+    None if the first or the last place of all statements is no affine function of the parameters.
+    """
+    result = {name: list(own) for name, own in counters.items()}
+    for axis in (1 + dim for dim in dims):
+        ranges = (isl.Map.from_pw_aff(own[axis]).range() for own in counters.values())
+        places = reduce(isl.Set.union, ranges).coalesce()
+        if not (places.dim_has_lower_bound(_set, 0) and places.dim_has_upper_bound(_set, 0)):
+            return None
+        first, last = places.dim_min(0).coalesce(), places.dim_max(0).coalesce()
+        if first.n_piece() != 1 or last.n_piece() != 1:
+            return None
+        for own in result.values():
+            space = own[axis].get_domain_space()
+            low, high = (_on(each, space) for each in (first, last))
+            own[axis] = own[axis].sub(low).min(high.sub(own[axis]))
+    return result
+
+
+def _on(bound: isl.PwAff, space: isl.Space) -> isl.PwAff:
+    """The one piece of ``bound``, a function of the parameters, as a function on ``space``."""
+    affine = bound.project_domain_on_params().get_pieces()[0][1]
+    return isl.PwAff.from_aff(affine).insert_domain(space)
