@@ -35,6 +35,10 @@ _REAL = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh er
 _PURE = frozenset(name + suffix for name in _REAL.split() for suffix in ("", "f", "l")) | {
     "abs", "labs", "llabs", "isnan", "isinf", "isfinite", "signbit",
 }  # fmt: skip
+_CONSTANTS = frozenset(
+    f"__builtin_{name}{suffix}" for name in ("inf", "huge_val") for suffix in ("", "f", "l")
+)
+"""What the macros ``INFINITY`` and ``HUGE_VAL`` of ``math.h`` are."""
 
 _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.CompoundLiteral: (
@@ -198,7 +202,7 @@ class AccessReader:
                 location(node),
                 "end the region before it",
             )
-        is_pure = name.removeprefix("__builtin_") in _PURE
+        is_pure = name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS
         if not is_pure or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
                 node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain

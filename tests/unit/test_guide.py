@@ -12,25 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guide"
 
-SHOWN = {
-    ("cmake.md", 1): "tests/projects/kinds/CMakeLists.txt",
-    ("cmake.md", 3): "tests/builds/test_doors.py",
-    ("cmake.md", 4): "tests/projects/package/library/fillConfig.cmake",
-    ("python.md", 0): "tests/builds/test_setuptools.py",
-    ("python.md", 1): "tests/builds/test_setuptools.py",
-    ("python.md", 2): "tests/builds/test_setuptools.py",
-    ("python.md", 3): "tests/builds/test_doors.py",
-    ("python.md", 4): "tests/projects/skbuild/CMakeLists.txt",
-    ("python.md", 5): "tests/builds/test_doors.py",
-    ("meson.md", 1): "tests/projects/program/meson.build",
-}
-
-
-@pytest.mark.parametrize(("page", "number"), SHOWN)
-def test_what_is_shown_is_what_is_tested(page, number):
-    blocks = re.findall(r"^```\w+\n(.*?)^```$", (GUIDE / page).read_text(), re.DOTALL | re.MULTILINE)
-    assert blocks[number] in (ROOT / SHOWN[page, number]).read_text()
-
 
 def peers() -> dict[str, dict[str, str]]:
     """The cells of the table of peers, by tools and kernels."""

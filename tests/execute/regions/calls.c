@@ -117,6 +117,14 @@ for (int i = 0; i < n; i++) x[i] = told_global(i);
 //# mathematics: parallel
 for (int i = 0; i < n; i++) x[i] = sqrt(fabs(y[i])) + __builtin_fmax(z[i], 0);
 
+//# infinities: parallel
+for (int i = 0; i < n; i++) {
+  x[i] = INFINITY;
+  for (int j = 0; j < n; j++)
+    if (X[i][j] < x[i]) { x[i] = X[i][j]; a[i] = j; }
+  y[i] = i % 2 ? -HUGE_VAL : x[i];
+}
+
 //# recursion: call
 for (int i = 0; i < n; i++) a[i] = factorial(a[i] & 7);
 
