@@ -32,13 +32,13 @@ from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
 from polybuild.driver.device_plans import plan_for_device
 from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
+from polybuild.driver.shared_regions import share_region
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.schedule.original import original_bands
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, normal_form
@@ -53,14 +53,12 @@ from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.crossover import gains_from
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
-from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import Order, orders
 from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
-from polybuild.targets.ranks.sharing import share_best
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
@@ -338,16 +336,20 @@ def map_to_threads(work: Transformation) -> None:
 
 def _shared_among_ranks(work: Transformation) -> Mapped | None:
     """The block of one rank of those that share the outermost parallel loops; None if they cannot."""
-    scop, dependences = work.model.scop, work.model.dependences
-    schedules = [*(each.schedule for each in work.orders), original_bands(scop, dependences)]
-    find = partial(share_best, scop, dependences, schedules, work.model.live)
-    share = found_within(effort.SHARING_OPERATIONS, find)
-    if share is None:
+    model = work.model
+    found = share_region(
+        model.scop,
+        model.dependences,
+        work.reductions.found,
+        model.live,
+        work.context,
+        among=work.orders,
+    )
+    if found is None:
         work.remarks += ("all ranks run the whole region: no loop was found that they could share",)
-        return None
-    work.remarks += (share.sharing.summary,)
-    mapping = map_to_cpu(share.scop, share.dependences, share.schedule, work.context)
-    return Mapped(share.scop, share.dependences, mapping, share.sharing)
+    else:
+        work.remarks += (found.sharing.summary,) if found.sharing else ()
+    return found
 
 
 def tile_stages(work: Transformation) -> None:

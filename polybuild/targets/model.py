@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 import islpy as isl
@@ -151,9 +151,14 @@ class Accumulator:
 
     @property
     def type(self) -> IntegerType | FloatingType:
-        """The widest of the types that the reductions need."""
-        kinds = [each.type for each in self.reductions]
-        return max(kinds, key=lambda each: each.width if isinstance(each, IntegerType) else each.size)
+        """The type of the variable."""
+        return widest(self.reductions)
+
+
+def widest(reductions: Sequence[Reduction]) -> IntegerType | FloatingType:
+    """The widest of the types that ``reductions`` of a group need."""
+    kinds = [each.type for each in reductions]
+    return max(kinds, key=lambda each: each.width if isinstance(each, IntegerType) else each.size)
 
 
 @dataclass(frozen=True, slots=True)

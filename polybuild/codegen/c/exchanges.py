@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from polybuild.codegen.c.expressions import ADDITIVE, ATOM, Operand, is_number
+from polybuild.codegen.c.element_loops import ElementLoopPrinter, PointPrinter
+from polybuild.codegen.c.expressions import ATOM, Operand
 from polybuild.codegen.c.instances import COUNTER_TYPE
-from polybuild.codegen.c.lane_loops import mentions
-from polybuild.codegen.c.layout import CodeLine, between, closing, condition, loop, opening
+from polybuild.codegen.c.layout import CodeLine, closing, condition, loop, opening
 from polybuild.codegen.c.loops import LoopPrinter
-from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of
+from polybuild.codegen.c.rank_reductions import Combination, IdentityElements
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Array
 from polybuild.targets.ranks.model import (
@@ -26,15 +27,16 @@ from polybuild.targets.ranks.model import (
     Exchange,
     ExchangeKind,
     Message,
+    RankReduction,
     Sharing,
 )
+from polybuild.values import dataclass
 
 _INDENT = "  "
 _LOWEST, _HIGHEST = "pb_lowest", "pb_highest"
 _EXCHANGE = "pb_exchange"
 # what is called for neighbours: elements that are only read may be constant
 _CALLS = dict.fromkeys((ExchangeKind.DURING, ExchangeKind.AFTER), "polybuild_send")
-_Op = isl.ast_expr_op_type
 _SET = isl.dim_type.set
 _ZERO = Operand("0", ATOM, is_zero=True)
 
@@ -69,112 +71,114 @@ class RankLoopPrinter(LoopPrinter):
         return [*map(CodeLine, declared), *super().lines()]
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
-        """Lines of a statement, or of an exchange."""
-        name = node.get_annotation().get_name()
-        exchanges = (*self._sharing.exchanges, *self._sharing.notes) if self._sharing else ()
-        exchange = next((each for each in exchanges if each.name == name), None)
-        if exchange is None:
+        """Lines of a statement, or of what all ranks do together."""
+        written = self._together(node.get_annotation().get_name(), indent + _INDENT)
+        if written is None:
             return super()._statement(node, indent)
+        told, lines = written
         expression, text = node.user_get_expr(), self._expression().text
         around = [text(expression.op_get_arg(position)) for position in range(1, expression.op_get_n_arg())]
-        return self._exchange(exchange, around, indent)
-
-    def _exchange(self, exchange: Exchange, around: Sequence[str], indent: str) -> list[str]:
-        """All messages that this rank sends and receives where the loops ``around`` have these values."""
-        inner, innermost, before = indent + _INDENT, indent + _INDENT * 2, self._names.enter()
-        lines: list[str] = [opening(f"{indent}{{ /* what {exchange.kind.value}: {exchange.text} */")]
+        declared: list[str] = [opening(f"{indent}{{ /* {told} */")]
         for position, value in enumerate(around):
-            name = f"{AROUND}{position}"
-            lines.append(f"{inner}const {COUNTER_TYPE} {name} = {value};")
-            lines.append(f"{inner}(void)sizeof {name};")
-        lines.append(
-            f"{inner}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_{exchange.kind.name}}};"
-        )
-        lines.append(loop(f"{inner}while (polybuild_next(&{_EXCHANGE}))"))
+            declared.append(f"{indent}{_INDENT}const {COUNTER_TYPE} {AROUND}{position} = {value};")
+            declared.append(f"{indent}{_INDENT}(void)sizeof {AROUND}{position};")
+        return [*declared, *lines, closing(indent)]
+
+    def _together(self, name: str, indent: str) -> tuple[str, list[str]] | None:
+        """What all ranks do at the point ``name`` of the tree, for people and as C; None for a statement."""
+        if self._sharing is None:
+            return None
+        before = self._names.enter()
+        try:
+            for each in (*self._sharing.exchanges, *self._sharing.notes):
+                if each.name == name:
+                    return f"what {each.kind.value}: {each.text}", self._exchange(each, indent)
+            for one in self._sharing.reductions:
+                if one.start == name:
+                    return f"the other ranks' parts of {one.text}", self._start(one, indent)
+                if one.name == name:
+                    return f"the parts of all ranks: {one.text}", self._combination(one, indent)
+        finally:
+            self._names.leave(before)
+        return None
+
+    def _exchange(self, exchange: Exchange, indent: str) -> list[str]:
+        """All messages that this rank sends and receives at one point."""
+        inner, elements = indent + _INDENT, self._element
+        lines = _steps(exchange.kind.name, indent)
         for who, first, end in (("from", FROM_FIRST, FROM_END), ("to", TO_FIRST, TO_END)):
-            lines += [f"{innermost}{each}" for each in _block(f"{_EXCHANGE}.{who}", first, end)]
-            lines.append(f"{innermost}(void)sizeof {first}, (void)sizeof {end};")
+            lines += [f"{inner}{each}" for each in _block(f"{_EXCHANGE}.{who}", first, end)]
+            lines.append(f"{inner}(void)sizeof {first}, (void)sizeof {end};")
         endless, finite = _by_bounds(exchange)
         for message in endless:
             first = self._instances.element(message.array, [_ZERO] * len(message.array.extents))
-            lines.append(f"{innermost}polybuild_want_all(&{_EXCHANGE}, &{first});")
+            lines.append(f"{inner}polybuild_want_all(&{_EXCHANGE}, &{first});")
         if finite.messages:
-            lines += self._elements(self._ast_of(finite), finite, innermost)
-        self._names.leave(before)
-        return [*lines, closing(inner), closing(indent)]
-
-    def _ast_of(self, exchange: Exchange) -> isl.AstNode:
-        """Loops over the elements of all messages, each array's along its dimensions."""
-        messages = sorted(exchange.messages, key=lambda each: natural_key(each.array.name))
-        schedules = [isl.Schedule.from_domain(isl.UnionSet.from_set(each.elements)) for each in messages]
-        ordered: Sequence[isl.Schedule] = [
-            each.insert_partial_schedule(_dimensions(message.elements)) if message.array.extents else each
-            for each, message in zip(schedules, messages, strict=True)
-        ]
-        whole = ordered[0]
-        for each in ordered[1:]:
-            whole = whole.sequence(each)
-        assert self._sharing is not None  # noqa: S101 - it has exchanges
-        return isl.AstBuild.from_context(self._sharing.context).node_from_schedule(whole)
-
-    def _elements(self, node: isl.AstNode, exchange: Exchange, indent: str) -> list[str]:
-        kind = kind_of(node)
-        if kind == FOR:
-            return self._run_of(node, exchange, indent)
-        if kind == IF:
-            lines: list[str] = [condition(f"{indent}if ({self._expression().text(node.if_get_cond())})")]
-            lines += self._elements(node.if_get_then_node(), exchange, indent + _INDENT)
-            if node.if_has_else_node():
-                lines += [
-                    between(indent),
-                    *self._elements(node.if_get_else_node(), exchange, indent + _INDENT),
-                ]
-            return [*lines, closing(indent)]
-        if kind == isl.ast_node_type.block:
-            return [line for each in flat(node) for line in self._elements(each, exchange, indent)]
-        return self._run(node.user_get_expr(), exchange, "1", indent)
-
-    def _run_of(self, node: isl.AstNode, exchange: Exchange, indent: str) -> list[str]:
-        """A loop over elements; one along a row is a single run of neighbours."""
-        identifier, text = node.for_get_iterator().id_get_id().get_name(), self._expression().text
-        counter, outer, inner = self._names.fresh(identifier), self._names.get(identifier), indent + _INDENT
-        first, body = text(node.for_get_init()), node.for_get_body()
-        self._names[identifier] = counter
-        start = f"{inner}const {COUNTER_TYPE} {counter} = {first};"
-        lines: list[str]
-        if node.for_is_degenerate():
-            lines = [opening(f"{indent}{{"), start, *self._elements(body, exchange, inner)]
-        elif _is_row(node, identifier) and _has_neighbours(_array_of(body.user_get_expr(), exchange)):
-            test = node.for_get_cond()
-            more = " + 1" if _Op(test.op_get_type()) == _Op.le else ""
-            count = f"{text(test.op_get_arg(1), ADDITIVE)} - {counter}{more}"
-            run = self._run(body.user_get_expr(), exchange, count, inner + _INDENT)
-            head = condition(f"{inner}if ({text(test)})")
-            lines = [opening(f"{indent}{{"), start, head, *run, closing(inner)]
-        else:
-            going = f"{text(node.for_get_cond())}; {counter} += {text(node.for_get_inc())}"
-            head = loop(f"{indent}for ({COUNTER_TYPE} {counter} = {first}; {going})")
-            lines = [head, *self._elements(body, exchange, inner)]
-        self._names.restore(identifier, outer)
+            messages = sorted(finite.messages, key=lambda each: natural_key(each.array.name))
+            arrays = {each.array.name: each.array for each in messages}
+            leaf = _Runs(_CALLS.get(exchange.kind, "polybuild_touched"), arrays, elements)
+            lines += self._loops_over([each.elements for each in messages], leaf, inner)
         return [*lines, closing(indent)]
 
-    def _run(self, user: isl.AstExpr, exchange: Exchange, count: str, indent: str) -> list[str]:
+    def _start(self, reduction: RankReduction, indent: str) -> list[str]:
+        """What ranks but the first accumulate on."""
+        lines: list[str] = [condition(f"{indent}if (polybuild_rank_here() > 0)")]
+        for each in reduction.accumulations:
+            if each.identity:
+                text = partial(self._element, each.array)
+                lines += self._loops_over([each.elements], IdentityElements(each, text), indent + _INDENT)
+        return [*lines, closing(indent)]
+
+    def _combination(self, reduction: RankReduction, indent: str) -> list[str]:
+        """What each rank makes of the parts of all."""
+        lines = _steps("PARTS", indent)
+        for each in reduction.accumulations:
+            text = partial(self._element, each.array)
+            leaf = Combination(each, text, _EXCHANGE)
+            lines += self._loops_over([each.elements], leaf, indent + _INDENT)
+        return [*lines, closing(indent)]
+
+    def _element(self, array: Array, user: isl.AstExpr) -> str:
+        """The C text of the element of ``array`` that isl's call ``user`` names."""
+        return self._instances.element(array, self._expression().subscripts(user))
+
+    def _loops_over(self, sets: Sequence[isl.Set], leaf: PointPrinter, indent: str) -> list[str]:
+        assert self._sharing is not None  # noqa: S101 - it has exchanges
+        return ElementLoopPrinter(self._names, self._expression).lines(
+            sets, self._sharing.context, leaf, indent
+        )
+
+
+def _steps(kind: str, indent: str) -> list[str]:
+    """The head of the loop over what the runtime asks of an exchange."""
+    return [
+        f"{indent}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_{kind}}};",
+        loop(f"{indent}while (polybuild_next(&{_EXCHANGE}))"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Calls the function for neighbours in memory, of the arrays of an exchange."""
+
+    called: str
+    arrays: Mapping[str, Array]
+    element: Callable[[Array, isl.AstExpr], str]
+
+    def takes_rows(self, user: isl.AstExpr) -> bool:
+        """Whether elements that differ by one in the last subscript lie side by side: no members."""
+        suffixes = self.arrays[_name(user)].suffixes
+        return not (suffixes and suffixes[-1])
+
+    def lines(self, user: isl.AstExpr, count: str, indent: str) -> list[str]:
         """``count`` neighbours from one element on."""
-        array = _array_of(user, exchange)
-        text = self._instances.element(array, self._expression().subscripts(user))
-        called = _CALLS.get(exchange.kind, "polybuild_touched")
-        return [f"{indent}{called}(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
+        text = self.element(self.arrays[_name(user)], user)
+        return [f"{indent}{self.called}(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
 
 
-def _array_of(user: isl.AstExpr, exchange: Exchange) -> Array:
-    """The array of an element."""
-    name = user.op_get_arg(0).id_get_id().get_name()
-    return next(each.array for each in exchange.messages if each.array.name == name)
-
-
-def _has_neighbours(array: Array) -> bool:
-    """Whether elements that differ by one in the last subscript lie side by side: not members of structs."""
-    return not (array.suffixes and array.suffixes[-1])
+def _name(user: isl.AstExpr) -> str:
+    """The name of the array that isl's call ``user`` is of."""
+    return str(user.op_get_arg(0).id_get_id().get_name())
 
 
 def _by_bounds(exchange: Exchange) -> tuple[list[Message], Exchange]:
@@ -191,26 +195,3 @@ def _is_bounded(elements: isl.Set) -> bool:
         elements.dim_has_lower_bound(_SET, each) and elements.dim_has_upper_bound(_SET, each)
         for each in range(elements.dim(_SET))
     )
-
-
-def _is_row(node: isl.AstNode, identifier: str) -> bool:
-    """Whether the loop ``node`` goes along the last dimension of one array, from neighbour to neighbour."""
-    body, test = node.for_get_body(), node.for_get_cond()
-    if kind_of(body) != isl.ast_node_type.user or not is_number(node.for_get_inc(), 1):
-        return False
-    user = body.user_get_expr()
-    *outer, last = map(user.op_get_arg, range(1, user.op_get_n_arg()))
-    if any(mentions(each, identifier) for each in outer) or not _is(last, identifier):
-        return False
-    return _Op(test.op_get_type()) in {_Op.le, _Op.lt} and _is(test.op_get_arg(0), identifier)
-
-
-def _is(expression: isl.AstExpr, identifier: str) -> bool:
-    plain = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.id
-    return bool(plain and expression.id_get_id().get_name() == identifier)
-
-
-def _dimensions(elements: isl.Set) -> isl.MultiUnionPwAff:
-    """A schedule of elements along their dimensions, in the order in which they lie in memory."""
-    identity = isl.Map.identity(elements.get_space().map_from_set()).reset_tuple_id(isl.dim_type.out)
-    return isl.MultiUnionPwAff.from_union_map(isl.UnionMap.from_map(identity.intersect_domain(elements)))

@@ -21,7 +21,7 @@ PROLOGUE = """\
 #ifndef POLYBUILD_RANKS
 #define POLYBUILD_RANKS
 struct polybuild_exchange {
-  enum { POLYBUILD_DURING, POLYBUILD_BEFORE, POLYBUILD_AFTER, POLYBUILD_ALIKE } kind;
+  enum { POLYBUILD_DURING, POLYBUILD_BEFORE, POLYBUILD_AFTER, POLYBUILD_ALIKE, POLYBUILD_PARTS } kind;
   struct polybuild_message *messages; /* from each rank, and to each rank */
   struct polybuild_list *lists;       /* the same, of arrays that stay distributed */
   int stage, other, keeps;
@@ -34,6 +34,7 @@ static long long polybuild_block(long long, long long, int);
 static int polybuild_next(struct polybuild_exchange *);
 static void polybuild_send(struct polybuild_exchange *, void *, unsigned long long, long long);
 static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);
+static int polybuild_part(struct polybuild_exchange *, void *, void *, unsigned long long);
 static void polybuild_want_all(struct polybuild_exchange *, const void *);
 static void polybuild_distribute(const void *, unsigned long long), polybuild_release_ranks(const void *);
 #endif

@@ -57,6 +57,7 @@ __attribute__((weak, visibility("default"))) struct polybuild_world_1 {
 
 static void polybuild_await(MPI_Request *, const char *, int);
 static int polybuild_next_distributed(struct polybuild_exchange *);
+static int polybuild_next_part(struct polybuild_exchange *);
 static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);
 
 /* Ends all ranks with one message: `why`, and the number of rank `other` if it is one. */
@@ -266,6 +267,8 @@ static int polybuild_next(struct polybuild_exchange *x)
     return 0;
   if (x->kind == POLYBUILD_BEFORE || x->kind == POLYBUILD_ALIKE)
     return polybuild_next_distributed(x);
+  if (x->kind == POLYBUILD_PARTS)
+    return polybuild_next_part(x);
   if (x->stage == POLYBUILD_RECORD && ++x->from < ranks) {
     x->to = (x->from + 1) % ranks;
     return 1;
@@ -367,5 +370,66 @@ static void polybuild_send(struct polybuild_exchange *x, void *elements, unsigne
     return;
   }
   x->at += bytes;
+}
+
+/* Goes on with what ranks accumulate together: the parts of this rank are counted, then packed; then polybuild_part
+   hands out those of each rank in their order, so that all combine them alike. */
+static int polybuild_next_part(struct polybuild_exchange *x)
+{
+  struct polybuild_message *mine;
+  unsigned long long size;
+  int ranks = polybuild_world.ranks;
+  if (!x->messages) {
+    x->messages = calloc(2, sizeof *x->messages); /* of this rank, and of all */
+    if (!x->messages)
+      polybuild_fail("there is no memory for messages", -1);
+    polybuild_world.exchanges++;
+    x->stage = POLYBUILD_COUNT;
+    return 1;
+  }
+  mine = x->messages;
+  if (x->stage == POLYBUILD_COUNT && x->bytes) {
+    polybuild_make_room(mine, x->bytes);
+    x->at = mine->data;
+    x->stage = POLYBUILD_PACK;
+    return 1;
+  }
+  if (x->stage == POLYBUILD_PACK) {
+    size = mine->type == MPI_BYTE ? mine->bytes : (unsigned long long)mine->count * POLYBUILD_LARGE;
+    x->messages[1].data = malloc(size * (unsigned long long)ranks);
+    if (!x->messages[1].data)
+      polybuild_fail("there is no memory for messages", -1);
+    MPI_Iallgather(mine->data, mine->count, mine->type, x->messages[1].data, mine->count, mine->type,
+                   polybuild_world.ranks_of_regions, &mine->request);
+    polybuild_await(&mine->request, 0, -1);
+    polybuild_world.messages += (unsigned long long)ranks - 1;
+    polybuild_world.bytes += mine->bytes * ((unsigned long long)ranks - 1);
+    x->stage = POLYBUILD_UNPACK;
+    x->from = -1;
+  }
+  if (x->stage == POLYBUILD_UNPACK && ++x->from < ranks) {
+    size = mine->type == MPI_BYTE ? mine->bytes : (unsigned long long)mine->count * POLYBUILD_LARGE;
+    x->at = x->messages[1].data + size * (unsigned long long)x->from;
+    return 1;
+  }
+  free(x->messages[1].data);
+  free(mine->data);
+  free(x->messages);
+  x->messages = 0;
+  return 0;
+}
+
+/* One element that ranks accumulate in together: whether it is to be combined with the part of a rank, put in `part`. */
+__attribute__((unused)) static int polybuild_part(struct polybuild_exchange *x, void *element, void *part,
+                                                  unsigned long long size)
+{
+  if (x->stage == POLYBUILD_COUNT) {
+    x->bytes += size;
+    return 0;
+  }
+  memcpy(x->stage == POLYBUILD_PACK ? x->at : x->from ? part : element, x->stage == POLYBUILD_PACK ? element : x->at,
+         size);
+  x->at += size;
+  return x->stage == POLYBUILD_UNPACK && x->from;
 }
 #endif

@@ -16,14 +16,17 @@ from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.targets.ranks.model import Exchange, ExchangeKind, Message
 
 
-def read_before(name: str, scop: Scop, dependences: Dependences, readers: isl.UnionSet) -> Exchange:
-    """What ``readers``, which a rank runs, read of values from before the region.
+def read_before(
+    name: str, scop: Scop, dependences: Dependences, readers: isl.UnionSet, accumulated: isl.UnionMap
+) -> Exchange:
+    """What ``readers``, which a rank runs, read of values from before, and all that is ``accumulated``.
 
     An instance that may write an element reads it: its rank has the value where nothing is written.
     """
     private = {each.array.name for each in dependences.private}
     kept = without(scop.accesses(AccessKind.MAY_WRITE), private)
-    elements = dependences.live_in.union(kept).intersect_domain(readers).range()
+    reads = dependences.live_in.union(kept)
+    elements = reads.intersect_domain(readers).union(reads.intersect(accumulated)).range()
     arrays = [each for each in scop.arrays if not (each.local or each.is_scalar)]
     return Exchange(name, 0, tuple(_messages(elements, arrays)), ExchangeKind.BEFORE)
 

@@ -11,26 +11,39 @@ from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.poly.trees import children, is_band, mark_of, node_kind
 from polybuild.targets.ranks.phases import SharedLoop
+from polybuild.values import dataclass
 
 _Kind = isl.schedule_node_type
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The names of what all ranks do right before and right after a phase, together."""
+
+    phase: SharedLoop
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
 def insert_exchanges(
-    schedule: isl.Schedule, phases: Mapping[str, SharedLoop], first: Sequence[str], last: Sequence[str]
+    schedule: isl.Schedule, points: Sequence[Point], first: Sequence[str], last: Sequence[str]
 ) -> isl.Schedule:
-    """``schedule`` with an exchange after each of ``phases``, by name, and those ``first`` and ``last``.
+    """``schedule`` with the exchanges at ``points``, in their order, and those ``first`` and ``last``.
 
     An exchange ``E`` has an instance ``E[t0, ...]`` for each value of the loops around its phase, whether or
     not a rank has a part of the phase then: all ranks meet there. It is part of the tree's domain, as an
     extension runs only where another statement has the loops around run.
     """
-    points = {phase.mark: (name, phase) for name, phase in phases.items()}
-    found = _rebuilt(schedule.get_root().child(0), points)
+    by_mark = {
+        mark: [each for each in points if each.phase.mark == mark]
+        for mark in dict.fromkeys(each.phase.mark for each in points)
+    }
+    found = _rebuilt(schedule.get_root().child(0), by_mark)
     before, after = ([_point(name, spaces.universe(0)) for name in names] for names in (first, last))
     return reduce(isl.Schedule.sequence, [*before, found, *after])
 
 
-def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, tuple[str, SharedLoop]]) -> isl.Schedule:
+def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, Sequence[Point]]) -> isl.Schedule:
     """The tree at ``node`` with exchanges in it."""
     kind, below = node_kind(node), children(node)
     if kind == _Kind.leaf:
@@ -44,10 +57,11 @@ def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, tuple[str, SharedLoop
     if mark is None:
         return inner
     inner = inner.get_root().child(0).insert_mark(isl.Id(mark.name)).get_schedule()
-    if mark not in points:
-        return inner
-    name, phase = points[mark]
-    return inner.sequence(_point(name, isl.Set.from_union_set(phase.around.range())))
+    for each in points.get(mark, ()):
+        runs = isl.Set.from_union_set(each.phase.around.range())
+        before, after = ([_point(name, runs) for name in names] for names in (each.before, each.after))
+        inner = reduce(isl.Schedule.sequence, [*before, inner, *after])
+    return inner
 
 
 def _with_band(node: isl.ScheduleNode, inner: isl.Schedule) -> isl.Schedule:

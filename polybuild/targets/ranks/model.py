@@ -7,7 +7,10 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.reductions import Reduction
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Array, Scop
+from polybuild.targets.model import widest
 from polybuild.values import dataclass
 
 FIRST, END = "pb_first", "pb_end"
@@ -61,6 +64,73 @@ class Exchange:
         return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+_IDENTITIES = {"+": "0", "^": "0", "*": "1"}  # by the operators that do not take a value twice
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """``elements`` of an array, as those of a message, that the ``reductions`` of a group accumulate in."""
+
+    reductions: tuple[Reduction, ...]
+    elements: isl.Set
+
+    @property
+    def array(self) -> Array:
+        """The array, or scalar, that the elements are of."""
+        return self.reductions[0].array
+
+    @property
+    def operator(self) -> str:
+        """What combines two parts, as ``Reduction`` calls it."""
+        return self.reductions[0].operator
+
+    @property
+    def element(self) -> str:
+        """The type of an element, as C text."""
+        kind = self.array.element
+        assert isinstance(kind, IntegerType | FloatingType)  # noqa: S101 - what is accumulated is a number
+        return kind.name
+
+    @property
+    def type(self) -> IntegerType | FloatingType:
+        """The type in which two parts are combined."""
+        return widest(self.reductions)
+
+    @property
+    def identity(self) -> str:
+        """What changes nothing, as C text; empty where any rank may accumulate on what there is."""
+        return _IDENTITIES.get(self.operator, "")
+
+
+@dataclass(frozen=True, slots=True)
+class RankReduction:
+    """What ranks accumulate together in a phase.
+
+    It is two statements of the tree, each with ``depth`` dimensions as those of an exchange: ``start`` before
+    the phase, where all ranks but the first set the elements to the identity element, and ``name`` after it,
+    where all combine their parts.
+    """
+
+    name: str
+    depth: int
+    accumulations: tuple[Accumulation, ...]
+
+    @property
+    def start(self) -> str:
+        """The name of the statement before the phase."""
+        return f"{self.name}_start"
+
+    @property
+    def has_start(self) -> bool:
+        """Whether there is anything to set."""
+        return any(each.identity for each in self.accumulations)
+
+    @property
+    def text(self) -> str:
+        """The names of what is accumulated."""
+        return ", ".join(dict.fromkeys(f"'{each.array.spelling}'" for each in self.accumulations))
+
+
 @dataclass(frozen=True, slots=True)
 class Sharing:
     """How ranks share a region: blocks of the values from ``lowest`` to ``highest``, and the ``exchanges``.
@@ -75,14 +145,17 @@ class Sharing:
     highest: isl.PwAff
     exchanges: tuple[Exchange, ...]
     notes: tuple[Exchange, ...]
+    reductions: tuple[RankReduction, ...] = ()
 
     @property
     def summary(self) -> str:
         """What ranks send each other, for the user."""
         *inner, last = (each.text for each in self.exchanges)
         during = [f"{names} as others read it" for names in dict.fromkeys(filter(None, inner))]
+        parts = [f"their parts of {each.text}" for each in self.reductions]
         after = [f"{last} after the region"] if last else []
-        return f"ranks share the loops, and send each other {', '.join([*during, *after])}"
+        sent = ", ".join([*during, *parts, *after])
+        return f"ranks share the loops, and send each other {sent}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +169,16 @@ class Share:
     dependences: Dependences
     schedule: isl.Schedule
     sharing: Sharing
+
+    @property
+    def meetings(self) -> tuple[int, int]:
+        """How many statements ranks run alike, and how many loops there are around what they do together."""
+        alike = sum(not _is_divided(each.domain) for each in self.scop.statements)
+        depths = [each.depth for each in self.sharing.exchanges]
+        return alike, max([*depths, *(each.depth for each in self.sharing.reductions)], default=0)
+
+
+def _is_divided(domain: isl.Set) -> bool:
+    """Whether ranks run different instances of a statement."""
+    position = domain.find_dim_by_name(isl.dim_type.param, FIRST)
+    return position >= 0 and bool(domain.involves_dims(isl.dim_type.param, position, 1))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark, mark_of
+from polybuild.targets.ranks.model import AROUND
 from polybuild.transform.bands import coincident_members, put_first
 from polybuild.values import dataclass
 
@@ -23,6 +26,30 @@ class SharedLoop:
     value: isl.UnionPwAff
     around: isl.UnionMap
     depth: int
+
+    @property
+    def values(self) -> isl.UnionMap:
+        """``{ S[i] -> [x] }``: what the blocks of ranks are made of."""
+        value = isl.MultiUnionPwAff.from_union_pw_aff(self.value)
+        return isl.UnionMap.from_multi_union_pw_aff(value).intersect_domain(self.domain)
+
+    def block(self, first: str, end: str) -> isl.UnionSet:
+        """The instances in the block between two parameters."""
+        value = spaces.dimension(1, 0)
+        inside = value.ge_set(spaces.parameter(1, first)).intersect(value.lt_set(spaces.parameter(1, end)))
+        return self.values.intersect_range(isl.UnionSet.from_set(inside)).domain()
+
+    def elements_of_run(self, touched: isl.UnionMap) -> list[isl.Set]:
+        """The elements ``touched``, ``{ S[i] -> a[x] }``, one set for each array, in one run of the phase.
+
+        Which one say the parameters ``AROUND0``, ...: the values of the loops around.
+        """
+        here = spaces.universe(self.depth)
+        for position in range(self.depth):
+            value = spaces.dimension(self.depth, position)
+            here = here.intersect(value.eq_set(spaces.parameter(self.depth, f"{AROUND}{position}")))
+        by_run = maps_of(self.around.reverse().apply_range(touched))
+        return [each.intersect_domain(here).range() for each in by_run]
 
 
 def mark_phases(schedule: isl.Schedule) -> isl.Schedule:

@@ -16,29 +16,25 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, may_be_private, only, without
-from polybuild.analysis.last_writers import has_strides, last_writers
-from polybuild.poly import spaces
-from polybuild.poly.relations import depends_on, lexicographically_after, maps_of
+from polybuild.analysis.dependences import Dependences
+from polybuild.poly.relations import depends_on, maps_of
 from polybuild.schedule.legality import check_schedule
-from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.ranks.distribution import read_before, written_alike
-from polybuild.targets.ranks.exchange_points import insert_exchanges
+from polybuild.targets.ranks.exchange_points import Point, insert_exchanges
+from polybuild.targets.ranks.messages import last_writes, live_arrays, messages_of, values_read, whole_arrays
 from polybuild.targets.ranks.model import (
-    AROUND,
     END,
     FIRST,
-    FROM_END,
-    FROM_FIRST,
     TO_END,
     TO_FIRST,
     Exchange,
     ExchangeKind,
-    Message,
     Share,
     Sharing,
 )
 from polybuild.targets.ranks.phases import SharedLoop, mark_phases, phases_of
+from polybuild.targets.ranks.reductions import shared_accumulators
 
 _NAME = "exchange"
 
@@ -48,13 +44,7 @@ def share_best(
 ) -> Share | None:
     """The share of a rank in that of ``orders`` where the fewest loops are around what ranks share."""
     found = [each for order in orders if (each := share_among_ranks(scop, dependences, order, live))]
-    return min(found, key=_loops_around, default=None)
-
-
-def _loops_around(share: Share) -> tuple[int, int]:
-    """How many statements ranks run alike, and loops around exchanges."""
-    alike = sum(FIRST not in each.domain.get_var_names(isl.dim_type.param) for each in share.scop.statements)
-    return alike, max((each.depth for each in share.sharing.exchanges), default=0)
+    return min(found, key=lambda each: each.meetings, default=None)
 
 
 def share_among_ranks(
@@ -66,50 +56,67 @@ def share_among_ranks(
     of a loop that ranks would share depend on each other.
     """
     marked = mark_phases(schedule)
-    check_schedule(marked, dependences, scop.domain)
+    check_schedule(marked, replace(dependences, reductions=()), scop.domain)  # each rank has its parts
     phases = phases_of(marked)
     if not _is_static(scop, dependences, phases):
         return None
-    values = [isl.Set.from_union_set(_values(each).range()) for each in phases]
-    if not all(each.dim_has_lower_bound(_SET, 0) and each.dim_has_upper_bound(_SET, 0) for each in values):
+    every = _shared_values(phases)
+    if every is None:
         return None
     shared = isl.UnionSet.empty(scop.context.get_space())
     for each in phases:
         shared = shared.union(each.domain)
     alone = scop.domain.subtract(shared)
     mine, theirs = (_run_by(phases, alone, *ends) for ends in ((FIRST, END), (TO_FIRST, TO_END)))
-    flow = _flow(scop, dependences, theirs)
+    parts = shared_accumulators(scop, dependences, phases)
+    flow = values_read(scop, dependences, theirs, parts.accesses)
     exchanges = [
-        Exchange(f"{_NAME}{number}", phase.depth, _messages(scop.arrays, flow, phase))
+        Exchange(f"{_NAME}{number}", phase.depth, messages_of(scop.arrays, flow, phase))
         for number, phase in enumerate(phases)
     ]
-    arrays = _live_arrays(scop, live)
-    last = _last_writes(scop)
-    final = _whole(last, phases, arrays)
-    if not values or not any(each.messages for each in (*exchanges, final)):
+    arrays, last = live_arrays(scop, live), last_writes(scop)
+    final = Exchange(
+        f"{_NAME}{len(phases)}",
+        0,
+        whole_arrays(last.subtract_domain(parts.instances), phases, arrays),
+        ExchangeKind.AFTER,
+    )
+    if not (parts.reductions or any(each.messages for each in (*exchanges, final))):
         return None
-    read = read_before(f"{_NAME}s_before", scop, dependences, theirs)
-    alike = written_alike(f"{_NAME}s_alike", last, alone, arrays)
-    every = values[0]
-    for value in values[1:]:
-        every = every.union(value)
+    read = read_before(f"{_NAME}s_before", scop, dependences, theirs, parts.accesses)
+    alike = written_alike(f"{_NAME}s_alike", last, alone.union(parts.instances), arrays)
     block = replace(
         scop,
         statements=tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements),
     )
-    used = {each.name: phase for each, phase in zip(exchanges, phases, strict=True) if each.messages}
-    names = [[each.name for each in points if each.messages] for points in ((read,), (alike, final))]
-    order = insert_exchanges(marked, used, *names)
-    points = order.get_domain().subtract(scop.domain)
-    order = order.intersect_domain(mine.union(points))
+    points = [Point(phase, (one.start,) * one.has_start, (one.name,)) for phase, one in parts.reductions]
+    ends = zip(exchanges, phases, strict=True)
+    points += [Point(phase, (), (each.name,)) for each, phase in ends if each.messages]
+    names = [[each.name for each in one if each.messages] for one in ((read,), (alike, final))]
+    order = insert_exchanges(marked, points, *names)
+    order = order.intersect_domain(mine.union(order.get_domain().subtract(scop.domain)))
     sharing = Sharing(
         scop.context,
         every.dim_min(0).coalesce(),
         every.dim_max(0).coalesce(),
         (*exchanges, final),
         (read, alike),
+        tuple(each for _, each in parts.reductions),
     )
     return Share(block, dependences.within(mine), order, sharing)
+
+
+def _shared_values(phases: Sequence[SharedLoop]) -> isl.Set | None:
+    """The values that blocks are made of, ``{ [x] }``; None if there are none, or they have no end."""
+    values = [isl.Set.from_union_set(each.values.range()) for each in phases]
+    if not values or not all(
+        each.dim_has_lower_bound(_SET, 0) and each.dim_has_upper_bound(_SET, 0) for each in values
+    ):
+        return None
+    every = values[0]
+    for value in values[1:]:
+        every = every.union(value)
+    return every
 
 
 _SET = isl.dim_type.set
@@ -131,103 +138,16 @@ def _is_static(scop: Scop, dependences: Dependences, phases: Sequence[SharedLoop
     ]
     if any(not access.exact or decided(access.relation, name) for access, name in written):
         return False
-    shares = [each for phase in phases for each in maps_of(phase.around.union(_values(phase)))]
+    shares = [each for phase in phases for each in maps_of(phase.around.union(phase.values))]
     return not any(decided(each, each.get_tuple_name(isl.dim_type.in_)) for each in shares)
-
-
-def _values(phase: SharedLoop) -> isl.UnionMap:
-    """``{ S[i] -> [x] }``: what the blocks of ``phase`` are made of."""
-    value = isl.MultiUnionPwAff.from_union_pw_aff(phase.value)
-    return isl.UnionMap.from_multi_union_pw_aff(value).intersect_domain(phase.domain)
-
-
-def _block(phase: SharedLoop, first: str, end: str) -> isl.UnionSet:
-    """The instances of ``phase`` in the block between two parameters."""
-    value = spaces.dimension(1, 0)
-    inside = value.ge_set(spaces.parameter(1, first)).intersect(value.lt_set(spaces.parameter(1, end)))
-    return _values(phase).intersect_range(isl.UnionSet.from_set(inside)).domain()
 
 
 def _run_by(phases: Sequence[SharedLoop], alone: isl.UnionSet, first: str, end: str) -> isl.UnionSet:
     """What a rank with the block between two parameters runs: its part of each phase, and the rest."""
     for each in phases:
-        alone = alone.union(_block(each, first, end))
+        alone = alone.union(each.block(first, end))
     return alone
 
 
 def _part(instances: isl.UnionSet, domain: isl.Set) -> isl.Set:
     return instances.extract_set(domain.get_space()).intersect(domain).coalesce()
-
-
-def _flow(scop: Scop, dependences: Dependences, readers: isl.UnionSet) -> isl.UnionMap:
-    """``{ W[i] -> a[x] }``: the values that instances write and ``readers`` find."""
-    kept = scop.accesses(AccessKind.MAY_WRITE)
-    reads, writes = scop.accesses(AccessKind.READ).union(kept), scop.accesses(AccessKind.WRITE).union(kept)
-    private = {each.array.name for each in dependences.private}
-    shared_reads, shared_writes = without(reads, private), without(writes, private)
-    if has_strides(shared_reads, shared_writes):
-        flow, _ = last_writers(scop, shared_reads, shared_writes, shared_writes)
-    else:
-        flow = (
-            isl.UnionAccessInfo.from_sink(shared_reads)
-            .set_must_source(shared_writes)
-            .set_schedule(scop.schedule)
-            .compute_flow()
-            .get_full_must_dependence()
-        )
-    found = flow.intersect_range(shared_reads.intersect_domain(readers).wrap()).range_factor_range()
-    for each in dependences.private:
-        # of a private array it is known which instances use a value, and all of it is taken to be used
-        used = each.flow.intersect_range(readers).domain()
-        found = found.union(only(writes, each.array.name).intersect_domain(used))
-    return found
-
-
-def _last_writes(scop: Scop) -> isl.UnionMap:
-    """``{ W[i] -> a[x] }``: the last writes of all elements."""
-    writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
-    later = lexicographically_after(scop.schedule.get_map())
-    return writes.subtract(later.apply_range(writes))
-
-
-def _whole(last: isl.UnionMap, phases: Sequence[SharedLoop], arrays: Sequence[Array]) -> Exchange:
-    """What makes ``arrays`` whole on every rank after the region: the ``last`` values of all elements."""
-    nothing = isl.UnionSet.from_set(spaces.universe(0))
-    found: list[Message] = []
-    for each in phases:
-        nowhere = replace(each, around=isl.UnionMap.from_domain_and_range(each.domain, nothing))
-        found += _messages(arrays, last, nowhere)
-    return Exchange(f"{_NAME}{len(phases)}", 0, tuple(found), ExchangeKind.AFTER)
-
-
-def _live_arrays(scop: Scop, live: frozenset[str]) -> list[Array]:
-    """The arrays and variables that the program may read after the region."""
-    return [each for each in scop.arrays if not (each.local or may_be_private(each, live))]
-
-
-def _messages(arrays: Sequence[Array], written: isl.UnionMap, phase: SharedLoop) -> tuple[Message, ...]:
-    """What the sender tells of ``written``, ``{ W[i] -> a[x] }``, after its block of ``phase``."""
-    named = {each.name: each for each in arrays}
-    disjoint = _disjoint_blocks()
-    found: list[Message] = []
-    block = written.intersect_domain(_block(phase, FROM_FIRST, FROM_END))
-    for each in maps_of(phase.around.reverse().apply_range(block)):
-        depth = each.dim(isl.dim_type.in_)
-        here = spaces.universe(depth)
-        for position in range(depth):
-            value = spaces.dimension(depth, position)
-            here = here.intersect(value.eq_set(spaces.parameter(depth, f"{AROUND}{position}")))
-        elements = each.intersect_domain(here).range().intersect_params(disjoint).coalesce()
-        name = elements.get_tuple_name()
-        if name in named and not elements.is_empty():
-            found.append(Message(named[name], elements.gist_params(disjoint).coalesce()))
-    return tuple(found)
-
-
-def _disjoint_blocks() -> isl.Set:
-    """That the blocks of two ranks have nothing in common."""
-    first, end, other_first, other_end = (
-        spaces.parameter(0, name) for name in (FROM_FIRST, FROM_END, TO_FIRST, TO_END)
-    )
-    before, after = end.le_set(other_first), other_end.le_set(first)
-    return before.union(after).params()
