@@ -70,7 +70,14 @@ class Dependences:
     @property
     def carried(self) -> isl.UnionMap:
         """What no loop may carry whose iterations run side by side: ``validity``, and pairs of reductions."""
-        union = self.validity
+        return self._with_reductions(self.validity)
+
+    @property
+    def results(self) -> isl.UnionMap:
+        """What an instance waits for: the values that others compute, whichever of a reduction is first."""
+        return self._with_reductions(self.flow)
+
+    def _with_reductions(self, union: isl.UnionMap) -> isl.UnionMap:
         for each in self.reductions:
             union = union.union(each.pairs)
         return union

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, UNSIGNED_INT, floating, integer
+from polybuild.c.bit_functions import bit_function_result, is_bit_function
 from polybuild.c.conversions import common_type, decayed, promoted
 from polybuild.c.literals import integer_value, literal_type, number_type
 from polybuild.c.symbols import Symbol, VisibleNames
@@ -156,17 +157,17 @@ class _Typing:
             if name == "__builtin_va_arg" and node.args is not None:
                 return self._scope.resolve(node.args.exprs[-1])
             if name not in self._symbols and name not in self._functions:
-                return self._built_in(node, name)
+                return self._built_in(name)
         kind = self._value(node.name)
         function = kind.target if isinstance(kind, PointerType) else kind
         return function.result if isinstance(function, FunctionType) else UnknownType("call")
 
-    def _built_in(self, node: c_ast.FuncCall, name: str) -> Type:
+    def _built_in(self, name: str) -> Type:
         base = name.removeprefix("__builtin_")
         if base == name:
             return UnknownType(name)
-        if base == "expect" and node.args is not None:
-            return integer("long", self._model)
+        if is_bit_function(name):
+            return bit_function_result(name)
         for kind, suffix in (("double", ""), ("float", "f"), ("long double", "l")):
             if base.endswith(suffix) and base.removesuffix(suffix) in _MATHEMATICS:
                 return floating(kind, self._model)

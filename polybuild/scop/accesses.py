@@ -8,6 +8,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.bit_functions import is_bit_function
 from polybuild.c.dialects import OPAQUE
 from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import AnySubscript
@@ -202,7 +203,7 @@ class AccessReader:
                 location(node),
                 "end the region before it",
             )
-        is_pure = name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS
+        is_pure = name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS or is_bit_function(name)
         if not is_pure or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
                 node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain

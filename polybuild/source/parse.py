@@ -13,6 +13,7 @@ from pycparser.c_parser import CParser, ParseError
 from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, lower_dialect
 from polybuild.c.tokens import identifiers
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
+from polybuild.source.compiler_hints import without_hints
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 from polybuild.values import dataclass
@@ -218,7 +219,7 @@ def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
         declarations.append(Declared(node, unknown[first - 1]))
         _place_nodes(node, locations)
         if isinstance(node, c_ast.FuncDef):
-            function = node
+            function = without_hints(node)
     if function is None:
         raise FunctionSyntaxError("this is not a function definition", units[-1].locations[0])
     return ParsedFunction(function, tuple(declarations[:-1]))

@@ -28,15 +28,15 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.
     return bool(innermost.subtract(same).is_empty())
 
 
-def is_chain(band: isl.ScheduleNode, validity: isl.UnionMap, machine: Machine) -> bool:
-    """Whether each step of the last member waits for one shortly before it, on ``machine``.
+def is_chain(band: isl.ScheduleNode, results: isl.UnionMap, machine: Machine) -> bool:
+    """Whether each step of the last member waits for ``results`` of one shortly before it, on ``machine``.
 
     Dependences that reach any distance come from a few places, as the pivot's row
     in elimination: they do not stop the processor from overlapping what lies between.
     """
     partial = band.band_get_partial_schedule()
     last = partial.dim(isl.dim_type.out) - 1
-    waiting = fixed_around(partial, last, active_dependences(band, validity))
+    waiting = fixed_around(partial, last, active_dependences(band, results))
     place = isl.UnionMap.from_union_pw_aff(partial.get_union_pw_aff(last))
     distances = waiting.apply_domain(place).apply_range(place).deltas()
     if distances.is_empty():

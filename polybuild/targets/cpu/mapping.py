@@ -429,4 +429,4 @@ class _CpuMapper:
             return False
         names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
         slow = is_slow([each for each in self._scop.statements if each.name in names])
-        return slow and is_chain(node, self._dependences.validity, self._context.machine)
+        return slow and is_chain(node, self._dependences.flow, self._context.machine)

@@ -125,6 +125,20 @@ for (int i = 0; i < n; i++) {
   y[i] = i % 2 ? -HUGE_VAL : x[i];
 }
 
+//# bits_of_integers: parallel
+for (int i = 0; i < n; i++) a[i] = __builtin_popcount((unsigned)a[i] ^ 85u) + (int)(__builtin_bswap16((unsigned short)i) & 7);
+
+//# what_is_likely: parallel
+for (int i = 0; i < n; i++) {
+  __builtin_prefetch(&y[i] + 8);
+  if (__builtin_expect(i == 3, 0)) x[i] = 1;
+  else if (__builtin_expect(!!(y[i] > 40), 1)) x[i] = y[i] * 2;
+  else if (y[i] < -1e9) __builtin_unreachable();
+}
+
+//# likely_is_a_long: parallel
+for (int i = 0; i < n; i++) x[i] = __builtin_expect(y[i] / 3, 1);
+
 //# recursion: call
 for (int i = 0; i < n; i++) a[i] = factorial(a[i] & 7);
 

@@ -10,7 +10,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import maps_of, sets_of, tuple_name
+from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.trees import is_band, mark_of, member, node_kind
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
@@ -62,6 +62,8 @@ class NestLoop:
 
 
 Nest = NestLeaf | NestSequence | NestLoop
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 # What register tiles, with operands that are packed for them, stand below.
 _IN_REGISTERS = frozenset({MarkKind.REGISTERS, MarkKind.PACKED})
@@ -173,8 +175,31 @@ class NestBuilder:
 
     def _compiler_takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
-        found = find_vector_loop(node, references(self.scop, node), self.dependences, self.machine)
+        return self._runs_in_lanes(node, self.dependences) or (
+            not self._carried(node).is_empty() and self._runs_in_lanes(node, self._left_to_lanes(node))
+        )
+
+    def _runs_in_lanes(self, node: isl.ScheduleNode, dependences: Dependences) -> bool:
+        """Whether the last loop of a band may run in lanes, and none around it is better for that."""
+        found = find_vector_loop(node, references(self.scop, node), dependences, self.machine)
         return found is not None and found.member == node.band_n_member() - 1 and not found.groups
+
+    def _left_to_lanes(self, node: isl.ScheduleNode) -> Dependences:
+        """The dependences that lanes break where each statement below ``node`` runs in all of them at once.
+
+        They keep what goes to a statement further down (Allen and Kennedy, TOPLAS 1987), and what a statement
+        reads before other instances of it overwrite it.
+        """
+        domain, writes = node.get_domain(), self.scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
+        flow, false = (
+            each.intersect_domain(domain).intersect_range(domain)
+            for each in (self.dependences.flow, self.dependences.false)
+        )
+        inside = node.child(0).get_subtree_schedule_union_map()
+        down = lexicographically_after(inside.intersect_domain(domain))
+        own = [each for each in maps_of(false) if each.get_tuple_name(_in) == each.get_tuple_name(_out)]
+        read = union_of(own, false.get_space()).subtract(writes.apply_range(writes.reverse()))
+        return replace(self.dependences, flow=flow.subtract(down), false=false.subtract(down).subtract(read))
 
     def _is_checked(self, node: isl.ScheduleNode) -> bool:
         """Whether the last loop of an innermost band carries but what one iteration makes, or overwrites.
@@ -205,10 +230,11 @@ class NestBuilder:
         A value may come back through variables that other statements of the iteration set.
         """
         statements = self._statements(node)
-        if not statements or not is_chain(node, self.dependences.carried, self.machine):
+        results = self.dependences.results
+        if not statements or not is_chain(node, results, self.machine):
             return 0.0
         last = node.band_n_member() - 1
-        waiting = {tuple_name(each) for each in sets_of(self._carried(node).range())}
+        waiting = {tuple_name(each) for each in sets_of(self._carried(node).intersect(results).range())}
         places = [place for place, each in enumerate(statements) if each.name in waiting]
         if not places:
             return 0.0

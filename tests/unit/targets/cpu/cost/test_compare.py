@@ -28,6 +28,9 @@ SAME = {
         "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
         " a[i][j] = x[i] * y[j] + (a[i - 1][j] < a[i][j - 1] ? a[i - 1][j] : a[i][j - 1]);"
     ),
+    "elements read before they are overwritten": (
+        "for (int t = n; t > 0; t--) for (int i = 0; i < t; i++) x[i] = 0.5 * x[i + 1] + 0.4 * x[i];"
+    ),
     "a short window": (
         "for (int i = 0; i < n; i++) { y[i] = 0; for (int j = 0; j < 9; j++) y[i] += a[0][j] * x[i + j]; }"
     ),
