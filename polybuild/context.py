@@ -20,7 +20,8 @@ class CompilerRules:
     ``may_reassociate`` and ``may_contract`` are about floating-point operations: whether they may be
     computed in another order, and whether a product and a sum may become one operation.
     ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
-    vectors are that it prefers.
+    vectors are that it prefers. It compares at most ``compared_pairs`` of accesses that may overlap before a
+    loop in vectors: a loop that needs more runs without.
     """
 
     optimises: bool = True
@@ -28,6 +29,7 @@ class CompilerRules:
     may_contract: bool = False
     strict_aliasing: bool = True
     vector_bytes: int = 32
+    compared_pairs: int = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         may_reassociate=_may_reassociate(macros, frozenset(flags)),
         may_contract=_may_contract(flags),
         strict_aliasing=_has_strict_aliasing(flags),
+        # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
+        compared_pairs=8 if "__clang__" in macros else 10,
     )
 
 

@@ -28,6 +28,14 @@ def carries_nothing(partial: isl.MultiUnionPwAff, position: int, innermost: isl.
     return bool(innermost.subtract(same).is_empty())
 
 
+def carried_by_last(band: isl.ScheduleNode, dependences: isl.UnionMap) -> isl.UnionMap:
+    """Those of ``dependences`` left to the last member, from one of its iterations to another."""
+    partial = band.band_get_partial_schedule()
+    last = partial.dim(isl.dim_type.out) - 1
+    innermost = fixed_around(partial, last, active_dependences(band, dependences))
+    return innermost.subtract(innermost.eq_at_multi_union_pw_aff(_member(partial, last)))
+
+
 def is_chain(band: isl.ScheduleNode, results: isl.UnionMap, machine: Machine) -> bool:
     """Whether each step of the last member waits for ``results`` of one shortly before it, on ``machine``.
 

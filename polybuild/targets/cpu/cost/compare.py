@@ -9,8 +9,9 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.context import CompileContext
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost, Loops
-from polybuild.targets.cpu.cost.nest import Aliases, NestBuilder, nowhere
+from polybuild.targets.cpu.cost.nest import NestBuilder
 from polybuild.targets.cpu.cost.parameters import usual_values
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 from polybuild.targets.cpu.mapping import CpuMapping
@@ -45,7 +46,8 @@ def cost_of_mapping(
 ) -> CandidateCost:
     """The cost of ``mapping``, which respects ``dependences``; ``aliases`` as in ``cost_of_versions``."""
     machine = context.machine
-    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases)
+    pairs = context.compiler.compared_pairs
+    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, pairs)
     buffered = frozenset(each.array.name for each in mapping.buffers)
     loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered)
     width = context.compiled_vector_bytes
@@ -67,6 +69,6 @@ def cost_of_original(
 ) -> LoopCost:
     """The cost of the original loops, of which only the ``exact`` dependences are known, and ``aliases``."""
     order, respected = as_compiled(scop, exact, reductions, context)
-    machine = context.machine
-    nest = NestBuilder(scop, respected, machine, aliases=aliases).nest(order)
+    machine, pairs = context.machine, context.compiler.compared_pairs
+    nest = NestBuilder(scop, respected, machine, aliases=aliases, compared_pairs=pairs).nest(order)
     return LoopCost(Loops.of(scop, nest, frozenset()), machine, context.compiled_vector_bytes, parallel=False)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
-from polybuild.poly.trees import is_band, mark_of, member, node_kind
-from polybuild.schedule.legality import active_dependences
-from polybuild.scop.model import AccessKind, Array, Scop, Statement
-from polybuild.targets.cpu.carried import fixed_around, is_chain
+from polybuild.poly.relations import maps_of, sets_of, tuple_name
+from polybuild.poly.trees import is_band, mark_of, node_kind
+from polybuild.scop.model import AccessKind, Scop, Statement
+from polybuild.targets.cpu.carried import carried_by_last, is_chain
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
 from polybuild.targets.cpu.cost.operations import chain_of
 from polybuild.targets.cpu.strides import Reference, Stride, references
-from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.targets.model import LoopDirective
 from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.values import dataclass
@@ -95,20 +95,13 @@ class _Place:
     inside: tuple[MarkKind, ...] = ()
 
 
-Aliases = Callable[[Array, Array], bool]
-
-
-def nowhere(_first: Array, _second: Array) -> bool:
-    """That no two arrays are the same memory."""
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class NestBuilder:
     """Reads schedule trees: mapped ones by their ``directives``, or else as a compiler will run them.
 
-    A compiler computes an innermost loop in lanes if it carries none of ``dependences``. It keeps an element
-    in a register that a loop reads and writes, unless something else there ``aliases`` it.
+    A compiler computes an innermost loop in lanes if it carries none of ``dependences``, and no more than
+    ``compared_pairs`` of its accesses may be to the same memory. It keeps an element in a register that a
+    loop reads and writes, unless something else there ``aliases`` it.
     """
 
     scop: Scop
@@ -116,6 +109,11 @@ class NestBuilder:
     machine: Machine
     directives: Mapping[Mark, LoopDirective] | None = None
     aliases: Aliases = nowhere
+    compared_pairs: int = CompilerRules().compared_pairs
+
+    @property
+    def _lanes(self) -> CompilersLanes:
+        return CompilersLanes(self.scop, self.dependences, self.machine, self.aliases, self.compared_pairs)
 
     def nest(self, schedule: isl.Schedule) -> Nest:
         """The skeleton of ``schedule``."""
@@ -151,8 +149,8 @@ class NestBuilder:
         unrolled = MarkKind.UNROLLED in inside or (block and not registers)
         simd = directive is not None and directive.simd
         if mark is None and innermost and not within:
-            simd = self._compiler_takes(node)
-        checked = mark is None and innermost and not (simd or within) and self._is_checked(node)
+            simd = self._lanes.takes(node)
+        checked = mark is None and innermost and not (simd or within) and self._lanes.is_checked(node)
         chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = place.stamps.flat_range_product(partial)
@@ -173,68 +171,17 @@ class NestBuilder:
             )
         return body
 
-    def _compiler_takes(self, node: isl.ScheduleNode) -> bool:
-        """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
-        return self._runs_in_lanes(node, self.dependences) or (
-            not self._carried(node).is_empty() and self._runs_in_lanes(node, self._left_to_lanes(node))
-        )
-
-    def _runs_in_lanes(self, node: isl.ScheduleNode, dependences: Dependences) -> bool:
-        """Whether the last loop of a band may run in lanes, and none around it is better for that."""
-        found = find_vector_loop(node, references(self.scop, node), dependences, self.machine)
-        return found is not None and found.member == node.band_n_member() - 1 and not found.groups
-
-    def _left_to_lanes(self, node: isl.ScheduleNode) -> Dependences:
-        """The dependences that lanes break where each statement below ``node`` runs in all of them at once.
-
-        They keep what goes to a statement further down (Allen and Kennedy, TOPLAS 1987), and what a statement
-        reads before other instances of it overwrite it.
-        """
-        domain, writes = node.get_domain(), self.scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
-        flow, false = (
-            each.intersect_domain(domain).intersect_range(domain)
-            for each in (self.dependences.flow, self.dependences.false)
-        )
-        inside = node.child(0).get_subtree_schedule_union_map()
-        down = lexicographically_after(inside.intersect_domain(domain))
-        own = [each for each in maps_of(false) if each.get_tuple_name(_in) == each.get_tuple_name(_out)]
-        read = union_of(own, false.get_space()).subtract(writes.apply_range(writes.reverse()))
-        return replace(self.dependences, flow=flow.subtract(down), false=false.subtract(down).subtract(read))
-
-    def _is_checked(self, node: isl.ScheduleNode) -> bool:
-        """Whether the last loop of an innermost band carries but what one iteration makes, or overwrites.
-
-        Then a compiler computes it in lanes where a check at run time says that this one is not among them.
-        """
-        carried = self._carried(node)
-        if carried.is_empty() or any(has_loops(each.body) for each in self._statements(node)):
-            return False
-        made = carried.intersect(self.dependences.flow)
-        ends = made.domain().union(carried.subtract(made).range())
-        band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-        stamps = node.get_prefix_schedule_union_map().flat_range_product(band)
-        places = isl.Set.from_union_set(ends.apply(stamps))
-        around = places.dim(isl.dim_type.set) - 1
-        by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
-        return bool(by_others.is_single_valued())
-
-    def _carried(self, node: isl.ScheduleNode) -> isl.UnionMap:
-        """The dependences that are left to the last loop of a band, from one of its iterations to another."""
-        partial, last = node.band_get_partial_schedule(), node.band_n_member() - 1
-        innermost = fixed_around(partial, last, active_dependences(node, self.dependences.carried))
-        return innermost.subtract(innermost.eq_at_multi_union_pw_aff(member(node, last)))
-
     def _chain(self, node: isl.ScheduleNode) -> float:
         """Nanoseconds for which each iteration of the last loop of a band waits for the one before.
 
         A value may come back through variables that other statements of the iteration set.
         """
-        statements = self._statements(node)
+        statements = statements_of(node, self.scop)
         results = self.dependences.results
         if not statements or not is_chain(node, results, self.machine):
             return 0.0
         last = node.band_n_member() - 1
-        waiting = {tuple_name(each) for each in sets_of(self._carried(node).intersect(results).range())}
+        waiting = {tuple_name(each) for each in sets_of(carried_by_last(node, results).range())}
         places = [place for place, each in enumerate(statements) if each.name in waiting]
         if not places:
             return 0.0
@@ -265,10 +212,6 @@ class NestBuilder:
             for other in arrays
             if other.name != each.array.name
         )
-
-    def _statements(self, node: isl.ScheduleNode) -> list[Statement]:
-        names = {tuple_name(each) for each in sets_of(node.get_domain())}
-        return [each for each in self.scop.statements if each.name in names]
 
 
 def _returning(statement: Statement, found: list[Reference], last: int) -> set[int]:

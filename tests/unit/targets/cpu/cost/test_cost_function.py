@@ -94,6 +94,19 @@ def test_a_sum_that_may_be_read_otherwise_is_stored_and_loaded_again(model, para
     assert found.waiting == pytest.approx(1000 * (unit.latency + stored * unit.forward))
 
 
+@pytest.mark.parametrize(("pointers", "lanes"), [(3, True), (9, False)])
+def test_loops_with_too_many_pointers_to_compare_run_without_lanes(model, pointers, lanes):
+    terms = " + ".join(f"p{number}[i]" for number in range(pointers))
+    parameters = "int n, double *x, double *y, " + ", ".join(f"double *p{each}" for each in range(pointers))
+    read = model(f"for (int i = 0; i < n; i++) {{ x[i] = {terms}; y[i] = {terms}; }}", parameters)
+    aliases = aliases_of(read.region, strict=True)
+    known, unknown = (
+        cost_of_original(read.scop, read.dependences, (), context_of(), aliases=each).at({"n": 1000})
+        for each in (lambda _first, _second: False, aliases)
+    )
+    assert (unknown.arithmetic == known.arithmetic) == lanes
+
+
 def test_narrow_elements_and_divisions(original):
     assert original(NARROW, n=1000).arithmetic < original(SCALED, n=1000).arithmetic
     assert original(DIVIDED, n=1000).arithmetic > 2 * original(SCALED, n=1000).arithmetic

@@ -1,0 +1,113 @@
+"""Which innermost loops a compiler computes in lanes by itself, where it keeps their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import islpy as isl
+
+from polybuild.analysis.dependences import Dependences
+from polybuild.machine.model import Machine
+from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.targets.cpu.carried import carried_by_last
+from polybuild.targets.cpu.strides import Reference, references
+from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
+from polybuild.values import dataclass
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+Aliases = Callable[[Array, Array], bool]
+
+
+def nowhere(_first: Array, _second: Array) -> bool:
+    """That no two arrays are the same memory."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class CompilersLanes:
+    """A compiler that respects ``dependences`` in ``scop``, and knows as much of ``aliases`` as these tell.
+
+    It compares no more than ``compared_pairs`` of accesses that may be to the same memory.
+    """
+
+    scop: Scop
+    dependences: Dependences
+    machine: Machine
+    aliases: Aliases
+    compared_pairs: int
+
+    def takes(self, node: isl.ScheduleNode) -> bool:
+        """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
+        accesses = references(self.scop, node)
+        if self._overlapping_pairs(accesses) > self.compared_pairs:
+            return False
+        return self._runs_in_lanes(node, accesses, self.dependences) or (
+            not carried_by_last(node, self.dependences.carried).is_empty()
+            and self._runs_in_lanes(node, accesses, self._left_to_lanes(node))
+        )
+
+    def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
+        """How many pairs of accesses, one of them a write, may be to the same memory.
+
+        Those of an array that the loops move alike are one, as ``a[i]`` and ``a[i + 1]``.
+        """
+        written = {(each.access.array.name, each.matrix): False for each in accesses}
+        arrays = {each.access.array.name: each.access.array for each in accesses}
+        for each in accesses:
+            written[each.access.array.name, each.matrix] |= each.access.kind is not AccessKind.READ
+        return sum(
+            (writes or others_write) and self.aliases(arrays[name], arrays[other])
+            for ((name, _), writes), ((other, _), others_write) in combinations(written.items(), 2)
+            if name != other
+        )
+
+    def _runs_in_lanes(
+        self, node: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
+    ) -> bool:
+        """Whether the last loop of a band may run in lanes, and none around it is better for that."""
+        found = find_vector_loop(node, accesses, dependences, self.machine)
+        return found is not None and found.member == node.band_n_member() - 1 and not found.groups
+
+    def _left_to_lanes(self, node: isl.ScheduleNode) -> Dependences:
+        """The dependences that lanes break where each statement below ``node`` runs in all of them at once.
+
+        They keep what goes to a statement further down (Allen and Kennedy, TOPLAS 1987), and what a statement
+        reads before other instances of it overwrite it.
+        """
+        domain, writes = node.get_domain(), self.scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
+        flow, false = (
+            each.intersect_domain(domain).intersect_range(domain)
+            for each in (self.dependences.flow, self.dependences.false)
+        )
+        inside = node.child(0).get_subtree_schedule_union_map()
+        down = lexicographically_after(inside.intersect_domain(domain))
+        own = [each for each in maps_of(false) if each.get_tuple_name(_in) == each.get_tuple_name(_out)]
+        read = union_of(own, false.get_space()).subtract(writes.apply_range(writes.reverse()))
+        return replace(self.dependences, flow=flow.subtract(down), false=false.subtract(down).subtract(read))
+
+    def is_checked(self, node: isl.ScheduleNode) -> bool:
+        """Whether the last loop of an innermost band carries but what one iteration makes, or overwrites.
+
+        Then a compiler computes it in lanes where a check at run time says that this one is not among them.
+        """
+        carried = carried_by_last(node, self.dependences.carried)
+        if carried.is_empty() or any(has_loops(each.body) for each in statements_of(node, self.scop)):
+            return False
+        made = carried.intersect(self.dependences.flow)
+        ends = made.domain().union(carried.subtract(made).range())
+        band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+        stamps = node.get_prefix_schedule_union_map().flat_range_product(band)
+        places = isl.Set.from_union_set(ends.apply(stamps))
+        around = places.dim(isl.dim_type.set) - 1
+        by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+        return bool(by_others.is_single_valued())
+
+
+def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:
+    """The statements of ``scop`` that run below ``node``."""
+    names = {tuple_name(each) for each in sets_of(node.get_domain())}
+    return [each for each in scop.statements if each.name in names]
