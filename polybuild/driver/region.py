@@ -25,12 +25,12 @@ from polybuild.poly.budget import (
     was_spent,
 )
 from polybuild.poly.marks import MarkKind
+from polybuild.poly.memory import remembering
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, RegionReport
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
-from polybuild.targets.cpu.cost.extents import remembered_extents
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
 from polybuild.transform.bands import coincident_members
@@ -65,7 +65,7 @@ def compile_region(
     several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
     runs are counted.
     """
-    with time_limit(effort.SEARCH_SECONDS), remembered_extents():
+    with time_limit(effort.SEARCH_SECONDS), remembering():
         return _by_strategies(region, context, crashes, printer)
 
 

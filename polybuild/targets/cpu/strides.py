@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 import islpy as isl
 
 from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.values import dataclass
@@ -101,16 +102,52 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
         # a schedule need only tell instances apart where the context holds
         here = statement.domain.intersect_params(scop.context)
         instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
+        rows = [_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators))]
+        moved = _linear(rows)
         for access in statement.accesses:
-            if access.relation.is_single_valued():  # what is written either way is one element, too
-                element = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(instance)
-                rows = tuple(
-                    _row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out))
-                )
+            element, steps = _subscripts(access.relation)
+            if element is None:
+                matrix: _Matrix = tuple((None,) * len(members) for _ in access.array.extents)
+            elif steps is not None and moved is not None:
+                matrix = tuple(_composed(row, moved, len(members)) for row in steps)
             else:
-                rows = tuple((None,) * len(members) for _ in access.array.extents)
-            found.append(Reference(statement, access, rows))
+                matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
+            found.append(Reference(statement, access, matrix))
     return found
+
+
+_Steps = tuple[tuple[int, ...], ...]
+_Matrix = tuple[tuple[int | None, ...], ...]
+
+
+@remembered
+def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Steps | None]:
+    """The element that an access touches, and the step of each subscript per step of each counter.
+
+    None where it may be one of several, and where a subscript is not linear.
+    """
+    if not relation.is_single_valued():  # what is written either way is one element, too
+        return None, None
+    element = isl.PwMultiAff.from_map(relation)
+    return element, _linear(_matrix(element, range(element.dim(isl.dim_type.in_))))
+
+
+def _matrix(element: isl.PwMultiAff, members: range) -> tuple[tuple[int | None, ...], ...]:
+    """The steps of each subscript of an element per step of each of the ``members``."""
+    return tuple(_row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out)))
+
+
+def _linear(rows: Sequence[Sequence[int | None]]) -> _Steps | None:
+    """``rows`` if all that is in them is known."""
+    known = tuple(tuple(step for step in row if step is not None) for row in rows)
+    return known if sum(map(len, known)) == sum(map(len, rows)) else None
+
+
+def _composed(steps: Sequence[int], moved: _Steps, members: int) -> tuple[int, ...]:
+    """The steps of a subscript per step of each member, which moves counters by its column of ``moved``."""
+    return tuple(
+        sum(step * row[member] for step, row in zip(steps, moved, strict=True)) for member in range(members)
+    )
 
 
 def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:

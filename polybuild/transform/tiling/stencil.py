@@ -24,7 +24,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 import islpy as isl
 
@@ -35,6 +34,7 @@ from polybuild.effort import (
     STENCIL_SCALES,
     STENCIL_STATEMENTS,
 )
+from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of, natural_key
 from polybuild.poly.trees import descendants, is_band
 from polybuild.transform.tiling.cone import Distances, Generator, generators, minimum_skew, offsets
@@ -289,9 +289,7 @@ _Plane = tuple[isl.PwAff, isl.PwAff]
 """Time and one dimension of space, as functions of the counters of a statement."""
 
 
-@lru_cache(
-    maxsize=4096
-)  # other alignments ask again, and so does whoever tiles what was found to be a stencil
+@remembered  # other alignments ask again, and so does whoever tiles what was found to be a stencil
 def _generators_between(relation: isl.Map, source: _Plane, target: _Plane) -> tuple[Generator, ...]:
     """The generators of the distances of ``relation`` in the plane of its source and that of its target."""
     places = [

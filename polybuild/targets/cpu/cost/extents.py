@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import islpy as isl
 
 from polybuild.effort import COUNTED_PIECES, LOOP_PARTS, UNEVEN_TIMES
+from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import remembered
+from polybuild.targets.cpu.cost.points import Points
 from polybuild.values import dataclass
 
-_set, _in, _out = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,41 +29,16 @@ class Extents:
     boxes: tuple[tuple[float, ...], ...]
 
 
-_Found = dict[tuple[isl.Map, isl.Set], Extents | None]
-_FOUND: ContextVar[_Found | None] = ContextVar("extents that were found before", default=None)
-
-
-@contextmanager
-def remembered_extents() -> Iterator[None]:
-    """What ``extents_at`` finds under this it finds once: versions of a region have most nests in common.
-
-    It is for one region, so that its budgets know nothing of others.
-    """
-    before = _FOUND.set({})
-    try:
-        yield
-    finally:
-        _FOUND.reset(before)
-
-
+@remembered
 def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     """The extents of the instances of ``stamps`` at a ``point`` of the parameters; None if there are none."""
-    found = _FOUND.get()
-    if found is None:
-        return _extents_at(stamps, point)
-    if (stamps, point) not in found:
-        found[stamps, point] = _extents_at(stamps, point)
-    return found[stamps, point]
-
-
-def _extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     loops, counters = stamps.dim(_out), stamps.dim(_in)
     here = stamps.intersect_params(point)
-    instances = here.reverse().wrap().flatten()
-    if instances.is_empty():
+    if here.is_empty():
         return None
+    instances, domain = Points.of(here.reverse().wrap().flatten()), here.domain()
     trips, boxes = [], [tuple(_extent(instances, loops + each) for each in range(counters))]
-    even = here.domain().is_box()
+    even = domain.is_box()
     for loop in range(loops):
         if all(extent == 1.0 for extent in boxes[-1]):
             trips.append(1.0)
@@ -73,8 +48,8 @@ def _extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
         uneven = not even and trip >= LOOP_PARTS
         instances = _in_the_wider_part(instances, loop, middle, loops) if uneven else middle
         trips.append(trip)
-        boxes.append(boxes[-1] if trip == 1.0 else _box(instances, loops, boxes[-1]))
-    count = _count(here.domain(), counters)
+        boxes.append(boxes[-1] if trip == 1.0 else _box(instances, loop, loops, boxes[-1]))
+    count = _count(domain, counters)
     if trips:  # loops along diagonals are longest in the middle
         trips[0] *= min(1.0, count / math.prod(trips))
     return Extents(count, tuple(trips), tuple(boxes))
@@ -90,67 +65,62 @@ def _count(domain: isl.Set, counters: int) -> float:
 
 def _count_in_one(domain: isl.Set, counters: int) -> float:
     """The same for what is in one piece."""
-    count = 1.0
+    count, points = 1.0, Points.of(domain)
     for dim in range(counters):
-        trips, domain = _in_the_middle(domain, dim)
+        trips, points = _in_the_middle(points, dim)
         count *= trips
     return count
 
 
-def _in_the_middle(instances: isl.Set, dim: int) -> tuple[float, isl.Set]:
+def _in_the_middle(instances: Points, dim: int) -> tuple[float, Points]:
     """How many values dimension ``dim`` takes, and the ``instances`` where it has that in the middle."""
-    low, high = instances.dim_min_val(dim), instances.dim_max_val(dim)
+    low, high = instances.limits(dim)
     if not (low.is_int() and high.is_int()) or low == high:
         return 1.0, instances
-    step = instances.get_stride(dim)  # of a loop over blocks
+    step = instances.stride(dim)  # of a loop over blocks
     steps = high.sub(low).div(step).floor()
-    middle = instances.fix_val(_set, dim, low.add(step.mul(steps.div(isl.Val(2)).floor())))
-    if middle.is_empty():
-        middle = instances.fix_val(_set, dim, low)
-    if instances.n_basic_set() > 1 and step.is_one():
-        return float(_covered(instances, dim)), middle
-    return float(steps.to_python() + 1), middle
+    middle = instances.fixed(dim, low.add(step.mul(steps.div(isl.Val(2)).floor())))
+    if middle is None:
+        middle = instances.fixed(dim, low) or instances
+    if instances.in_pieces(dim) and step.is_one():
+        return float(instances.covered(dim)), middle
+    return float(integer_of(steps) + 1), middle
 
 
-def _in_the_wider_part(instances: isl.Set, loop: int, middle: isl.Set, loops: int) -> isl.Set:
+def _in_the_wider_part(instances: Points, loop: int, middle: Points, loops: int) -> Points:
     """``instances`` at a quarter of a loop if far more of them are there than as far from its other end.
 
     Elsewhere those in the ``middle`` of its iterations: triangles are wide at one end.
     """
-    low, high = (each.to_python() for each in (instances.dim_min_val(loop), instances.dim_max_val(loop)))
+    low, high = map(integer_of, instances.limits(loop))
     quarter = (high - low) // LOOP_PARTS
-    ends = [instances.fix_val(_set, loop, isl.Val(value)) for value in (low + quarter, high - quarter)]
-    counters = range(loops, instances.dim(_set))
+    ends = [instances.fixed(loop, isl.Val(value)) for value in (low + quarter, high - quarter)]
+    counters = [each for each in range(loops, len(instances.places)) if instances.connects(loop, each)]
     first, last = (
-        0.0 if each.is_empty() else math.prod(_extent(each, counter) for counter in counters) for each in ends
+        0.0 if each is None else math.prod(_extent(each, counter) for counter in counters) for each in ends
     )
     if max(first, last) <= UNEVEN_TIMES * min(first, last):
         return middle
-    return ends[0] if first > last else ends[1]
+    return (ends[0] if first > last else ends[1]) or middle
 
 
-def _box(instances: isl.Set, loops: int, before: tuple[float, ...]) -> tuple[float, ...]:
-    """How many values each counter takes; those that took one value ``before`` still do."""
+def _box(instances: Points, loop: int, loops: int, before: tuple[float, ...]) -> tuple[float, ...]:
+    """How many values each counter takes now that ``loop`` is fixed; ``before`` it was.
+
+    Those that took one value still do, and those that do not depend on the loop take as many as before.
+    """
     return tuple(
-        1.0 if extent == 1.0 else _extent(instances, loops + place) for place, extent in enumerate(before)
+        _extent(instances, loops + place)
+        if extent != 1.0 and instances.connects(loop, loops + place)
+        else extent
+        for place, extent in enumerate(before)
     )
 
 
-def _extent(instances: isl.Set, dim: int) -> float:
-    low, high = instances.dim_min_val(dim), instances.dim_max_val(dim)
+def _extent(instances: Points, dim: int) -> float:
+    low, high = instances.limits(dim)
     if not (low.is_int() and high.is_int()):
         return 1.0
-    if instances.n_basic_set() > 1:
-        return float(_covered(instances, dim))
-    return float(high.to_python() - low.to_python() + 1)
-
-
-def _covered(instances: isl.Set, dim: int) -> int:
-    """How many whole numbers dimension ``dim`` of pieces covers: halves of a grid lie far apart."""
-    pieces = (each.to_set() for each in instances.get_basic_sets() if not each.is_empty())
-    spans = [(each.dim_min_val(dim).to_python(), each.dim_max_val(dim).to_python()) for each in pieces]
-    covered, end = 0, min(low for low, _ in spans) - 1
-    for low, high in sorted(spans):
-        covered += max(0, high - max(low - 1, end))
-        end = max(end, high)
-    return covered
+    if instances.in_pieces(dim):
+        return float(instances.covered(dim))
+    return float(integer_of(high) - integer_of(low) + 1)

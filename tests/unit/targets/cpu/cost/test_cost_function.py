@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 from contexts import context_of
 
 from polybuild.analysis.aliasing import aliases_of
 from polybuild.analysis.reductions import find_reductions
+from polybuild.poly.memory import remembering
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
-from polybuild.targets.cpu.cost import extents
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
+from polybuild.targets.cpu.cost.extents import extents_at
 from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
+from polybuild.targets.cpu.cost.points import Points
 
 PARAMETERS = (
     "int n, int m, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n],"
@@ -145,24 +148,36 @@ def test_rows_and_vectors_of_register_tiles_share_what_they_load(model):
     assert found.accesses == pytest.approx(loads, rel=0.2)
 
 
-def test_extents_are_found_once_for_a_region(model, monkeypatch):
+def test_extents_are_found_once_for_a_region(model):
     read = model(PRODUCT + COLUMNS, PARAMETERS)
     point = parameters_at(read.scop.context, usual_values(read.scop))
-    found = []
-
-    def finding(stamps, at):
-        found.append(stamps)
-        return find(stamps, at)
-
-    find = extents._extents_at
-    monkeypatch.setattr(extents, "_extents_at", finding)
     stamps = [each.domain.identity() for each in read.scop.statements]
-    with extents.remembered_extents():
-        first = [extents.extents_at(each, point) for each in (*stamps, *stamps)]
-    assert len(found) == 2
-    assert first[:2] == first[2:] == [find(each, point) for each in stamps]
-    extents.extents_at(stamps[0], point)
-    assert len(found) == 3
+    with remembering():
+        first = [extents_at(each, point) for each in stamps]
+        assert all(extents_at(each, point) is known for each, known in zip(stamps, first, strict=True))
+    assert [extents_at(each, point) for each in stamps] == first
+    assert extents_at(stamps[0], point) is not first[0]
+
+
+def test_points_are_told_apart_by_dimensions_that_nothing_relates():
+    points = Points.of(
+        isl.Set(
+            "[n] -> { [i, j, k, l] : 2 <= j <= i < 9 and l = 3 and k mod 4 = 1 and 0 <= k < n and n = 20 }"
+        )
+    )
+    related = {(one, other) for one in range(4) for other in range(one) if points.connects(one, other)}
+    assert related == {(1, 0)}
+    assert [tuple(map(int, map(str, points.limits(dim)))) for dim in range(4)] == [
+        (2, 8),
+        (2, 8),
+        (1, 17),
+        (3, 3),
+    ]
+    assert int(str(points.stride(2))) == 4
+    assert points.fixed(0, isl.Val(1)) is None
+    fixed = points.fixed(0, isl.Val(5))
+    assert tuple(map(str, fixed.limits(1))) == ("2", "5")
+    assert tuple(map(str, fixed.limits(2))) == ("1", "17")
 
 
 def test_costs_are_added_up_part_by_part():

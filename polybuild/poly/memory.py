@@ -1,0 +1,49 @@
+"""What is found once for a region: the same functions of the same sets and relations, asked for repeatedly.
+
+Candidates and versions of a region have most statements, loops and dependences in common.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
+
+_T = TypeVar("_T")
+
+_NOTHING = object()
+
+_FOUND: ContextVar[dict[Hashable, Any] | None] = ContextVar("what was found before", default=None)
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """What ``remembered`` functions find under this they find once.
+
+    It is for one region, so that its budgets know nothing of others, and isl's objects do not outlive it.
+    """
+    before = _FOUND.set({})
+    try:
+        yield
+    finally:
+        _FOUND.reset(before)
+
+
+def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
+    """``function``, of hashable values by position, without effects; what it raises is not remembered."""
+
+    @functools.wraps(function)
+    def find(*arguments: Hashable) -> _T:
+        found = _FOUND.get()
+        if found is None:
+            return function(*arguments)
+        key = (function, arguments)
+        # one look: isl may change the form of values that it compares, and their hash
+        known = found.get(key, _NOTHING)
+        if known is _NOTHING:
+            known = found[key] = function(*arguments)
+        return cast("_T", known)
+
+    return find
