@@ -146,7 +146,7 @@ class _ReductionMatcher:
             found = self._chosen(body.cond, update, element)
             if found is not None or self._has_own(body.cond):
                 return found
-            return self._read(update, element) if self._scattered else self._chain(update, element)
+            return self._read(update, element)
         if self._scattered and self._is_step(body) and isinstance(element, IntegerType):
             return "+", _unsigned(element), True
         found = self._selection(body, element)

@@ -9,7 +9,7 @@ from functools import partial
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
-from polybuild.normalise.conditional_counts import count_always
+from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.inlining import inline_calls
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -35,7 +35,7 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
     Functions with ``loops`` are inlined, too, if that is wanted.
     """
     with _refusals(region):
-        inlined = count_always(with_maximum_extents(inline_calls(region, loops=loops)))
+        inlined = separate_reductions(with_maximum_extents(inline_calls(region, loops=loops)))
         return NormalForm(inlined, normalise(inlined))
 
 
@@ -51,7 +51,7 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
             return _modelled(form, in_blocks=in_blocks)
         except Unsupported:
             # what a function does inside may be beyond the model
-            whole = count_always(with_maximum_extents(inline_calls(region, loops=False)))
+            whole = separate_reductions(with_maximum_extents(inline_calls(region, loops=False)))
             if whole is form.inlined or not region.callees:
                 raise
             return _modelled(NormalForm(whole, normalise(whole)), in_blocks=in_blocks)

@@ -225,6 +225,84 @@ for (int i = 0; i < n * n; i++) {
 #pragma endscop
 a[0] = hits, a[1 % n] = more;
 
+//# count_chosen: parallel
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++) hits = x[i] > 60 ? hits + 1 : hits;
+#pragma endscop
+a[0] = hits;
+
+//# count_of_both_branches: parallel
+int up = 0, down = 0, mid = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++) if (x[i] > 60) up++; else if (x[i] > 30) mid += 2; else down--;
+#pragma endscop
+a[0] = up + mid; a[1 % n] = down;
+
+//# count_behind_continue: parallel
+int hits = 0, seen = 0;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    if (X[i][j] < 0) continue;
+    seen++;
+    if (!(K[i][j] > 1)) continue;
+    hits += 2;
+  }
+#pragma endscop
+a[0] = hits, a[1 % n] = seen;
+
+//# count_of_walk: parallel
+int hits = 0;
+double *p = x;
+#pragma scop
+for (int i = 0; i < n * n; i++) if (*p++ > 60) hits++;
+#pragma endscop
+a[0] = hits;
+
+//# count_of_temporary: parallel
+int hits = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++) { double v = x[i] - y[i]; if (v > 1) hits++; }
+#pragma endscop
+a[0] = hits;
+
+//# sum_under_condition: parallel
+int s = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++) if (x[i] > 60) s += b[i];
+#pragma endscop
+a[0] = s;
+
+//# sum_after_write: serial
+int s = 0, t = 0;
+#pragma scop
+for (int i = 0; i < n * n; i++)
+  if (x[i] > 60) { b[i] = 0; s += b[i]; t++; }
+#pragma endscop
+a[0] = s + t;
+
+//# bounding_box: parallel
+int x0 = n, x1 = -1, y0 = n, y1 = -1;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    if (X[i][j] > 3) {
+      if (i < y0) y0 = i;
+      if (i > y1) y1 = i;
+      if (j < x0) x0 = j;
+      if (j > x1) x1 = j;
+    }
+#pragma endscop
+a[0] = x0 + 100 * x1; a[1 % n] = y0 + 100 * y1;
+
+//# first_maximum: serial
+double s = x[0]; int at = 0;
+#pragma scop
+for (int i = 1; i < n * n; i++) if (x[i] > s) { s = x[i]; at = i; }
+#pragma endscop
+y[0] = s; a[0] = at;
+
 //# rows_behind_pointers: pointer-indirection
 double **rows = malloc((n + 1) * sizeof *rows);
 for (int i = 0; i < n; i++) rows[i] = x + i * n;
