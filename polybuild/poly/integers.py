@@ -1,4 +1,4 @@
-"""isl's integers as Python's."""
+"""isl's integers as Python's, and the other way round."""
 
 from __future__ import annotations
 
@@ -10,3 +10,9 @@ def integer_of(value: isl.Val) -> int:
     number = value.get_num_si()
     # of what does not fit isl makes zero
     return number if number or value.is_zero() else int(value.to_str())
+
+
+def value_of(number: int) -> isl.Val:
+    """``number`` of any size for isl; islpy takes those alone as numbers that fit a ``long``."""
+    fits = -(2**31) <= number < 2**31
+    return isl.Val(number if fits else str(number))

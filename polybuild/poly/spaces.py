@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polybuild.poly.integers import value_of
+
 _dim = isl.dim_type
 
 
@@ -24,7 +26,7 @@ def all_parameters() -> isl.Set:
 
 def constant(depth: int, value: int) -> isl.PwAff:
     """``{ [i0, ...] -> [value] }``."""
-    return isl.PwAff.val_on_domain(universe(depth), isl.Val(value))
+    return isl.PwAff.val_on_domain(universe(depth), value_of(value))
 
 
 def dimension(depth: int, position: int) -> isl.PwAff:

@@ -10,6 +10,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
+from polybuild.poly.integers import value_of
 from polybuild.rerolling.shapes import ShapedAccess
 from polybuild.scop.model import Access, Statement
 
@@ -42,19 +43,19 @@ def _gist(relation: isl.Map, domain: isl.Set) -> isl.Map:
 def _extended(touched: isl.Map, position: int, value: int, coefficients: list[int]) -> isl.Map:
     """``touched``, known where counter ``position`` is ``value``, with ``coefficients`` of its subscripts."""
     name = touched.get_tuple_name(_in)
-    here = touched.fix_val(_in, position, isl.Val(value)).project_out(_in, position, 1)
+    here = touched.fix_val(_in, position, value_of(value)).project_out(_in, position, 1)
     everywhere = here.insert_dims(_in, position, 1).set_tuple_name(_in, name)
     local = isl.LocalSpace.from_space(everywhere.get_space().domain())
     moved = isl.PwAff.var_on_domain(local, _set, position).add(isl.PwAff.from_aff(_constant(local, -value)))
     function = isl.PwMultiAff.from_map(everywhere)
     for index, coefficient in enumerate(coefficients):
-        step = moved.scale_val(isl.Val(coefficient))
+        step = moved.scale_val(value_of(coefficient))
         function = function.set_pw_aff(index, function.get_pw_aff(index).add(step))
     return isl.Map.from_pw_multi_aff(function)
 
 
 def _constant(space: isl.LocalSpace, value: int) -> isl.Aff:
-    return isl.Aff.val_on_domain(space, isl.Val(value))
+    return isl.Aff.val_on_domain(space, value_of(value))
 
 
 def _coefficients(access: Access, counter: str) -> list[int] | None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.poly.integers import value_of
 from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import Point, points
 from polybuild.poly.trees import children, mark_of, node_kind
@@ -90,7 +91,7 @@ def fixed(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
     for name, value in parameters.items():
         position = domain.find_dim_by_name(_param, name)
         if position >= 0:
-            domain = domain.fix_val(_param, position, isl.Val(value))
+            domain = domain.fix_val(_param, position, value_of(value))
     return domain.project_out_all_params()
 
 
@@ -222,9 +223,9 @@ class _TimeStamps:
         point = isl.Point.zero(space)
         for dim in range(space.dim(_param)):
             value = self._parameters[str(space.get_dim_name(_param, dim))]
-            point = point.set_coordinate_val(_param, dim, isl.Val(value))
+            point = point.set_coordinate_val(_param, dim, value_of(value))
         for dim, coordinate in enumerate(instance[1]):
-            point = point.set_coordinate_val(_set, dim, isl.Val(coordinate))
+            point = point.set_coordinate_val(_set, dim, value_of(coordinate))
         return point
 
 

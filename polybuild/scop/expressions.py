@@ -25,6 +25,7 @@ from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Violation, keeps_parameters_small
 from polybuild.scop.constants import constant_value
 from polybuild.scop.facts import Facts
@@ -370,7 +371,7 @@ class Expressions:
         for factor, other in ((left, right), (right, left)):
             number = spaces.constant_value(factor)
             if number is not None:
-                return other.scale_val(isl.Val(number))
+                return other.scale_val(value_of(number))
         raise self._refusal("non-affine", "it multiplies two values that are not constant", node)
 
     def _division(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
@@ -381,7 +382,7 @@ class Expressions:
         if number is None:
             quotient = self._quotient_by_parameter(left, right, node, point)
             return Affine(quotient if node.op == "/" else remainder(left, right, quotient), kind)
-        size = isl.Val(abs(number))
+        size = value_of(abs(number))
         if not kind.signed or self._never_negative(left, point):
             quotient, rest = left.scale_down_val(size).floor(), self._modulo(left, abs(number), point)
         else:
@@ -425,7 +426,7 @@ class Expressions:
         size = spaces.constant(point.depth, number)
         reached = point.domain.intersect_params(self._facts.context())
         if not is_far(value, size, floor=True).is_disjoint(reached):
-            return value.mod_val(isl.Val(number))
+            return value.mod_val(value_of(number))
         return remainder(value, size, quotient_near_zero(value, size, point.domain, floor=True))
 
     def _never_negative(self, value: isl.PwAff, point: ProgramPoint) -> bool:
@@ -443,7 +444,7 @@ class Expressions:
         count = spaces.constant_value(right.value)
         if count is None or not 0 <= count < kind.width:
             raise self._refusal("non-affine", "it shifts by a value that is not constant", node)
-        power = isl.Val(1 << count)
+        power = value_of(1 << count)
         if node.op == "<<":
             value = self.convert(left, kind, node, point).value
             return Affine(value.scale_val(power), kind, pending=not kind.signed)

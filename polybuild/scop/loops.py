@@ -13,6 +13,7 @@ from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.normalise.names import Variable, stepped_name
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
@@ -185,7 +186,7 @@ def _candidates(point: ProgramPoint, start: isl.PwAff, step: int) -> tuple[isl.S
     from_start = value.ge_set(first) if step > 0 else value.le_set(first)
     candidates = outer.intersect(from_start)
     if abs(step) > 1:
-        candidates = candidates.intersect(value.sub(first).mod_val(isl.Val(abs(step))).zero_set())
+        candidates = candidates.intersect(value.sub(first).mod_val(value_of(abs(step))).zero_set())
     return candidates, value.eq_set(first)
 
 
@@ -236,7 +237,7 @@ def _next(domain: isl.Set, step: int) -> isl.Set:
     """``domain`` moved by ``step`` along its innermost dimension."""
     depth = int(domain.dim(_dim.set))
     shift = isl.MultiAff.identity_on_domain_space(domain.get_space())
-    innermost = shift.get_at(depth - 1).add_constant_val(isl.Val(-step))
+    innermost = shift.get_at(depth - 1).add_constant_val(value_of(-step))
     return domain.preimage_multi_aff(shift.set_at(depth - 1, innermost))
 
 

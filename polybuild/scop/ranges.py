@@ -15,6 +15,7 @@ from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
@@ -43,7 +44,7 @@ class Range:
 
     def times(self, factor: int) -> Range:
         """The range of a multiple."""
-        scaled = Range(self.low.scale_val(isl.Val(abs(factor))), self.high.scale_val(isl.Val(abs(factor))))
+        scaled = Range(self.low.scale_val(value_of(abs(factor))), self.high.scale_val(value_of(abs(factor))))
         return scaled if factor >= 0 else scaled.negated()
 
     def either(self, other: Range) -> Range:

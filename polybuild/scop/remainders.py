@@ -10,6 +10,8 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.poly.integers import value_of
+
 
 def is_far(value: isl.PwAff, size: isl.PwAff, *, floor: bool) -> isl.Set:
     """Where ``quotient_near_zero`` does not know the quotient of ``value`` by ``size``."""
@@ -33,7 +35,7 @@ def quotient_near_zero(value: isl.PwAff, size: isl.PwAff, reached: isl.Set, *, f
     near = reached.subtract(is_far(value, size, floor=floor))
     zero = value.sub(value)
     parts = [
-        zero.add(_one(size).scale_val(isl.Val(number))).intersect_domain(where)
+        zero.add(_one(size).scale_val(value_of(number))).intersect_domain(where)
         for number, where in (
             (0, near.subtract(below).subtract(above)),
             (1, near.intersect(above)),

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polybuild.effort import NOMINAL_SIZE
+from polybuild.poly.integers import value_of
 from polybuild.poly.relations import largest
 from polybuild.values import dataclass
 
@@ -117,7 +118,7 @@ def along(space: isl.Space, row: tuple[int, ...]) -> isl.Aff:
     local = isl.LocalSpace.from_space(space)
     value = isl.Aff.zero_on_domain(local)
     for position, coefficient in enumerate(row):
-        value = value.add(isl.Aff.var_on_domain(local, _set, position).scale_val(isl.Val(coefficient)))
+        value = value.add(isl.Aff.var_on_domain(local, _set, position).scale_val(value_of(coefficient)))
     return value
 
 

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
+from polybuild.poly.integers import value_of
 
 if TYPE_CHECKING:
     from polybuild.scop.model import Parameter, Statement
@@ -57,6 +58,6 @@ def _within_types(domain: isl.Set, parameters: Sequence[Parameter]) -> isl.Set:
             continue
         first = -(1 << (each.type.width - 1)) if each.type.signed else 0
         last = first + (1 << each.type.width) - 1
-        domain = domain.lower_bound_val(isl.dim_type.param, position, isl.Val(first))
-        domain = domain.upper_bound_val(isl.dim_type.param, position, isl.Val(str(last)))  # 64 bits
+        domain = domain.lower_bound_val(isl.dim_type.param, position, value_of(first))
+        domain = domain.upper_bound_val(isl.dim_type.param, position, value_of(last))  # 64 bits
     return domain

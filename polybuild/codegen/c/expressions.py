@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.poly.integers import value_of
 from polybuild.values import dataclass
 
 _Op = isl.ast_expr_op_type
@@ -161,7 +162,7 @@ def _is_negated(expression: isl.AstExpr) -> bool:
 def is_number(expression: isl.AstExpr, number: int) -> bool:
     """Whether ``expression`` is the literal ``number``."""
     literal = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
-    return literal and bool(expression.int_get_val() == isl.Val(number))
+    return literal and bool(expression.int_get_val() == value_of(number))
 
 
 def is_atom(expression: isl.AstExpr) -> bool:

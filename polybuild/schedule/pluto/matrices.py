@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.poly.integers import integer_of
+from polybuild.poly.integers import integer_of, value_of
 
 
 def rows_of(matrix: isl.Mat) -> list[list[int]]:
@@ -23,5 +23,5 @@ def matrix_of(rows: Sequence[Sequence[int]], width: int) -> isl.Mat:
     for row, values in enumerate(rows):
         for column in range(width):
             value = values[column] if column < len(values) else 0
-            matrix = matrix.set_element_val(row, column, isl.Val(value))
+            matrix = matrix.set_element_val(row, column, value_of(value))
     return matrix

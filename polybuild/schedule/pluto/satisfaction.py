@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.poly.integers import value_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.model import Edge, Hyperplane, StatementNode
 
@@ -45,5 +46,5 @@ def _with_distance(
         constant += sign * row.constant
         loops = zip(row.coefficients, nodes[name].directions, strict=True)
         for loop, (coefficient, direction) in enumerate(loops):
-            constraint = constraint.set_coefficient_val(side, loop, isl.Val(sign * coefficient * direction))
-    return constraint.set_constant_val(isl.Val(constant))
+            constraint = constraint.set_coefficient_val(side, loop, value_of(sign * coefficient * direction))
+    return constraint.set_constant_val(value_of(constant))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from polybuild.poly.integers import value_of
 from polybuild.schedule.pluto.model import (
     Hyperplane,
     HyperplaneBand,
@@ -82,5 +83,5 @@ def _affine(node: StatementNode, row: Row) -> isl.Aff:
     affine = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(node.domain.get_space()))
     loops = zip(row.coefficients, node.directions, strict=True)
     for counter, (coefficient, direction) in enumerate(loops):
-        affine = affine.set_coefficient_val(_dim.in_, counter, isl.Val(coefficient * direction))
-    return affine.set_constant_val(isl.Val(row.constant))
+        affine = affine.set_coefficient_val(_dim.in_, counter, value_of(coefficient * direction))
+    return affine.set_constant_val(value_of(row.constant))

@@ -16,6 +16,7 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.values import dataclass
 
 _dim = isl.dim_type
@@ -90,7 +91,7 @@ class Atoms:
         """``form`` as a piecewise affine expression on the space of ``depth`` loops."""
         total = spaces.constant(0, form.constant)
         for atom, number in form.coefficients:
-            total = total.add(self._values[atom].scale_val(isl.Val(number)))
+            total = total.add(self._values[atom].scale_val(value_of(number)))
         return spaces.deepen(total, depth)
 
 
@@ -114,7 +115,7 @@ class Polynomial:
 
     def scale(self, number: int) -> Polynomial:
         """The product with a number."""
-        value = isl.Val(number)
+        value = value_of(number)
         scaled = {key: each.scale_val(value) for key, each in self.terms.items()}
         return Polynomial(self.depth, _without_zeros(scaled))
 
@@ -282,7 +283,7 @@ def divided(value: isl.PwAff, number: int) -> isl.PwAff | None:
         return value
     if number < 0:
         value, number = value.neg(), -number
-    factor = isl.Val(number)
+    factor = value_of(number)
     quotient = value.scale_down_val(factor).floor()
     whole = value.sub(quotient.scale_val(factor)).non_zero_set().is_empty()
     return quotient.coalesce() if whole else None
@@ -298,7 +299,7 @@ def ratio(value: isl.PwAff, other: isl.PwAff) -> int | None:
             if own % theirs:
                 return None
             number: int = own // theirs
-            same = value.sub(other.scale_val(isl.Val(number))).non_zero_set().is_empty()
+            same = value.sub(other.scale_val(value_of(number))).non_zero_set().is_empty()
             return number if same else None
     return None
 
@@ -332,12 +333,12 @@ def _split_piece(affine: isl.Aff, number: int) -> tuple[isl.PwAff, isl.PwAff]:
     if affine.dim(_dim.div):
         return isl.PwAff.from_aff(affine.sub(affine)), isl.PwAff.from_aff(affine)
     constant = affine.get_constant_val().to_python()
-    quotient = affine.sub(affine).set_constant_val(isl.Val(constant // number))
+    quotient = affine.sub(affine).set_constant_val(value_of(constant // number))
     for position in range(affine.dim(_dim.in_)):
         whole, left = divmod(affine.get_coefficient_val(_dim.in_, position).to_python(), number)
         if whole and not left:
-            quotient = quotient.set_coefficient_val(_dim.in_, position, isl.Val(whole))
-    rest = affine.sub(quotient.scale_val(isl.Val(number)))
+            quotient = quotient.set_coefficient_val(_dim.in_, position, value_of(whole))
+    rest = affine.sub(quotient.scale_val(value_of(number)))
     return isl.PwAff.from_aff(quotient), isl.PwAff.from_aff(rest)
 
 
@@ -354,7 +355,7 @@ def _times(left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
     for factor, other in ((left, right), (right, left)):
         number = spaces.constant_value(factor)
         if number is not None:
-            return other.scale_val(isl.Val(number))
+            return other.scale_val(value_of(number))
     raise NotPolynomial("it multiplies loop counters with each other")
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import keeps_parameters_small
 from polybuild.scop.delinearise.guesses import Sizes, constant_sizes, parametric_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
@@ -140,7 +141,7 @@ def _scaled(sizes: Sizes, subscripts: list[Subscripts]) -> Iterator[tuple[Sizes,
         factor = functools.reduce(math.gcd, map(content, outer))
         if factor > 1:
             new_sizes[dimension] = new_sizes[dimension].times(factor)
-            divisor = isl.Val(factor)
+            divisor = value_of(factor)
             for own in new_subscripts:
                 own[: dimension + 1] = [each.scale_down_val(divisor) for each in own[: dimension + 1]]
     if tuple(new_sizes) != sizes:
@@ -227,7 +228,7 @@ def _fit(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -> _Fit
     depth = int(domain.dim(isl.dim_type.set))
     for count in (0, 1, -1, 2, -2):
         rows = spaces.constant(depth, count)
-        candidate = fit.moved(dimension, size.scale_val(isl.Val(count)), rows)
+        candidate = fit.moved(dimension, size.scale_val(value_of(count)), rows)
         if _violations(candidate.subscripts[dimension], size, domain).is_empty():
             return candidate
     best: _Fitted | None = None
@@ -250,7 +251,7 @@ def _by_pieces(fit: _Fitted, dimension: int, size: isl.PwAff, domain: isl.Set) -
     rows = spaces.constant(depth, 0).intersect_domain(nowhere)
     carry = rows
     for count in (-1, 0, 1):
-        elements = size.scale_val(isl.Val(count))
+        elements = size.scale_val(value_of(count))
         below, above = outside(subscript.add(elements), size)
         here = below.union(above).complement()
         rows = rows.union_add(spaces.constant(depth, count).intersect_domain(here))

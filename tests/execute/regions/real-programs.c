@@ -311,3 +311,7 @@ for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) rows[i][j] += 1;
 #pragma endscop
 free(rows);
+
+//# numbers_of_64_bits: parallel
+for (size_t i = 0; i < ((size_t)n == 18446744073709551615UL ? 3 : (size_t)n); i++)
+  x[i] = 2 + (double)((size_t)n % 18446744073709551615UL) + (a[i] != 9223372036854775808UL);
