@@ -10,9 +10,9 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
-from polybuild.poly.integers import value_of
+from polybuild.poly.integers import integer_of, value_of
 from polybuild.rerolling.shapes import ShapedAccess
-from polybuild.scop.model import Access, Statement
+from polybuild.scop.model import Access, Array, Statement
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -66,11 +66,30 @@ def _coefficients(access: Access, counter: str) -> list[int] | None:
         if isinstance(node, c_ast.ArrayRef):
             subscripts.insert(0, node.subscript)
         node = node.name
-    if len(subscripts) != access.relation.dim(_out):
-        return None
     coefficients = [_coefficient(each, counter) for each in subscripts]
     known = [each for each in coefficients if each is not None]
-    return known if len(known) == len(coefficients) else None
+    if not known or len(known) != len(coefficients):
+        return None
+    if len(known) == 1:
+        return _by_rows(known[0], access.array)
+    return known if len(known) == access.relation.dim(_out) else None
+
+
+def _by_rows(elements: int, array: Array) -> list[int]:
+    """By how much each subscript of ``array`` grows with the address, which grows by so many ``elements``.
+
+    Of a row whose length is a parameter the step is a part, whatever that is.
+    """
+    steps = [0] * len(array.extents)
+    for position in reversed(range(1, len(steps))):
+        extent = array.extents[position]
+        length = None if extent is None else extent.max_val()
+        if length is None or not length.is_int():
+            steps[position] = elements
+            return steps
+        elements, steps[position] = divmod(elements, integer_of(length))
+    steps[0] = elements
+    return steps
 
 
 def _coefficient(node: c_ast.Node, counter: str) -> int | None:

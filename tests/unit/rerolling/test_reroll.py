@@ -51,6 +51,19 @@ JOINED = {
         y[i] += a[i][k]; y[i] += a[i][k + 1]; } for (k = 2; k < 3; k++) y[i] += a[i][k]; }""",
         ["S0[i, k] : 0 <= i < n and 0 <= k < 3"],
     ),
+    "one iteration and a rest, in rows of a flat array": (
+        """for (int i = 0; i < n; i++) { for (k = 0; k + 1 < 3; k += 2) {
+        y[i] += a[0][i * (n + 8) + k] * x[i * 3 + k];
+        y[i] += a[0][i * (n + 8) + (k + 1)] * x[i * 3 + (k + 1)]; }
+        for (k = 2; k < 3; k++) y[i] += a[0][i * (n + 8) + k] * x[i * 3 + k]; }""",
+        ["S0[i, k] : 0 <= i < n and 0 <= k < 3"],
+    ),
+    "one iteration and a rest, over rows of a flat array": (
+        """for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { for (k = 0; k + 1 < 3; k += 2) {
+        y[i] += x[(i * 3 + k) * 3 + j]; y[i] += x[(i * 3 + k + 1) * 3 + j]; }
+        for (k = 2; k < 3; k++) y[i] += x[(i * 3 + k) * 3 + j]; }""",
+        ["S0[i, j, k] : 0 <= i < n and 0 <= j < 3 and 0 <= k < 3"],
+    ),
     "one iteration, subscripts that grow by two": (
         """for (int i = 0; i + 9 < n; i++) { for (k = 0; k < 1; k += 2) { y[i] += a[i][9 - 2 * k]; y[i] +=
         a[i][9 - 2 * (k + 1)]; } for (k = 2; k < 3; k++) y[i] += a[i][9 - 2 * k]; }""",
