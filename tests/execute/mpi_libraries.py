@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,15 +48,19 @@ class Mpi:
     def run(
         self, program: Path, ranks: int, *arguments: object, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """What ``ranks`` of ``program`` printed."""
-        return subprocess.run(
-            [self.launcher, "-n", str(ranks), str(program), *map(str, arguments)],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | ENVIRONMENT | environment,
-        )
+        """What ``ranks`` of ``program`` printed, one after the other: launchers mix what they pass on."""
+        with tempfile.TemporaryDirectory() as printed:
+            to_file = f'exec "$0" "$@" > "{printed}/$$"'
+            done = subprocess.run(
+                [self.launcher, "-n", str(ranks), "sh", "-c", to_file, str(program), *map(str, arguments)],
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                env=os.environ | ENVIRONMENT | environment,
+            )
+            done.stdout += "".join(each.read_text() for each in sorted(Path(printed).iterdir()))
+        return done
 
 
 _NAMED = [Mpi(name, f"mpicc.{name}", f"mpirun.{name}") for name in ("openmpi", "mpich")]
