@@ -128,7 +128,8 @@ def argument(parameter: FunctionParameter, seed: int) -> object:
     if not parameter.is_array:
         return SIZE if kind.kind == "i" else 0.5
     names = dict.fromkeys(("n", "m", "clusters", "features", "steps"), SIZE)
-    extents = [_value(each, names) or SIZE * SIZE for each in parameter.extents]
+    # of a pointer alone nobody knows how far it goes: pages multiply sums of two sizes
+    extents = [_value(each, names) or 16 * SIZE * SIZE for each in parameter.extents]
     if kind.kind == "i":
         return np.sort(np.arange(np.prod(extents)) % SIZE).astype(kind).reshape(extents)
     return np.random.default_rng(seed).random(extents).astype(kind) - kind.type(0.5)
