@@ -59,5 +59,5 @@ def _within_types(domain: isl.Set, parameters: Sequence[Parameter]) -> isl.Set:
         first = -(1 << (each.type.width - 1)) if each.type.signed else 0
         last = first + (1 << each.type.width) - 1
         domain = domain.lower_bound_val(isl.dim_type.param, position, value_of(first))
-        domain = domain.upper_bound_val(isl.dim_type.param, position, value_of(last))  # 64 bits
+        domain = domain.upper_bound_val(isl.dim_type.param, position, value_of(last))
     return domain

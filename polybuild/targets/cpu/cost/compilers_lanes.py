@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -55,14 +56,19 @@ class CompilersLanes:
 
         Those of an array that the loops move alike are one, as ``a[i]`` and ``a[i + 1]``.
         """
-        written = {(each.access.array.name, each.matrix): False for each in accesses}
         arrays = {each.access.array.name: each.access.array for each in accesses}
-        for each in accesses:
-            written[each.access.array.name, each.matrix] |= each.access.kind is not AccessKind.READ
+        distinct = {(each.access.array.name, each.matrix) for each in accesses}
+        written = {
+            (each.access.array.name, each.matrix)
+            for each in accesses
+            if each.access.kind is not AccessKind.READ
+        }
+        every = Counter(name for name, _ in distinct)
+        read = Counter(name for name, _ in distinct - written)
         return sum(
-            (writes or others_write) and self.aliases(arrays[name], arrays[other])
-            for ((name, _), writes), ((other, _), others_write) in combinations(written.items(), 2)
-            if name != other
+            every[one] * every[other] - read[one] * read[other]
+            for one, other in combinations(arrays, 2)
+            if self.aliases(arrays[one], arrays[other])
         )
 
     def _runs_in_lanes(
