@@ -78,13 +78,13 @@ def _coefficients(access: Access, counter: str) -> list[int] | None:
 def _by_rows(elements: int, array: Array) -> list[int]:
     """By how much each subscript of ``array`` grows with the address, which grows by so many ``elements``.
 
-    Of a row whose length is a parameter the step is a part, whatever that is.
+    A row whose length is no known number is taken to be longer than the step.
     """
     steps = [0] * len(array.extents)
     for position in reversed(range(1, len(steps))):
         extent = array.extents[position]
         length = None if extent is None else extent.max_val()
-        if length is None or not length.is_int():
+        if length is None or not (length.is_int() and length.is_pos()):
             steps[position] = elements
             return steps
         elements, steps[position] = divmod(elements, integer_of(length))
