@@ -11,10 +11,9 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import mapped, walk
+from polybuild.c.syntax_tree import has_side_effect, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
-from polybuild.normalise.structure import has_side_effect
 from polybuild.poly.relations import equal_outer, lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass

@@ -55,6 +55,13 @@ def changed_operand(node: c_ast.Node) -> c_ast.Node | None:
     return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS else None
 
 
+def has_side_effect(expression: c_ast.Node) -> bool:
+    """Whether evaluating ``expression`` may change something."""
+    return any(
+        isinstance(each, c_ast.FuncCall) or changed_operand(each) is not None for each in walk(expression)
+    )
+
+
 def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` whose children are what ``change`` makes of the original ones."""
     new = copy.copy(node)

@@ -12,8 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import always_evaluates, changed_operand, duplicate, key, mapped, walk
-from polybuild.normalise.structure import has_side_effect
+from polybuild.c.syntax_tree import (
+    always_evaluates,
+    changed_operand,
+    duplicate,
+    has_side_effect,
+    key,
+    mapped,
+    walk,
+)
 from polybuild.source.model import Callee
 
 _UNSUITED = (

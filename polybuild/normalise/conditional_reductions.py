@@ -25,10 +25,10 @@ from polybuild.c.basic_types import INT
 from polybuild.c.conversions import limits
 from polybuild.c.literals import integer_value
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, names_in, walk
+from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, key, mapped, names_in, walk
 from polybuild.c.synthetic import number
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.normalise.structure import has_side_effect, reads_memory, without_continue
+from polybuild.normalise.structure import reads_memory, without_continue
 from polybuild.source.blocks import outward_jumps
 from polybuild.source.model import Region
 from polybuild.values import dataclass

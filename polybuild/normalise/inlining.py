@@ -14,7 +14,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import duplicate, key, mapped, names_in, walk, with_parts
+from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
 from polybuild.c.typing import type_of
 from polybuild.normalise.computing_functions import (
     assigned_names,
@@ -27,7 +27,7 @@ from polybuild.normalise.computing_functions import (
     updating_statements,
     without_copy,
 )
-from polybuild.normalise.structure import has_side_effect, reads_memory
+from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 
 _MAXIMUM_NESTING = 8

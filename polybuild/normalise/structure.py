@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import changed_operand, walk
+from polybuild.c.syntax_tree import walk
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 _ELEMENTS = (c_ast.ArrayRef, c_ast.StructRef)
@@ -30,13 +30,6 @@ def without_continue(body: c_ast.Node) -> c_ast.Node:
 def loop_depth(node: c_ast.Node) -> int:
     """How many loops stand inside one another in ``node``."""
     return max((loop_depth(child) for child in node), default=0) + isinstance(node, _LOOPS)
-
-
-def has_side_effect(expression: c_ast.Node) -> bool:
-    """Whether evaluating ``expression`` may change something."""
-    return any(
-        isinstance(each, c_ast.FuncCall) or changed_operand(each) is not None for each in walk(expression)
-    )
 
 
 def reads_memory(expression: c_ast.Node) -> bool:

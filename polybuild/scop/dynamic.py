@@ -19,12 +19,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import holds
-from polybuild.c.syntax_tree import location, walk
+from polybuild.c.syntax_tree import has_side_effect, location, walk
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.structure import has_side_effect
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.bounds import counter_hull

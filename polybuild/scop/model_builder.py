@@ -12,11 +12,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.syntax_tree import location, walk
+from polybuild.c.syntax_tree import has_side_effect, location, walk
 from polybuild.c.synthetic import LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
-from polybuild.normalise.structure import has_side_effect, loop_depth, without_continue
+from polybuild.normalise.structure import loop_depth, without_continue
 from polybuild.normalise.upward_exposed import mentioned_after, read_after
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import changed_operand, mapped, walk
+from polybuild.c.syntax_tree import has_side_effect, mapped, walk
 
 _LIKELY = frozenset({"__builtin_expect", "__builtin_expect_with_probability"})
 _FIRST = _LIKELY | {"__builtin_assume_aligned"}
@@ -28,9 +28,9 @@ def _without(node: c_ast.Node) -> c_ast.Node:
     if not isinstance(new, c_ast.FuncCall):
         return new
     arguments = new.args.exprs if new.args is not None else []
-    if name in _NOTHING and not any(map(_does_something, arguments)):
+    if name in _NOTHING and not any(map(has_side_effect, arguments)):
         return c_ast.EmptyStatement(node.coord)
-    if name in _FIRST and not any(map(_does_something, arguments[1:])):
+    if name in _FIRST and not any(map(has_side_effect, arguments[1:])):
         return _as_long(arguments[0]) if name in _LIKELY else arguments[0]
     return new
 
@@ -38,12 +38,6 @@ def _without(node: c_ast.Node) -> c_ast.Node:
 def _called(node: c_ast.Node) -> str:
     is_call = isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
     return str(node.name.name) if is_call else ""
-
-
-def _does_something(argument: c_ast.Node) -> bool:
-    return any(
-        isinstance(each, c_ast.FuncCall) or changed_operand(each) is not None for each in walk(argument)
-    )
 
 
 def _as_long(value: c_ast.Node) -> c_ast.Node:
