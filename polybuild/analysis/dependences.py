@@ -157,12 +157,13 @@ def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
     """``dependences`` for a second proof: all pairs of accesses to one element, one of them a write.
 
     isl's dataflow analysis was seen to name wrong sources, so that an order could be legal by them alone.
-    The live ranges of private arrays are kept.
+    The live ranges of private arrays are kept. Of a ``scop`` that is the block of one rank, relations of
+    accesses still name the instances of others, which are in no order with it.
     """
     private = {each.array.name for each in dependences.private}
     writes = scop.accesses(AccessKind.WRITE).union(scop.accesses(AccessKind.MAY_WRITE))
-    writes = without(writes, private)
-    uses = without(scop.accesses(AccessKind.READ), private).union(writes)
+    writes = without(writes, private).intersect_domain(scop.domain)
+    uses = without(scop.accesses(AccessKind.READ), private).intersect_domain(scop.domain).union(writes)
     pairs = uses.apply_range(writes.reverse()).union(writes.apply_range(uses.reverse()))
     pairs = pairs.intersect(lexicographically_after(scop.schedule.get_map()))
     for each in dependences.reductions:
