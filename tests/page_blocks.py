@@ -36,6 +36,7 @@ SHOWN = {
     ("docs/guide/python.md", 4): "tests/projects/skbuild/CMakeLists.txt",
     ("docs/guide/python.md", 5): "tests/builds/test_doors.py",
     ("examples/heat-gpu/README.md", 1): "examples/heat-gpu/heat.c",
+    ("examples/waves-ranks/README.md", 3): "examples/waves-ranks/waves.c",
 }
 """Blocks, by page and number, that are part of a file which other tests build and run."""
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -142,3 +145,24 @@ def test_an_unknown_kernel_of_the_model_is_refused() -> None:
     done = benchmark("--kernels", "gemm,nonesuch", name="model")
     assert done.returncode == 2
     assert done.stderr == "nothing is called nonesuch\n"
+
+
+@pytest.mark.mpi
+def test_programs_agree_on_ranks() -> None:
+    """Those that other tests do not run on ranks; where ranks share nothing nothing is compared."""
+    chosen = ["heat", "heat-3d", "trmm", "csr", "triangle"]
+    done = benchmark("--programs", ",".join(chosen), "--ranks", "2,7", name="agreement")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "all agree"
+    assert {line.split()[0] for line in lines[:-1]} == {*chosen}
+    assert not [line for line in lines[:-1] if " 0 of " in line]
+
+
+@pytest.mark.mpi
+def test_ranks_that_fail_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long enough for another rank: what that one then says is why."""
+    monkeypatch.setenv("POLYBUILD_RANKS_TIMEOUT", "1e-9")
+    done = benchmark("--programs", "lu", "--ranks", "7", name="agreement")
+    assert done.returncode == 1
+    assert re.search(r"^lu +\w+ +DIFFERS 7 ranks of 29: .*rank \d: waits for ", done.stdout, re.MULTILINE)

@@ -197,6 +197,8 @@ def test_a_program_for_one_machine_on_ranks(tmp_path, way):
     program = "./waves" if way == "make" else "build/waves"
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
     for ranks in (1, 3):
-        command = ["mpirun", "--oversubscribe", "-n", str(ranks), program, "61", "20"]
-        said = [each for each in place.run(*command, **allowed).splitlines() if each.startswith("energy")]
-        assert said == [place.run("./plain", "61", "20").rstrip()]
+        command = ["mpirun", "--oversubscribe", "-n", str(ranks), program, "61", "70"]
+        lines = place.run(*command, **allowed).splitlines()
+        said = [each for each in lines if each.startswith(("step", "energy"))]
+        assert len(said) == 3
+        assert said == place.run("./plain", "61", "70").splitlines()

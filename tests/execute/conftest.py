@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from device_programs import build_runtime
 from kernel_programs import SERIAL, Sizes, build, run, source
-from mpi_libraries import LIBRARIES, Mpi
 
 from tests.emulator import stand_ins
+from tests.mpi_libraries import LIBRARIES, Mpi
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from kernel_programs import SANITIZERS
-from mpi_libraries import assert_all_print
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
+from tests.mpi_libraries import assert_all_print
 
 pytestmark = pytest.mark.mpi
 

@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 from kernel_programs import SANITIZERS
-from mpi_libraries import assert_all_print
 from test_parallel_reductions import BODIES, FLAGS, INEXACT, program
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
+from tests.mpi_libraries import assert_all_print
 
 pytestmark = pytest.mark.mpi
 

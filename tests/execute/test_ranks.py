@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 import region_programs
-from kernel_programs import Toolchain, build, run, shapes, source, transform
-from mpi_libraries import assert_all_print
+from kernel_programs import SANITIZERS, Toolchain, build, run, shapes, source, transform
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
+from tests.mpi_libraries import assert_all_print
 
 pytestmark = pytest.mark.mpi
 
@@ -84,12 +84,13 @@ def messages_of(done):
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "gramschmidt", "correlation"])
 def test_kernels(mpi, kernel, tmp_path):
     """Products, stencils, triangular loops, sweeps along rows and columns, and what cannot be shared."""
-    result = transform(kernel, SHARED, mpi.toolchain)
+    toolchain = Toolchain(mpi.name, mpi.compiler, ("-O1", "-g", "-fopenmp", *SANITIZERS))
+    result = transform(kernel, SHARED, toolchain)
     assert [each.status for each in result.regions] == ["transformed"]
     file = tmp_path / f"{kernel}.c"
     file.write_text(result.text)
     program, plain = (
-        build(file, tmp_path / "shared", mpi.toolchain),
+        build(file, tmp_path / "shared", toolchain),
         build(source(kernel), tmp_path / "plain", PLAIN),
     )
     for extents in ((0,), (1,), (7,), shapes(kernel, (29, 17, 13, 11))):

@@ -8,6 +8,12 @@
 #ifndef POLYBUILD_RANKS_H
 #define POLYBUILD_RANKS_H
 #include <mpi.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <sched.h>
+#define POLYBUILD_YIELD() sched_yield()
+#else
+#define POLYBUILD_YIELD() ((void)0)
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +21,7 @@
 enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK, POLYBUILD_RECORD };
 enum { POLYBUILD_VALUES, POLYBUILD_ASKS, POLYBUILD_ANSWERS }; /* what messages are about: their tags */
 #define POLYBUILD_PATIENCE 0.01 /* seconds that a rank waits before it looks whether others ask for it */
+#define POLYBUILD_SPIN 1e-5     /* seconds that it waits before it lets other processes of its core run */
 #define POLYBUILD_GRACE 5.0     /* seconds in which ranks answer, or end the program */
 #define POLYBUILD_LARGE (1 << 20) /* bytes: what longer messages are counted in, as MPI counts with 31 bits */
 
@@ -196,10 +203,12 @@ static void polybuild_await(MPI_Request *request, const char *late, int other)
   double start = MPI_Wtime(), later = 0.05 * polybuild_world.rank; /* so that one speaks of what stops several */
   int done = 0;
   for (;;) {
-    double waited = MPI_Wtime() - start - (later < POLYBUILD_GRACE ? later : POLYBUILD_GRACE);
+    double waits = MPI_Wtime() - start, waited = waits - (later < POLYBUILD_GRACE ? later : POLYBUILD_GRACE);
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (done)
       return;
+    if (waits > POLYBUILD_SPIN)
+      POLYBUILD_YIELD(); /* the rank that it waits for may be one of them */
     if (waited > POLYBUILD_PATIENCE)
       polybuild_answers(-1);
     if (waited > polybuild_world.timeout && !late)

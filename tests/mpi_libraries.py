@@ -10,8 +10,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel_programs import SANITIZERS, Toolchain
-
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI library
@@ -33,11 +31,6 @@ class Mpi:
     name: str
     compiler: str
     launcher: str
-
-    @property
-    def toolchain(self) -> Toolchain:
-        """Its compiler for the kernels, with sanitizers."""
-        return Toolchain(self.name, self.compiler, ("-O1", "-g", "-fopenmp", *SANITIZERS))
 
     def starts(self, folder: Path) -> bool:
         """Whether two ranks meet here: that needs more than its files."""
