@@ -31,8 +31,9 @@ from polybuild.effort import (
     SPLITTING_OPERATIONS,
 )
 from polybuild.poly.budget import found_within
-from polybuild.poly.relations import equal_outer, maps_of
+from polybuild.poly.relations import depends_on, equal_outer, maps_of, sets_of, tuple_name
 from polybuild.poly.spaces import outer_loops
+from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names, variable_for, with_arrays
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.scop.model import Iterator as Loop
@@ -127,17 +128,17 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     if not long or statement.dynamic:
         return None
     loops = statement.iterators[: long[-1] + 1]
-    inside = tuple(each for each in scop.statements if each.iterators[: len(loops)] == loops)
-    written = {
-        access.array.name for each in inside for access in each.accesses if access.kind is not AccessKind.READ
-    }
+    together = _together(scop, statement, len(loops))
+    inside = tuple(
+        each for each in scop.statements if each.iterators[: len(loops)] == loops and each.name in together
+    )
     outer = [isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(loops))) for each in inside]
     borders = [
         border.apply(around)
         for each, around in zip(inside, outer, strict=True)
-        for border in _borders(scop, each, long, written)
+        for border in _borders(scop, each, long, inside)
     ]
-    if not borders or any(each.dynamic for each in inside) or _chooses_among_own(inside, written):
+    if not borders or any(each.dynamic for each in inside) or _chooses_among_own(inside):
         return None
     border = reduce(isl.Set.union, borders).coalesce()
     domains = (each.domain.apply(around) for each, around in zip(inside, outer, strict=True))
@@ -150,20 +151,49 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     return _Nest(loops, inside, parts) if len(parts) <= NEST_PARTS else None
 
 
-def _chooses_among_own(inside: Sequence[Statement], written: set[str]) -> bool:
+def _together(scop: Scop, statement: Statement, depth: int) -> set[str]:
+    """The names of what runs in the same loop at ``depth`` as ``statement``: copies of loops are apart."""
+    for node in filter(is_band, descendants(scop.schedule.get_root())):
+        if node.get_schedule_depth() < depth <= node.get_schedule_depth() + node.band_n_member():
+            names = {tuple_name(each) for each in sets_of(node.get_domain())}
+            if statement.name in names:
+                return names
+    return {statement.name}
+
+
+def _chooses_among_own(inside: Sequence[Statement]) -> bool:
     """Whether elements that the statements ``inside`` write are chosen, too: sides depend on each other."""
     return any(
-        each.array.name in written and each.exact and each.relation.n_basic_map() > 1
+        each.exact and each.relation.n_basic_map() > 1 and _is_own(each, inside)
         for statement in inside
         for each in statement.accesses
         if each.array.extents
     )
 
 
-def _borders(scop: Scop, statement: Statement, long: list[int], written: set[str]) -> Iterator[isl.Set]:
-    """Where subscripts of ``statement``, of arrays that are not ``written``, are chosen as near a border."""
+def _is_own(access: Access, inside: Sequence[Statement]) -> bool:
+    """Whether ``access`` may be to elements that the statements ``inside`` write.
+
+    Each step over grids in turn writes another one than it reads.
+    """
+    written = [
+        each
+        for statement in inside
+        for each in statement.accesses_to(access.array)
+        if each.kind is not AccessKind.READ
+    ]
+    if access.kind is not AccessKind.READ or any(depends_on(each.relation, 0) for each in written):
+        return bool(written)
+    steps = (each.relation.apply_range(access.relation.reverse()) for each in written)
+    return any(not equal_outer(each, 1).is_empty() for each in steps)
+
+
+def _borders(
+    scop: Scop, statement: Statement, long: list[int], inside: Sequence[Statement]
+) -> Iterator[isl.Set]:
+    """Where subscripts of ``statement``, of elements not written ``inside``, are chosen as near a border."""
     for access in filter(_is_choice, statement.accesses):
-        if access.array.name not in written:
+        if not _is_own(access, inside):
             relation = access.relation.intersect_params(scop.context).coalesce()
             for piece in (isl.Map.from_basic_map(each).domain() for each in relation.get_basic_maps()):
                 if any((_extent(piece, each) or BORDER_WIDTH + 1) <= BORDER_WIDTH for each in long):

@@ -121,6 +121,10 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
     narrowest = min(grids.values())
     row = machine.memory.page // (narrowest if 2 * narrowest < DOUBLE else DOUBLE)
     whole_row, minimum = machine.memory.page, 2 * machine.memory.line // DOUBLE
+    # where halves are folded, a tile has a piece of either: each row is half as long, and there are two
+    copies = 2 ** len(stencil.folded)
+    if depth == 3 and len(stencil.space) - 1 in stencil.folded:
+        row //= 2
     sizes: tuple[int, ...] = ()
     for steps in LINE_HEIGHTS if depth == 2 else TILE_HEIGHTS:
         # how wide a diamond is in its middle
@@ -129,7 +133,7 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
         touched = [spread, *(each + spread // 2 for each in strips), *[row + spread // 2] * (depth > 2)]
         rows = {2: [], 3: [row]}.get(depth, [whole_row])
         sizes = (steps, spread, *strips, *rows)
-        if sum(grids.values()) * math.prod(touched) <= cache:
+        if copies * sum(grids.values()) * math.prod(touched) <= cache:
             break
     return sizes
 

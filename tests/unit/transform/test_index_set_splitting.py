@@ -8,6 +8,7 @@ import pytest
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.schedule.legality import check_schedule
 from polybuild.transform.index_set_splitting import split_index_sets
+from polybuild.transform.residue_classes import split_residue_classes
 
 PARAMETERS = "int n, int m, double a[restrict n][m], double b[restrict n][m], double *restrict x"
 
@@ -50,6 +51,21 @@ def test_each_side_of_the_interior_is_a_statement(model, inside, parts):
     assert instances(after) == instances(before)
     dependences = compute_dependences(after, frozenset())
     check_schedule(after.schedule, dependences, after.domain)
+
+
+def test_grids_in_turn_have_an_interior_each(model):
+    body = """for (int t = 0; t < n; t++) for (int i = 0; i < m; i++) for (int j = 0; j < m; j++)
+      u[(t + 1) % 2][i][j] = u[t % 2][i][(j + 1) % m] + u[t % 2][(i + 1) % m][j];"""
+    found = model(body, "int n, int m, double u[restrict 2][m][m]")
+    steps = split_residue_classes(found.scop)
+    after = split_index_sets(steps, found.live, found.region.visible.symbols)
+    plain = [
+        one for one in after.statements if all(each.relation.n_basic_map() == 1 for each in one.accesses)
+    ]
+    assert len(steps.statements) == 2
+    assert len(plain) >= 2
+    assert instances(after) == instances(found.scop)
+    check_schedule(after.schedule, compute_dependences(after, frozenset()), after.domain)
 
 
 def test_private_variables_have_a_copy_for_each_part(model):

@@ -71,4 +71,5 @@ def cost_of_original(
     order, respected = as_compiled(scop, exact, reductions, context)
     machine, pairs = context.machine, context.compiler.compared_pairs
     nest = NestBuilder(scop, respected, machine, aliases=aliases, compared_pairs=pairs).nest(order)
-    return LoopCost(Loops.of(scop, nest, frozenset()), machine, context.compiled_vector_bytes, parallel=False)
+    loops = Loops.of(scop, nest, frozenset(), as_written=True)
+    return LoopCost(loops, machine, context.compiled_vector_bytes, parallel=False)

@@ -16,6 +16,7 @@ from polybuild.targets.cpu.cost.extents import Extents, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
 from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
 from polybuild.targets.cpu.cost.parameters import parameters_at
+from polybuild.targets.cpu.cost.subscripts import with_subscripts
 from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic
 from polybuild.targets.cpu.strides import Reference, references_at
 from polybuild.values import dataclass
@@ -64,8 +65,11 @@ class Loops:
         return self.known[key]
 
     @classmethod
-    def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str]) -> Loops:
-        """What is known of ``nest``; the arrays ``buffered`` are in buffers."""
+    def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str], *, as_written: bool = False) -> Loops:
+        """What is known of ``nest``; the arrays ``buffered`` are in buffers.
+
+        Elements of loops ``as_written`` are found as the program says.
+        """
         statements = {each.name: each for each in scop.statements}
         bodies: dict[int, Body] = {}
         touched: dict[int, list[Reference]] = {}
@@ -76,7 +80,10 @@ class Loops:
                 bodies[id(leaf)], touched[id(leaf)] = Body(around, operations_of_copy(), ()), []
                 continue
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
-            bodies[id(leaf)] = Body(around, operations_of(statement), tuple(strides))
+            operations = operations_of(statement)
+            if as_written:
+                operations = with_subscripts(operations, statement)
+            bodies[id(leaf)] = Body(around, operations, tuple(strides))
             if leaf.name not in by_counters:
                 same = statement.domain.identity()
                 found = references_at(scop, {leaf.name: same}, range(len(statement.iterators)))

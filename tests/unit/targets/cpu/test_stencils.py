@@ -17,6 +17,14 @@ HEAT = """
     for (int i = 1; i < n - 1; i++)
       for (int j = 1; j < n - 1; j++) A[i][j] = B[i][j];
   }"""
+RING = """
+  for (int t = 0; t < steps; t++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        B[i][j] = A[(i + n - 1) % n][j] + A[(i + 1) % n][j] + A[i][(j + n - 1) % n] + A[i][(j + 1) % n];
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) A[i][j] = B[i][j];
+  }"""
 PLANE = "int n, int steps, double A[restrict n][n], double B[restrict n][n]"
 LINE = "for (int t = 0; t < steps; t++) for (int i = 1; i < n - 1; i++) A[(t + 1) % 2][i] = A[t % 2][i - 1];"
 # nothing travels along the first dimension of space
@@ -61,6 +69,14 @@ def test_tiles_of_a_plane_fit_in_the_second_level_cache(model):
     assert small[0] < large[0]
     for chosen, cache in ((small, 2**18), (large, 2**21)):
         assert 2 * 8 * chosen[1] * chosen[2] <= cache  # two arrays of doubles
+
+
+def test_halves_of_a_periodic_plane_count_twice(model):
+    found = model(RING, PLANE)
+    height, spread, row = sizes(found, l2_size=2**21)[0]
+    assert 2 * 2 * (spread * row) * 2 * 8 <= 2**21
+    assert row < sizes(model(HEAT, PLANE), l2_size=2**21)[0][2]
+    assert height >= 8
 
 
 def test_higher_tiles_of_a_line_for_a_larger_cache(model):

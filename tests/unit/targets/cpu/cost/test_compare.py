@@ -7,6 +7,7 @@ from contexts import context_of
 
 from polybuild.analysis.reductions import find_reductions
 from polybuild.targets.cpu.cost.compare import cost_of_versions
+from polybuild.targets.cpu.cost.versions import VersionCosts
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 
 PARAMETERS = (
@@ -50,11 +51,15 @@ BETTER = {
 
 
 def gains(model, body: str) -> bool:
+    return costs(model, body).compared().gains_alone
+
+
+def costs(model, body: str) -> VersionCosts:
     read, context = model(body, PARAMETERS, top="#include <math.h>"), context_of()
     reductions = find_reductions(read.scop, read.region, reassociate=False)
     mapping, respected = choose_with_reductions(read.scop, read.dependences, reductions, context)
     original = read.scop, read.dependences, reductions.found
-    return cost_of_versions(original, (read.scop, respected, mapping), context).compared().gains_alone
+    return cost_of_versions(original, (read.scop, respected, mapping), context)
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -65,3 +70,12 @@ def test_what_the_compiler_does_as_well_is_no_gain(model, name):
 @pytest.mark.parametrize("name", BETTER)
 def test_orders_and_registers_are_gains(model, name):
     assert gains(model, BETTER[name])
+
+
+def test_compilers_divide_for_remainders_in_subscripts_in_each_iteration(model):
+    def original(subscript: str) -> float:
+        body = f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = a[i][{subscript}];"
+        found = costs(model, body)
+        return found.original.at({"n": 200}).total
+
+    assert original("(j + 1) % n") > 1.5 * original("j")

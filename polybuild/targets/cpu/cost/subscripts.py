@@ -1,0 +1,59 @@
+"""What finding elements takes in loops as they are written: remainders, as ``a[(i + 1) % n]``, and choices.
+
+Generated code has plain subscripts almost everywhere (``transform/index_set_splitting.py``); compilers split
+no loop, and divide in each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from polybuild.c.syntax_tree import walk
+from polybuild.scop.model import Statement
+from polybuild.targets.cpu.cost.operations import Operations
+
+_REMAINDERS = {"/", "%"}
+
+
+def with_subscripts(operations: Operations, statement: Statement) -> Operations:
+    """``operations`` with those that find the elements of an instance of ``statement`` as it is written."""
+    found = list(_choices(statement))
+    divisions = sum(map(_is_division, found))
+    return replace(
+        operations,
+        simple=operations.simple + len(found) - divisions,
+        divisions=operations.divisions + divisions,
+    )
+
+
+def divides_in_subscripts(statement: Statement) -> bool:
+    """Whether each iteration of the innermost loop divides by a variable, which no vector unit can."""
+    return any(map(_is_division, _choices(statement)))
+
+
+def _choices(statement: Statement) -> Iterator[c_ast.Node]:
+    """Choices and divisions by variables in subscripts that depend on the innermost counter, each text once.
+
+    Compilers take what does not depend on it out of the loop, and multiply by the reciprocals of constants.
+    """
+    counter = statement.iterators[-1].name if statement.iterators else ""
+    seen: set[str] = set()
+    elements = (each.node for each in statement.accesses if isinstance(each.node, c_ast.ArrayRef))
+    for node in (each for element in elements for each in walk(element)):
+        if not isinstance(node, c_ast.TernaryOp) and not (
+            _is_division(node) and not isinstance(node.right, c_ast.Constant)
+        ):
+            continue
+        text = CGenerator().visit(node)
+        named = any(isinstance(each, c_ast.ID) and each.name == counter for each in walk(node))
+        if named and text not in seen:
+            seen.add(text)
+            yield node
+
+
+def _is_division(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.BinaryOp) and node.op in _REMAINDERS
