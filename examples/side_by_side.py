@@ -72,8 +72,8 @@ class Image:
         path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
 
 
-def write_curve(path: Path, values: Sequence[float], title: str) -> None:
-    """Draw positive ``values`` over their numbers, on a logarithmic scale, as SVG."""
+def write_curve(path: Path, values: Sequence[float], title: str, counted: str) -> None:
+    """Draw positive ``values`` over what they are ``counted`` by, on a logarithmic scale, as SVG."""
     logarithms = [math.log10(value) for value in values]
     low, high = math.floor(min(logarithms)), math.ceil(max(logarithms))
 
@@ -93,6 +93,8 @@ def write_curve(path: Path, values: Sequence[float], title: str) -> None:
         '<svg xmlns="http://www.w3.org/2000/svg" width="500" height="300" font-family="sans-serif"'
         ' font-size="12">'
         f'<rect width="500" height="300" fill="#fff"/><text x="60" y="18">{title}</text>{"".join(lines)}'
+        '<text x="60" y="290">0</text>'
+        f'<text x="270" y="290" text-anchor="middle">{counted}</text>'
         f'<text x="480" y="290" text-anchor="end">{len(values) - 1}</text>'
         f'<polyline points="{points}" fill="none" stroke="#1f5fa8" stroke-width="2"/></svg>\n',
         "utf-8",

@@ -27,7 +27,7 @@ static struct matrix grid(int m)
 
 int main(int argc, char **argv)
 {
-  int m = argc > 1 ? atoi(argv[1]) : 700, most = argc > 2 ? atoi(argv[2]) : 150;
+  int m = argc > 1 ? atoi(argv[1]) : 300, most = argc > 2 ? atoi(argv[2]) : 600;
   struct matrix a = grid(m);
   size_t n = (size_t)a.n;
   double *x = calloc(n, sizeof *x), *r = calloc(n, sizeof *x), *p = malloc(n * sizeof *x), *y = malloc(n * sizeof *x);

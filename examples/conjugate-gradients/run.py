@@ -27,7 +27,7 @@ def main() -> None:
     close = all(abs(one - other) <= 1e-6 * one for one, other in zip(before, after, strict=True))
     side_by_side.must_agree(close, "residuals")
     figure = HERE / "build" / "residual.svg"
-    side_by_side.write_curve(figure, after, "squared residual after each step")
+    side_by_side.write_curve(figure, after, "squared residual", "step")
     print(f"figure: {figure}")
 
 

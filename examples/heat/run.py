@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import side_by_side  # noqa: E402 -- it lies beside the examples
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--points", type=int, default=2000, metavar="N", help="points per side of the plate")
     parser.add_argument("--steps", type=int, default=40, metavar="N", help="time steps")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each program, in turn")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program, in turn")
     parser.add_argument("--build-dir", type=Path, default=HERE / "build", metavar="DIR")
     options = parser.parse_args()
     arguments = [str(options.points), str(options.steps)]
@@ -61,6 +63,7 @@ def main() -> int:
             results.append(run(build, arguments))
     picture = options.build_dir / "heat.ppm"
     run(transformed, [*arguments, str(picture)])
+    side_by_side.Image.read(picture).write_png(picture.with_suffix(".png"))
     return report(runs[plain], runs[transformed], picture, regions)
 
 
@@ -131,7 +134,7 @@ def report(plain: list[Run], transformed: list[Run], picture: Path, regions: int
     print(
         f"\nspeed-up: {before / after:.2f} (medians of {len(plain)} runs each, {os.cpu_count()} processors)"
     )
-    print(f"picture:  {picture}")
+    print(f"picture:  {picture.with_suffix('.png')}")
     worst = max(abs(run.error - plain[0].error) for run in plain + transformed)
     if worst > 1e-9 or not plain[0].error < 1e-2:
         print("The results differ: this is a bug in polybuild, please report it.", file=sys.stderr)

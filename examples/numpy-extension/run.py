@@ -51,17 +51,18 @@ def write_bars(path: Path, times: dict[str, list[float]]) -> None:
     parts = []
     for number, (name, both) in enumerate(times.items()):
         for which, (seconds, colour) in enumerate(zip(both, ("#999", "#1f5fa8"), strict=True)):
-            y = 20 + 70 * number + 26 * which
+            y = 34 + 70 * number + 26 * which
             width = 300 * seconds / both[0]
             label = f"{('NumPy', 'extension')[which]}, {1000 * seconds:.1f} ms"
             parts.append(
                 f'<rect x="90" y="{y}" width="{width:.1f}" height="22" fill="{colour}"/>'
                 f'<text x="{96 + width:.1f}" y="{y + 16}">{label}</text>'
             )
-        parts.append(f'<text x="80" y="{20 + 70 * number + 30}" text-anchor="end">{name}</text>')
+        parts.append(f'<text x="80" y="{34 + 70 * number + 30}" text-anchor="end">{name}</text>')
     path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{30 + 70 * len(times)}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{44 + 70 * len(times)}"'
         ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="#fff"/>'
+        '<text x="90" y="18">time; shorter is better</text>'
         f"{''.join(parts)}</svg>\n",
         "utf-8",
     )

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import side_by_side  # noqa: E402 -- it lies beside the examples
 
-POINTS, STEPS = 1200, 800
+POINTS, STEPS = 800, 540
 OVERSUBSCRIBE = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",

@@ -14,6 +14,7 @@ from polybuild.integrations import locations
 from polybuild.report.explain import terminal
 
 _FENCE = re.compile(r"^ {0,3}```")
+_COMMENT = re.compile(r"^<!--.*?-->\n", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^(#+) +(.*?) *$")
 
 
@@ -29,7 +30,7 @@ def run(words: Sequence[str]) -> int:
         place = Location(str(locations.include_dir()), 0)
         raise SourceError(Diagnostic(Severity.ERROR, "not-installed", str(error), place)) from None
     pages = {
-        path.relative_to(folder).with_suffix("").as_posix(): path.read_text("utf-8")
+        path.relative_to(folder).with_suffix("").as_posix(): _COMMENT.sub("", path.read_text("utf-8"))
         for path in sorted(folder.rglob("*.md"))
     }
     text = found(pages, name) if name else index(pages)

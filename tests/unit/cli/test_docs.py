@@ -61,6 +61,13 @@ def test_the_command_prints(capsys):
     assert "#pragma scop tile_sizes(N,N,...)" in capsys.readouterr().out
 
 
+def test_comments_of_pages_are_not_shown(capsys):
+    assert main.run(["docs", "guide/comparison"]) == 0
+    text = capsys.readouterr().out
+    assert "| tool | right kernels |" in text
+    assert "<!--" not in text
+
+
 def test_a_terminal_gets_a_pager(monkeypatch):
     shown = []
     monkeypatch.setattr(pydoc, "pager", shown.append)
