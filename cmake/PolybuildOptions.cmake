@@ -37,7 +37,7 @@ set_property(GLOBAL PROPERTY POLYBUILD_KNOBS
   REQUIRE
 )
 
-set_property(GLOBAL PROPERTY POLYBUILD_WORDS_BACKEND openmp cuda opencl)
+set_property(GLOBAL PROPERTY POLYBUILD_WORDS_BACKEND openmp cuda hip opencl)
 set_property(GLOBAL PROPERTY POLYBUILD_WORDS_WITHOUT_NVCC opencl openmp error)
 set_property(GLOBAL PROPERTY POLYBUILD_WORDS_SCHEDULE auto isl pluto original)
 set_property(GLOBAL PROPERTY POLYBUILD_WORDS_FUSION auto min max depth)

@@ -162,7 +162,7 @@ class Options:
 
     backend: str = _knob(
         "openmp",
-        Choice(("openmp", "cuda", "opencl")),
+        Choice(("openmp", "cuda", "hip", "opencl")),
         "machine to generate code for; a GPU backend holds the openmp version, too",
         more="See [on the GPU](../guide/gpu.md).",
     )

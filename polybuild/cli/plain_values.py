@@ -5,7 +5,7 @@ the words that an option takes, ``NUMBERS`` the least and the greatest number an
 """
 
 WORDS = {
-    "--backend": ("openmp", "cuda", "opencl"),
+    "--backend": ("openmp", "cuda", "hip", "opencl"),
     "--without-nvcc": ("opencl", "openmp", "error"),
     "--schedule": ("auto", "isl", "pluto", "original"),
     "--fusion": ("auto", "min", "max", "depth"),

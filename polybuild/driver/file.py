@@ -197,8 +197,8 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
     if not devices:
         return RUNTIME_HEADER + host_head(hosts)
     kernels = kernel_source([device for device, _ in devices])
-    image = target.compile_kernels(kernels, context)
-    return RUNTIME_HEADER + module_head(devices, image, context.machine) + host_head(hosts)
+    image, options = target.compile_kernels(kernels, context), target.source_options(context)
+    return RUNTIME_HEADER + module_head(devices, image, options, context.machine) + host_head(hosts)
 
 
 def _blocks(

@@ -135,6 +135,10 @@ class Target:
         """The path of the compiler of kernels; None if it is not found, or not needed."""
         return None
 
+    def source_options(self, context: CompileContext) -> str:  # noqa: ARG002
+        """The option with which the device's driver compiles the source of kernels; empty: none."""
+        return ""
+
     def compile_kernels(self, source: str, context: CompileContext) -> bytes:  # noqa: ARG002
         """The kernels of ``source`` as machine code; empty where the device's driver compiles them.
 

@@ -1,8 +1,9 @@
-"""The languages of kernels, CUDA C and OpenCL C: two tables for one printer."""
+"""The languages of kernels, CUDA C, HIP and OpenCL C: tables for one printer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.values import dataclass
@@ -155,6 +156,8 @@ CUDA_C = KernelLanguage(
         )
     ),
 )
+
+HIP = replace(CUDA_C, name="hip")
 
 OPENCL_C = KernelLanguage(
     name="opencl",

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ FAULT, LEAK = 97, 96
 
 @dataclass(frozen=True)
 class StandIns:
-    """A folder with ``nvcc`` and ``libcuda.so.1``."""
+    """A folder with ``nvcc`` and ``libcuda.so.1``, and in its folder ``hip`` the libraries of HIP."""
 
     folder: Path
 
@@ -31,16 +32,16 @@ class StandIns:
         return str(self.folder / "nvcc")
 
     def environment(
-        self, *, order: str = "ascending", fail: str = "", drop: int = 0, **more: str
+        self, *, backend: str = "cuda", order: str = "ascending", fail: str = "", drop: int = 0, **more: str
     ) -> dict[str, str]:
-        """What to run a program with: it finds the driver and keeps no device memory.
+        """What to run a program with: it finds the driver of ``backend`` and keeps no device memory.
 
         ``fail`` is the number of the call that fails ("7": only that; "7+": all from then on), ``drop``
         the number of the copy that does not happen, ``more`` are other variables.
         """
         settings = {
-            "LD_LIBRARY_PATH": str(self.folder),
-            "POLYBUILD_BACKEND": "cuda",
+            "LD_LIBRARY_PATH": str(self.folder if backend == "cuda" else self.folder / backend),
+            "POLYBUILD_BACKEND": backend,
             "POLYBUILD_DEVICE_CACHE": "0",
             "POLYBUILD_EMULATOR_ORDER": order,
             "POLYBUILD_EMULATOR_FAIL": fail,
@@ -61,22 +62,22 @@ class StandIns:
 
 def build(folder: Path) -> StandIns:
     """Make the stand-ins in ``folder``."""
+    _build_driver(folder, "libcuda.so.1", ("src",))
+    hip = folder / "hip"
+    _build_driver(hip, "libamdhip64.so.6", ("src", "hip"))
+    compiler = hip / "libhiprtc.so.6"
+    if not compiler.exists():
+        compiler.symlink_to("libamdhip64.so.6")
+    return StandIns(folder)
+
+
+def _build_driver(folder: Path, name: str, sources: Sequence[str]) -> None:
+    """Make the library ``name`` of the C files in some folders, and the compiler whose kernels it runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    library = folder / "libcuda.so.1"
-    sources = sorted(str(path) for path in (HERE / "src").glob("*.c"))
-    flags = [
-        "-std=gnu11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-O2",
-        "-fPIC",
-        "-shared",
-        "-Wl,-soname,libcuda.so.1",
-    ]
-    subprocess.run(
-        ["gcc", *flags, "-o", str(library), *sources, "-ldl", "-lpthread"], check=True, timeout=120
-    )
+    library = folder / name
+    files = sorted(str(path) for each in sources for path in (HERE / each).glob("*.c"))
+    flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared", f"-Wl,-soname,{name}"]
+    subprocess.run(["gcc", *flags, "-o", str(library), *files, "-ldl", "-lpthread"], check=True, timeout=120)
     script = folder / "nvcc"
     words = (sys.executable, str(HERE / "nvcc.py"))
     script.write_text(
@@ -84,4 +85,3 @@ def build(folder: Path) -> StandIns:
         f'exec {shlex.join(words)} "$@"\n'
     )
     script.chmod(0o755)
-    return StandIns(folder)

@@ -68,6 +68,15 @@ def test_every_access_is_right(kernel, emulator, runtime, tmp_path, monkeypatch)
         assert on_device(made, kernel, emulator.environment(order=order)) == expected
 
 
+@pytest.mark.fast
+def test_hip_runs_the_kernels_of_cuda(emulator, runtime, tmp_path):
+    """The driver compiles them when the program runs."""
+    options = Options().with_settings({**SMALL, "backend": "hip", "block_sizes": "4,4,4"})
+    made = program("jacobi-2d", options, runtime, tmp_path)
+    expected = original("jacobi-2d", tmp_path)
+    assert on_device(made, "jacobi-2d", emulator.environment(backend="hip", order="1")) == expected
+
+
 @pytest.mark.fast(kernel=["gesummv"])
 @pytest.mark.skipif(not Path("/etc/OpenCL/vendors").is_dir(), reason="needs an OpenCL platform")
 @pytest.mark.parametrize("kernel", ["jacobi-1d", "gesummv"])

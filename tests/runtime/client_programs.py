@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybuild.codegen.file.module_object import module_object
+from polybuild.codegen.file.module_object import DriverSource, module_object
 from polybuild.machine.model import Machine
 from polybuild.targets.gpu.nvcc import build_image
 from tests.emulator.stand_ins import RUNTIME, StandIns
@@ -44,16 +44,18 @@ class Client:
 
 
 def build_client(
-    folder: Path, stand_ins: StandIns, command: Sequence[str], *, kernels: str, client: str
+    folder: Path, stand_ins: StandIns, command: Sequence[str], *, kernels: str, hip: str, client: str
 ) -> Client:
-    """Build the program of the texts ``kernels`` and ``client``; nothing may be warned of.
+    """Build the program of the texts ``kernels``, ``hip`` (these for HIP) and ``client``, without a warning.
 
     ``command`` is a compiler with its flags.
     """
     image = build_image(kernels, stand_ins.nvcc, (80,), contract=False)
-    module = module_object(
-        "module", KERNELS, Machine(), fatbin=image.data, opencl=kernels, opencl_options="-cl-std=CL1.2"
-    )
+    sources = {
+        "opencl": DriverSource(kernels, "-cl-std=CL1.2"),
+        "hip": DriverSource(hip, "-ffp-contract=off"),
+    }
+    module = module_object("module", KERNELS, Machine(), fatbin=image.data, sources=sources)
     (folder / "module.h").write_text(module)
     (folder / "client.c").write_text(client)
     command = [*command, *STRICT, "-O1", "-g", "-D_POSIX_C_SOURCE=200809L"]

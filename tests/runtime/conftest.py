@@ -19,11 +19,14 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> StandIns:
 def compile_client(stand_ins: StandIns, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Client]:
     """Compiles the program: compiler, flags and texts are the caller's."""
 
-    def compile_it(compiler: str = "gcc", *flags: str, source: str = "", client: str = "") -> Client:
+    def compile_it(
+        compiler: str = "gcc", *flags: str, source: str = "", client: str = "", hip: str = ""
+    ) -> Client:
         kernels = source or (HERE / "kernels.cu").read_text()
         text = client or (HERE / "client.c").read_text()
         folder = tmp_path_factory.mktemp("client")
-        return build_client(folder, stand_ins, [compiler, *flags], kernels=kernels, client=text)
+        command = [compiler, *flags]
+        return build_client(folder, stand_ins, command, kernels=kernels, hip=hip or kernels, client=text)
 
     return compile_it
 

@@ -36,6 +36,54 @@ def test_every_scenario_runs_on_the_device(client: Client, stand_ins: StandIns, 
     assert last["host"] == last["failures"] == 0
 
 
+@pytest.mark.fast
+def test_every_scenario_runs_with_hip(client: Client, stand_ins: StandIns) -> None:
+    """The same text of the runtime, on another library; kernels are compiled when the program runs."""
+    environment = stand_ins.environment(backend="hip", order="descending", POLYBUILD_VERBOSE="1")
+    done = client.run(*ALL, environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert "polybuild: hip: emulated device" in done.stderr
+    last = counts(done.stdout)[-1]
+    assert last["device"] > 1500
+    assert last["host"] == last["failures"] == 0
+
+
+def test_whatever_call_of_hip_fails_the_result_is_right(client: Client, stand_ins: StandIns) -> None:
+    calls = stand_ins.report([str(client.program), *SHORT], backend="hip")["calls"]
+    took_over = 0
+    for number in range(1, calls + 1, 11):
+        environment = stand_ins.environment(backend="hip", fail=str(number))
+        done = client.run(*SHORT, environment=environment)
+        assert done.returncode == 0, f"call {number}: {done.stderr}"
+        took_over += counts(done.stdout)[-1]["host"] > 0
+    assert took_over > calls // 40
+
+
+def test_hip_without_its_compiler_runs_on_the_host(
+    client: Client, stand_ins: StandIns, tmp_path: Path
+) -> None:
+    """In version 7 the compiler is in a library of its own alone."""
+    (tmp_path / "libamdhip64.so.7").symlink_to(stand_ins.folder / "hip" / "libamdhip64.so.6")
+    environment = {**stand_ins.environment(backend="hip"), "LD_LIBRARY_PATH": str(tmp_path)}
+    done = client.run("twice", environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert "hip: the kernels cannot be loaded: " in done.stderr
+    assert counts(done.stdout)[-1]["device"] == 0
+
+
+def test_kernels_that_hip_does_not_take_leave_the_region_on_the_host(
+    compile_client: Callable[..., Client], stand_ins: StandIns
+) -> None:
+    """What the compiler said is told to those who ask."""
+    program = compile_client(hip="no kernel")
+    for verbose in ("0", "1"):
+        environment = stand_ins.environment(backend="hip", POLYBUILD_VERBOSE=verbose)
+        done = program.run("twice", environment=environment)
+        assert done.returncode == 0, done.stderr
+        assert "hip: the kernels cannot be loaded: device kernel image is invalid" in done.stderr
+        assert ("error: " in done.stderr) == (verbose == "1")
+
+
 def test_memory_kept_between_regions_changes_nothing(client: Client, stand_ins: StandIns) -> None:
     done = client.run(*ALL, environment=stand_ins.environment(POLYBUILD_DEVICE_CACHE="1"))
     assert (done.returncode, done.stderr) == (0, "")
@@ -158,14 +206,18 @@ def test_a_solver_copies_each_resident_array_once_in_and_once_out(
 
 
 @pytest.mark.fast(backend=["auto"])
-@pytest.mark.parametrize("backend", ["host", "openmp", "cuda", "opencl", "auto", "nonsense", ""])
+@pytest.mark.parametrize("backend", ["host", "openmp", "cuda", "hip", "opencl", "auto", "nonsense", ""])
 def test_without_a_driver_the_host_runs(client: Client, backend: str) -> None:
     environment = {**os.environ, "POLYBUILD_BACKEND": backend, "OCL_ICD_VENDORS": "/nowhere"}
     done = client.run("twice", "turn", "short", environment=environment)
     assert done.returncode == 0, done.stderr
     assert counts(done.stdout)[-1]["device"] == 0
     assert counts(done.stdout)[-1]["host"] == 8
-    expected = {"cuda": "runs on the host: there is no libcuda.so.1", "nonsense": "not 'nonsense'"}
+    expected = {
+        "cuda": "runs on the host: there is no libcuda.so.1",
+        "hip": "runs on the host: there is no libamdhip64.so",
+        "nonsense": "not 'nonsense'",
+    }
     if backend in expected:
         assert expected[backend] in done.stderr
     elif backend != "opencl":

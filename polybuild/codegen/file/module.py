@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 
 from polybuild.codegen.device.host import DeviceText
-from polybuild.codegen.file.module_object import module_object
+from polybuild.codegen.file.module_object import DriverSource, module_object
 from polybuild.machine.model import Machine
 
 RUNTIME_HEADER = "#include <polybuild_device.h>\n"
@@ -21,10 +21,13 @@ def kernel_source(devices: Sequence[DeviceText]) -> str:
     return "\n".join([devices[0].language.prologue, *called.values(), *kernels]) if kernels else ""
 
 
-def module_head(devices: Sequence[tuple[DeviceText, RegionPosition]], image: bytes, machine: Machine) -> str:
+def module_head(
+    devices: Sequence[tuple[DeviceText, RegionPosition]], image: bytes, options: str, machine: Machine
+) -> str:
     """C text that defines the module object of a file and the object of each region with kernels.
 
-    ``image`` has the compiled kernels; without it the module holds their source. The figures of
+    ``image`` has the compiled kernels; without it the module holds their source, and the
+    ``options`` with which a driver compiles it. The figures of
     ``machine`` tell the runtime where a region takes less time.
     """
     texts = [device for device, _ in devices]
@@ -33,7 +36,8 @@ def module_head(devices: Sequence[tuple[DeviceText, RegionPosition]], image: byt
     name = f"polybuild_module_{zlib.crc32(source.encode()):08x}"
     numbers = ", ".join(f"{kernel} = {position}" for position, kernel in enumerate(kernels))
     regions = "".join(_object(device.name, position, f".module = &{name}, ") for device, position in devices)
-    object_text = module_object(name, kernels, machine, fatbin=image, opencl="" if image else source)
+    sources = {} if image else {texts[0].language.name: DriverSource(source, options)}
+    object_text = module_object(name, kernels, machine, fatbin=image, sources=sources)
     return f"{object_text}enum {{ {numbers} }};\n{regions}"
 
 

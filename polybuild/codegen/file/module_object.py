@@ -5,9 +5,11 @@ See ``polybuild_device.h`` for the structure. String literals are kept within wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from polybuild.machine.model import Machine
+from polybuild.values import dataclass
 
 _WORD = 8
 _WORDS_A_LINE = 5
@@ -16,35 +18,46 @@ _LONGEST_LINE = 100
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "?": "\\?"}
 
 
+@dataclass(frozen=True, slots=True)
+class DriverSource:
+    """Kernels that a driver compiles when the program runs, and its options; empty: there are none."""
+
+    text: str = ""
+    options: str = ""
+
+
 def module_object(
     name: str,
     kernels: Sequence[str],
     machine: Machine,
     *,
     fatbin: bytes = b"",
-    opencl: str = "",
-    opencl_options: str = "",
+    sources: Mapping[str, DriverSource] = MappingProxyType({}),
 ) -> str:
     """C text that defines the static ``polybuild_module`` called ``name``.
 
-    ``kernels`` are their names in the order in which they are launched by number; ``fatbin`` and
-    ``opencl`` are what they are compiled to, each empty if there is no such image. What runs cost
-    on ``machine`` goes along.
+    ``kernels`` are their names in the order in which they are launched by number; ``fatbin`` is what they
+    are compiled to for CUDA, empty if there is no such image, and ``sources`` has their text for ``opencl``
+    and ``hip``. What runs cost on ``machine`` goes along.
     """
     parts = [_array("const char *const", f"{name}_kernels", [f'"{kernel}"' for kernel in kernels])]
     if fatbin:
         parts.append(_words(f"{name}_fatbin", fatbin))
-    if opencl:
-        pieces = ["\n".join(_literals(piece)) for piece in _pieces(opencl)]
-        parts.append(_array("const char *const", f"{name}_opencl", [*pieces, "0"], "\n"))
+    texts: list[str] = []
+    for language in ("opencl", "hip"):
+        source = sources.get(language, DriverSource())
+        if source.text:
+            pieces = ["\n".join(_literals(piece)) for piece in _pieces(source.text)]
+            parts.append(_array("const char *const", f"{name}_{language}", [*pieces, "0"], "\n"))
+        texts.append(f"{name}_{language}" if source.text else "0")
+        texts.append(f'"{source.options}"' if source.options else "0")
     fields = [
         "POLYBUILD_DEVICE_VERSION",
         str(len(kernels)),
         f"{name}_kernels",
         f"{name}_fatbin" if fatbin else "0",
         str(len(fatbin)),
-        f"{name}_opencl" if opencl else "0",
-        f'"{opencl_options}"' if opencl_options else "0",
+        *texts,
         _costs(machine),
         "0",
     ]

@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 3
+#define POLYBUILD_DEVICE_VERSION 4
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
@@ -71,6 +71,8 @@ typedef struct polybuild_module {
     size_t fatbin_size;                /* in bytes, without the padding to whole words */
     const char *const *opencl;         /* OpenCL C in pieces that are concatenated, then NULL; NULL: none */
     const char *opencl_options;        /* for clBuildProgram; NULL: none */
+    const char *const *hip;            /* HIP in pieces, likewise; NULL: none */
+    const char *hip_options;           /* one option for hiprtcCompileProgram; NULL: none */
     polybuild_costs costs;             /* where a run takes less time follows from these */
     void *state;                       /* the runtime's; NULL at first */
 } polybuild_module;

@@ -27,7 +27,8 @@ enum { MAXIMUM_SPARES = 64 };
 
 static struct pb_device devices[PB_DEVICES] = {
     {.driver = &pb_cuda_driver, .position = 0},
-    {.driver = &pb_opencl_driver, .position = 1},
+    {.driver = &pb_hip_driver, .position = 1},
+    {.driver = &pb_opencl_driver, .position = 2},
 };
 static struct loaded *all_loaded;
 static struct spare spares[MAXIMUM_SPARES]; /* the one that was given longest ago first */
@@ -38,7 +39,7 @@ static void free_spares(struct pb_device *device) {
     int kept = 0;
     for (int i = 0; i < spare_count; i++) {
         if (spares[i].device == device)
-            device->driver->release(spares[i].memory);
+            device->driver->release(device, spares[i].memory);
         else
             spares[kept++] = spares[i];
     }
@@ -47,10 +48,10 @@ static void free_spares(struct pb_device *device) {
 }
 
 /* Gives back the memory of `device` that was kept longest; false if there is none. */
-static bool free_oldest(const struct pb_device *device) {
+static bool free_oldest(struct pb_device *device) {
     for (int i = 0; i < spare_count; i++) {
         if (spares[i].device == device) {
-            device->driver->release(spares[i].memory);
+            device->driver->release(device, spares[i].memory);
             spares[i].device->kept -= spares[i].bytes;
             memmove(&spares[i], &spares[i + 1], (size_t)(--spare_count - i) * sizeof *spares);
             return true;
@@ -60,10 +61,10 @@ static bool free_oldest(const struct pb_device *device) {
 }
 
 /* How many bytes may be kept for the next region: others use the device, too. */
-static size_t most_kept(const struct pb_device *device) {
+static size_t most_kept(struct pb_device *device) {
     enum { PART = 4 };
     int said = pb_settings()->kept_memory;
-    return said >= 0 ? (size_t)said << 20 : device->driver->capacity() / PART;
+    return said >= 0 ? (size_t)said << 20 : device->driver->capacity(device) / PART;
 }
 
 /* Gives everything back. What other threads still run finds no device any more. */
@@ -75,16 +76,16 @@ static void at_exit(void) {
         struct pb_device *device = &devices[i];
         if (device->state != PB_READY)
             continue;
-        if (device->driver->enter() == 0) {
+        if (device->driver->enter(device) == 0) {
             free_spares(device);
             if (device->before_stop)
                 device->before_stop(device);
             for (struct loaded *each = all_loaded; each; each = each->next)
                 if (each->on[i].code)
-                    device->driver->unload(each->on[i].code);
-            device->driver->leave();
+                    device->driver->unload(device, each->on[i].code);
+            device->driver->leave(device);
         }
-        device->driver->stop();
+        device->driver->stop(device);
         device->state = PB_UNUSABLE;
         device->why = "the process ends";
     }
@@ -111,7 +112,7 @@ static void start(struct pb_device *device, bool any) {
     static bool registered;
     if (device->state != PB_UNTRIED)
         return;
-    device->why = device->driver->start(any, device->name, sizeof device->name);
+    device->why = device->driver->start(device, any);
     device->state = device->why ? PB_UNUSABLE : PB_READY;
     if (device->state == PB_READY && !registered) {
         registered = true;
@@ -157,22 +158,24 @@ static void *load(struct pb_device *device, polybuild_module *module, const char
     void **code = &record->on[device->position].code;
     if (*code)
         return *code;
-    int error = device->driver->enter();
+    int error = device->driver->enter(device);
     if (!error) {
-        error = device->driver->load(module, code);
-        device->driver->leave();
+        error = device->driver->load(device, module, code);
+        device->driver->leave(device);
     }
     if (error) {
         *code = NULL;
         record->on[device->position].failed = true;
-        pb_say(NULL, "%s: the kernels cannot be loaded: %s", device->driver->name, device->driver->explain(error));
+        pb_say(NULL, "%s: the kernels cannot be loaded: %s", device->driver->name,
+               device->driver->explain(device, error));
     }
     return *code;
 }
 
 struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why) {
     enum pb_backend backend = pb_settings()->backend;
-    bool has_image[PB_DEVICES] = {module->fatbin != NULL, module->opencl != NULL};
+    bool has_image[PB_DEVICES] = {module->fatbin != NULL, module->hip != NULL, module->opencl != NULL};
+    static const enum pb_backend backends[PB_DEVICES] = {PB_CUDA, PB_HIP, PB_OPENCL};
     *why = "it has no kernels for the device that was asked for";
     if (module->version != POLYBUILD_DEVICE_VERSION) {
         *why = "it was made by another version of polybuild than the runtime";
@@ -183,7 +186,7 @@ struct pb_device *pb_device_for(polybuild_module *module, void **code, const cha
         return NULL;
     }
     for (int i = 0; i < PB_DEVICES; i++) {
-        enum pb_backend own = i == 0 ? PB_CUDA : PB_OPENCL;
+        enum pb_backend own = backends[i];
         struct pb_device *device = &devices[i];
         if (!has_image[i] || (backend != PB_AUTO && backend != own))
             continue;
@@ -204,16 +207,16 @@ int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
             return 0;
         }
     }
-    int code = device->driver->allocate(bytes, memory);
+    int code = device->driver->allocate(device, bytes, memory);
     if (code && spare_count) {
         free_spares(device);
-        code = device->driver->allocate(bytes, memory);
+        code = device->driver->allocate(device, bytes, memory);
     }
     return code;
 }
 
 int pb_wait(struct pb_device *device) {
-    int code = device->driver->wait();
+    int code = device->driver->wait(device);
     if (code)
         device->failed = code;
     return code;
@@ -224,7 +227,7 @@ void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
         return;
     size_t most = most_kept(device);
     if (bytes > most || device->lost) {
-        device->driver->release(memory);
+        device->driver->release(device, memory);
         return;
     }
     while (device->kept + bytes > most && free_oldest(device))

@@ -75,7 +75,8 @@ struct code {
     kernel_t kernels[]; /* in the order of polybuild_module.kernels */
 };
 
-static const char *explain(int code) {
+static const char *explain(struct pb_device *own, int code) {
+    (void)own;
     static const struct {
         int code;
         const char *text;
@@ -171,7 +172,8 @@ static device_t choose(const device_t *found, unsigned count) {
     return NULL;
 }
 
-static void stop(void) {
+static void stop(struct pb_device *own) {
+    (void)own;
     if (queue)
         (void)cl.queue_release(queue);
     if (context)
@@ -180,7 +182,7 @@ static void stop(void) {
     context = NULL;
 }
 
-static const char *start(bool any, char *name, size_t size) {
+static const char *start(struct pb_device *own, bool any) {
     device_t found[MAXIMUM_DEVICES];
     library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -194,29 +196,34 @@ static const char *start(bool any, char *name, size_t size) {
     device = choose(found, count);
     if (!device)
         return "there is no device as POLYBUILD_DEVICE names it";
-    name_of(device, name, size);
+    name_of(device, own->name, sizeof own->name);
     int code = 0;
     context = cl.context(NULL, 1, &device, NULL, NULL, &code);
     if (context && !code)
         queue = cl.queue(context, device, 0, &code);
     if (!context || !queue || code) {
-        stop();
-        return explain(code);
+        stop(own);
+        return explain(own, code);
     }
     return NULL;
 }
 
-static size_t capacity(void) {
+static size_t capacity(struct pb_device *own) {
+    (void)own;
     bits bytes = 0;
     return cl.device_info(device, DEVICE_MEMORY, sizeof bytes, &bytes, NULL) == 0 ? (size_t)bytes : 0;
 }
 
 /* There is no current device in OpenCL. */
-static int enter(void) { return 0; }
+static int enter(struct pb_device *own) {
+    (void)own;
+    return 0;
+}
 
-static void leave(void) {}
+static void leave(struct pb_device *own) { (void)own; }
 
-static void unload(void *handle) {
+static void unload(struct pb_device *own, void *handle) {
+    (void)own;
     struct code *code = handle;
     for (int i = 0; i < code->count; i++)
         (void)cl.kernel_release(code->kernels[i]);
@@ -269,7 +276,7 @@ static int build(program_t program, const char *options) {
     return error;
 }
 
-static int load(const polybuild_module *module, void **result) {
+static int load(struct pb_device *own, const polybuild_module *module, void **result) {
     unsigned pieces = 0;
     int error = 0;
     while (module->opencl[pieces])
@@ -291,7 +298,7 @@ static int load(const polybuild_module *module, void **result) {
         code->count += !error;
     }
     if (error)
-        unload(code);
+        unload(own, code);
     else
         *result = code;
     return error;
@@ -299,14 +306,18 @@ static int load(const polybuild_module *module, void **result) {
 
 static memory_t buffer_of(pb_memory memory) { return (memory_t)memory; } /* NOLINT: a handle, not an address */
 
-static int allocate(size_t bytes, pb_memory *memory) {
+static int allocate(struct pb_device *own, size_t bytes, pb_memory *memory) {
+    (void)own;
     int code = 0;
     memory_t buffer = cl.buffer(context, READ_WRITE, bytes, NULL, &code);
     *memory = code ? 0 : (pb_memory)buffer;
     return code;
 }
 
-static void release(pb_memory memory) { (void)cl.buffer_release(buffer_of(memory)); }
+static void release(struct pb_device *own, pb_memory memory) {
+    (void)own;
+    (void)cl.buffer_release(buffer_of(memory));
+}
 
 /* Where rows begin, and how many bytes there are, as the two calls below want it. */
 struct rectangle {
@@ -324,37 +335,45 @@ static struct rectangle rectangle_of(size_t offset, const struct pb_rows *rows) 
     return result;
 }
 
-static int copy_in(pb_memory memory, size_t offset, const char *host, const struct pb_rows *rows) {
+static int copy_in(struct pb_device *own, pb_memory memory, size_t offset, const char *host,
+                   const struct pb_rows *rows) {
+    (void)own;
     struct rectangle r = rectangle_of(offset, rows);
     return cl.write(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
                     0, NULL, NULL);
 }
 
-static int copy_out(pb_memory memory, size_t offset, char *host, const struct pb_rows *rows) {
+static int copy_out(struct pb_device *own, pb_memory memory, size_t offset, char *host,
+                    const struct pb_rows *rows) {
+    (void)own;
     struct rectangle r = rectangle_of(offset, rows);
     return cl.read(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
                    0, NULL, NULL);
 }
 
-static int launch(void *handle, int kernel, const size_t grid[3], const size_t block[3],
-                  const polybuild_argument *arguments, const pb_memory *memories, int count) {
-    const struct code *code = handle;
-    kernel_t which = code->kernels[kernel];
+static int launch(struct pb_device *own, const struct pb_call *call) {
+    const struct code *code = call->code;
+    const polybuild_argument *arguments = call->arguments;
+    kernel_t which = code->kernels[call->kernel];
     size_t threads[3];
     int error = 0;
+    (void)own;
     for (int i = 0; i < 3; i++)
-        threads[i] = grid[i] * block[i];
-    for (int i = 0; i < count && !error; i++) {
-        memory_t buffer = buffer_of(memories[i]);
+        threads[i] = call->grid[i] * call->block[i];
+    for (int i = 0; i < call->count && !error; i++) {
+        memory_t buffer = buffer_of(call->memories[i]);
         error = arguments[i].buffer ? cl.argument(which, (unsigned)i, sizeof buffer, &buffer)
                                     : cl.argument(which, (unsigned)i, arguments[i].size, arguments[i].value);
     }
-    return error ? error : cl.launch(queue, which, 3, NULL, threads, block, 0, NULL, NULL);
+    return error ? error : cl.launch(queue, which, 3, NULL, threads, call->block, 0, NULL, NULL);
 }
 
-static int wait_for_all(void) { return cl.finish(queue); }
+static int wait_for_all(struct pb_device *own) {
+    (void)own;
+    return cl.finish(queue);
+}
 
 const struct pb_driver pb_opencl_driver = {
-    "opencl", start,    stop,    capacity, explain,  enter,  leave,        load,
-    unload,   allocate, release, copy_in,  copy_out, launch, wait_for_all,
+    "opencl", NULL,    start,   stop,    capacity, explain, enter,        leave, load, unload,
+    allocate, release, copy_in, copy_out, launch,  wait_for_all, NULL,  NULL,
 };

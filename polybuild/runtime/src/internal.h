@@ -22,7 +22,7 @@
 
 /* ---- settings.c: what the environment says, read once ------------------------------------------ */
 
-enum pb_backend { PB_AUTO, PB_HOST, PB_OPENMP, PB_CUDA, PB_OPENCL };
+enum pb_backend { PB_AUTO, PB_HOST, PB_OPENMP, PB_CUDA, PB_HIP, PB_OPENCL };
 
 struct pb_settings {
     enum pb_backend backend;
@@ -40,9 +40,9 @@ PB_PRIVATE const struct pb_settings *pb_settings(void);
 PB_PRIVATE void pb_say(const polybuild_region *region, const char *format, ...) PB_PRINTF(2, 3);
 PB_PRIVATE unsigned long long pb_now(void); /* nanoseconds, from a fixed point in time */
 
-/* ---- driver_*.c: the two tables of driver calls ------------------------------------------------- */
+/* ---- driver_*.c: the tables of driver calls ------------------------------------------------------ */
 
-/* Memory of a device: a CUdeviceptr or a cl_mem. 0: none. */
+/* Memory of a device: an address of CUDA's or HIP's, or a cl_mem. 0: none. */
 typedef uintptr_t pb_memory;
 
 /* A piece of memory that is copied: `rows` runs of `width` bytes, `pitch` apart on each side. */
@@ -52,35 +52,53 @@ struct pb_rows {
 
 enum { PB_MAXIMUM_ARGUMENTS = 256 }; /* of a kernel */
 
-/* What the runtime asks of a driver. All but the first two give 0, or an error code that `explain`
+/* A launch: `code` as loaded, the kernel's position in it, and its arguments, whose buffers' memory is in
+ * `memories`, 0 for values. */
+struct pb_call {
+    void *code;
+    int kernel;
+    size_t grid[3], block[3];
+    const polybuild_argument *arguments;
+    const pb_memory *memories;
+    int count;
+};
+
+struct pb_device;
+
+/* What the runtime asks of a driver. All that give an int give 0, or an error code that `explain`
  * knows. Only `enter`, `leave` and
  * `wait` are called by several threads at the same time. */
 struct pb_driver {
     const char *name;
+    void *own; /* the driver's */
     /* Opens the driver's library and the device that the settings ask for; NULL, or why it is unusable.
-     * `name` gets the device's name. `any`: take a device even if the host is as fast. */
-    const char *(*start)(bool any, char *name, size_t size);
-    void (*stop)(void);
-    size_t (*capacity)(void); /* bytes of memory that the device has; 0: not known */
-    const char *(*explain)(int code);
+     * The device gets its name. `any`: take a device even if the host is as fast. */
+    const char *(*start)(struct pb_device *device, bool any);
+    void (*stop)(struct pb_device *device);
+    size_t (*capacity)(struct pb_device *device); /* bytes of memory that the device has; 0: not known */
+    const char *(*explain)(struct pb_device *device, int code);
     /* Makes the device that of this thread, and undoes that. */
-    int (*enter)(void);
-    void (*leave)(void);
+    int (*enter)(struct pb_device *device);
+    void (*leave)(struct pb_device *device);
     /* Loads a module: `code` gets what `launch` and `unload` take. */
-    int (*load)(const polybuild_module *module, void **code);
-    void (*unload)(void *code);
-    int (*allocate)(size_t bytes, pb_memory *memory);
-    void (*release)(pb_memory memory);
+    int (*load)(struct pb_device *device, const polybuild_module *module, void **code);
+    void (*unload)(struct pb_device *device, void *code);
+    int (*allocate)(struct pb_device *device, size_t bytes, pb_memory *memory);
+    void (*release)(struct pb_device *device, pb_memory memory);
     /* Copies; when they return, the host's side may be used again. In order with the kernels. */
-    int (*copy_in)(pb_memory memory, size_t offset, const char *host, const struct pb_rows *rows);
-    int (*copy_out)(pb_memory memory, size_t offset, char *host, const struct pb_rows *rows);
-    /* `arguments` have their buffers' memory in `memories`, 0 for values. */
-    int (*launch)(void *code, int kernel, const size_t grid[3], const size_t block[3],
-                  const polybuild_argument *arguments, const pb_memory *memories, int count);
-    int (*wait)(void);
+    int (*copy_in)(struct pb_device *device, pb_memory memory, size_t offset, const char *host,
+                   const struct pb_rows *rows);
+    int (*copy_out)(struct pb_device *device, pb_memory memory, size_t offset, char *host,
+                    const struct pb_rows *rows);
+    int (*launch)(struct pb_device *device, const struct pb_call *call);
+    int (*wait)(struct pb_device *device);
+    /* Of drivers with addresses, else NULL: whether memory at `pointer` is this device's, and waiting for all
+     * that others have it do, whose memory it may be. */
+    bool (*holds)(struct pb_device *device, unsigned long long pointer);
+    int (*settle)(struct pb_device *device);
 };
 
-extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_opencl_driver;
+extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_hip_driver, pb_opencl_driver;
 
 /* ---- lock.c: the one lock of the runtime ----------------------------------------------------------- */
 
@@ -90,11 +108,11 @@ PB_PRIVATE void pb_unlock(void);
 
 /* ---- device.c: the devices of this process, and their memory ------------------------------------- */
 
-enum { PB_DEVICES = 2 };
+enum { PB_DEVICES = 3 };
 
 struct pb_device {
     const struct pb_driver *driver;
-    int position; /* 0: CUDA, 1: OpenCL */
+    int position; /* 0: CUDA, 1: HIP, 2: OpenCL */
     enum { PB_UNTRIED, PB_READY, PB_UNUSABLE } state;
     bool lost;    /* an error came from the device itself: no region runs on it any more */
     int failed;   /* what the driver said when kernels did not end well: values on the device mean nothing */
@@ -106,11 +124,6 @@ struct pb_device {
 
 /* The device of CUDA, opened if it is not; NULL if there is none. */
 PB_PRIVATE struct pb_device *pb_cuda_device(void);
-/* Whether memory at `pointer` is this device's. Between `enter` and `leave`. */
-PB_PRIVATE bool pb_cuda_holds(unsigned long long pointer);
-/* Waits for all that others have it do: its memory may be theirs. Between `enter` and `leave`. */
-PB_PRIVATE int pb_cuda_settle(void);
-
 /* The device on which `module` shall run, its code loaded (in `code`); NULL, and why not. */
 PB_PRIVATE struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why);
 

@@ -22,9 +22,10 @@ static polybuild_box whole(const struct pb_resident *resident) {
 
 /* Gives up what the array has on a device. Adopted memory stays with its owner. */
 static void drop_memory(struct pb_resident *resident) {
-    if (resident->device && resident->memory != resident->adopted && resident->device->driver->enter() == 0) {
-        pb_give(resident->device, resident->memory, resident->bytes);
-        resident->device->driver->leave();
+    struct pb_device *device = resident->device;
+    if (device && resident->memory != resident->adopted && device->driver->enter(device) == 0) {
+        pb_give(device, resident->memory, resident->bytes);
+        device->driver->leave(device);
     }
     resident->device = NULL;
     resident->memory = 0;
@@ -53,12 +54,12 @@ void pb_resident_lost(struct pb_resident *resident, const char *why) {
 static int copy_home(const struct pb_resident *resident) {
     struct pb_device *device = resident->device;
     polybuild_box box = whole(resident);
-    int code = device->driver->enter();
+    int code = device->driver->enter(device);
     if (!code) {
         code = pb_wait(device);
         if (!code)
             code = pb_box_out(device, resident->memory, 0, &box);
-        device->driver->leave();
+        device->driver->leave(device);
     }
     return code;
 }
@@ -74,7 +75,7 @@ static void bring_home(struct pb_resident *resident, polybuild_counts *counts) {
     for (int attempt = 0; attempt == 0 || (code && attempt < 3); attempt++)
         code = device->failed ? device->failed : copy_home(resident);
     if (code) {
-        pb_resident_lost(resident, device->driver->explain(code));
+        pb_resident_lost(resident, device->driver->explain(device, code));
         return;
     }
     resident->on_host = true;
@@ -245,8 +246,9 @@ int pb_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
     int done = 0;
     pb_lock();
     struct pb_device *device = pb_cuda_device();
-    if (device && bytes && !is_taken((uintptr_t)stand_in, bytes) && device->driver->enter() == 0) {
-        struct pb_resident *resident = pb_cuda_holds(device_pointer) && pb_cuda_settle() == 0 ? add(stand_in, bytes) : NULL;
+    if (device && bytes && !is_taken((uintptr_t)stand_in, bytes) && device->driver->enter(device) == 0) {
+        bool own = device->driver->holds(device, device_pointer) && device->driver->settle(device) == 0;
+        struct pb_resident *resident = own ? add(stand_in, bytes) : NULL;
         if (resident) {
             resident->device = device;
             device->before_stop = forget;
@@ -255,7 +257,7 @@ int pb_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
             resident->on_host = false;
             done = 1;
         }
-        device->driver->leave();
+        device->driver->leave(device);
     }
     pb_unlock();
     return done;
@@ -268,10 +270,10 @@ int pb_disown(void *stand_in) {
     struct pb_resident *resident = *place;
     if (resident) {
         struct pb_device *device = pb_cuda_device();
-        done = device && !device->lost && !resident->lost && device->driver->enter() == 0;
+        done = device && !device->lost && !resident->lost && device->driver->enter(device) == 0;
         if (done) {
             done = pb_resident_fetch(resident, device, true, pb_no_region()) == 0 && pb_wait(device) == 0;
-            device->driver->leave();
+            device->driver->leave(device);
         }
         drop_memory(resident);
         *place = resident->next;

@@ -69,7 +69,7 @@ static void fail(polybuild_session *session, const char *why) {
 /* An error of the driver, which may be the end of the device. */
 static void fail_with(polybuild_session *session, int code, bool fatal) {
     if (code) {
-        fail(session, session->device->driver->explain(code));
+        fail(session, session->device->driver->explain(session->device, code));
         session->device->lost = session->device->lost || fatal;
     }
 }
@@ -176,7 +176,7 @@ polybuild_buffer *pb_map(polybuild_session *session, const void *base, const pol
     if (!box->width)
         return buffer;
     pb_lock();
-    int code = session->device->driver->enter();
+    int code = session->device->driver->enter(session->device);
     if (!code) {
         if (mode != POLYBUILD_TEMPORARY)
             buffer->resident =
@@ -185,7 +185,7 @@ polybuild_buffer *pb_map(polybuild_session *session, const void *base, const pol
             fill(session, buffer);
         else
             fail(session, "a resident array does not begin with an element");
-        session->device->driver->leave();
+        session->device->driver->leave(session->device);
     }
     fail_with(session, code, true);
     pb_unlock();
@@ -196,15 +196,15 @@ long pb_first(const polybuild_buffer *buffer) { return buffer ? buffer->first : 
 
 void pb_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
                       const polybuild_argument *arguments, int count) {
-    size_t blocks[3], threads[3];
     pb_memory memories[PB_MAXIMUM_ARGUMENTS];
     if (!session || session->failure)
         return;
+    struct pb_call call = {session->code, kernel, {0}, {0}, arguments, memories, count};
     for (int i = 0; i < 3; i++) {
         if (grid[i] <= 0 || block[i] <= 0)
             return;
-        blocks[i] = (size_t)grid[i];
-        threads[i] = (size_t)block[i];
+        call.grid[i] = (size_t)grid[i];
+        call.block[i] = (size_t)block[i];
     }
     if (count > PB_MAXIMUM_ARGUMENTS || kernel < 0 || kernel >= session->region->module->kernel_count) {
         fail(session, "the call of a kernel is not as it should be");
@@ -214,7 +214,7 @@ void pb_launch(polybuild_session *session, int kernel, const long grid[3], const
         memories[i] = arguments[i].buffer ? arguments[i].buffer->memory : 0;
     const struct pb_driver *driver = session->device->driver;
     pb_lock();
-    int code = driver->enter();
+    int code = driver->enter(session->device);
     if (!code) {
         if (!session->launched) {
             if (pb_settings()->verbose)
@@ -222,8 +222,8 @@ void pb_launch(polybuild_session *session, int kernel, const long grid[3], const
             session->launched = pb_now();
         }
         if (!code)
-            code = driver->launch(session->code, kernel, blocks, threads, arguments, memories, count);
-        driver->leave();
+            code = driver->launch(session->device, &call);
+        driver->leave(session->device);
     }
     fail_with(session, code, false);
     session->counts.launches += !code;
@@ -238,10 +238,10 @@ static void finish(polybuild_session *session) {
         awaited = awaited || ((each->mode & POLYBUILD_OUT) && !each->resident && each->box.width);
     if (!awaited || !session->launched)
         return;
-    int refused = driver->enter(), code = refused;
+    int refused = driver->enter(session->device), code = refused;
     if (!refused) {
-        code = driver->wait();
-        driver->leave();
+        code = driver->wait(session->device);
+        driver->leave(session->device);
     }
     if (pb_settings()->verbose)
         session->counts.kernel_time = pb_now() - session->launched;
@@ -341,7 +341,7 @@ int pb_close(polybuild_session *session) {
     if (!session->failure)
         finish(session);
     pb_lock();
-    int code = session->device->driver->enter();
+    int code = session->device->driver->enter(session->device);
     fail_with(session, code, true);
     if (!session->failure)
         copy_back(session);
@@ -349,7 +349,7 @@ int pb_close(polybuild_session *session) {
         conclude(session, each);
     free_buffers(session, !code);
     if (!code)
-        session->device->driver->leave();
+        session->device->driver->leave(session->device);
     account(session);
     pb_unlock();
     int done = !session->failure;

@@ -10,13 +10,13 @@ static struct pb_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static enum pb_backend read_backend(void) {
-    static const char *const names[] = {"auto", "host", "openmp", "cuda", "opencl"};
+    static const char *const names[] = {"auto", "host", "openmp", "cuda", "hip", "opencl"};
     const char *text = getenv("POLYBUILD_BACKEND");
     if (text && *text) {
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 6; i++)
             if (strcmp(text, names[i]) == 0)
                 return (enum pb_backend)i;
-        pb_say(NULL, "POLYBUILD_BACKEND is host, openmp, cuda, opencl or auto, not '%s'; taken as auto", text);
+        pb_say(NULL, "POLYBUILD_BACKEND is host, openmp, cuda, hip, opencl or auto, not '%s'; taken as auto", text);
     }
     return PB_AUTO;
 }

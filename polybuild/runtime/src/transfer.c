@@ -40,7 +40,8 @@ static int copy(struct pb_device *device, pb_memory memory, size_t offset, const
         struct pb_rows rows = {box->width, box->rows, box->row_pitch, dense ? box->width : box->row_pitch};
         size_t there = offset + plane * box->plane_pitch;
         char *here = host + plane * (dense ? box->width * box->rows : box->plane_pitch);
-        int code = out ? driver->copy_out(memory, there, here, &rows) : driver->copy_in(memory, there, here, &rows);
+        int code = out ? driver->copy_out(device, memory, there, here, &rows)
+                       : driver->copy_in(device, memory, there, here, &rows);
         if (code)
             return code;
     }

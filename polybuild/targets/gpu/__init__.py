@@ -1,1 +1,1 @@
-"""GPU targets: CUDA and OpenCL."""
+"""GPU targets: CUDA, HIP and OpenCL."""

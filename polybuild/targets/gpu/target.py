@@ -1,4 +1,4 @@
-"""Devices that run kernels: CUDA's and OpenCL's."""
+"""Devices that run kernels: CUDA's, HIP's and OpenCL's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polybuild.targets.base import DeviceLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
-from polybuild.targets.languages import CUDA_C, OPENCL_C
+from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
 
 if TYPE_CHECKING:
@@ -70,8 +70,18 @@ class CudaTarget(DeviceTarget):
         return build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
 
 
+@dataclass(frozen=True, slots=True)
+class HipTarget(DeviceTarget):
+    """A device whose driver has a compiler that is told how to round."""
+
+    def source_options(self, context: CompileContext) -> str:
+        """As in Target."""
+        return f"-ffp-contract={'fast' if context.compiler.may_contract else 'off'}"
+
+
 # What CUDA promises, and what devices of OpenCL have in practice.
 _LIMITS = DeviceLimits()
 
 CUDA = CudaTarget("cuda", "CUDA", CUDA_C, _LIMITS)
+ROCM = HipTarget("hip", "HIP", HIP, _LIMITS)
 OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C, _LIMITS)

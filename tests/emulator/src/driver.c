@@ -20,20 +20,6 @@
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, FAILED = 999 };
 enum { NOT_FOUND = 500, INVALID_HANDLE = 400 };
 
-struct copy_2d { /* CUDA_MEMCPY2D */
-    size_t source_x, source_y;
-    unsigned source_type;
-    const void *source_host;
-    unsigned long long source_device;
-    void *source_array;
-    size_t source_pitch, target_x, target_y;
-    unsigned target_type;
-    void *target_host;
-    unsigned long long target_device;
-    void *target_array;
-    size_t target_pitch, width, height;
-};
-
 enum { MOST_IMAGES = 64, MOST_WAITING = 64, MOST_PINNED = 16, MOST_FUNCTIONS = 1024, HOST = 1, DEVICE = 2, MAX_PITCH = 1 << 20 };
 enum { MOST_DEVICES = 4, MOST_PUSHED = 16, MEMORY_TYPE = 2, DEVICE_ORDINAL = 9 };
 
@@ -93,6 +79,13 @@ int current_device(void) { return depth_of_context ? pushed[depth_of_context - 1
 static unsigned long long number_of(const char *name, unsigned long long otherwise) {
     const char *text = getenv(name);
     return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+int driver_call(const char *name) {
+    BEGIN();
+    if (!depth_of_context)
+        fault(NULL, "%s is called by a thread without a device", name);
+    return end(SUCCESS);
 }
 
 int cuGetErrorString(int code, const char **text) {

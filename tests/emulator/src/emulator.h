@@ -61,6 +61,21 @@ void memory_open(void); /* readable and writable, until memory_close; nests */
 void memory_close(void);
 
 /* ---- driver.c ---- */
+struct copy_2d { /* CUDA_MEMCPY2D */
+    size_t source_x, source_y;
+    unsigned source_type;
+    const void *source_host;
+    unsigned long long source_device;
+    void *source_array;
+    size_t source_pitch, target_x, target_y;
+    unsigned target_type;
+    void *target_host;
+    unsigned long long target_device;
+    void *target_array;
+    size_t target_pitch, width, height;
+};
+/* A call of another library, named so, that is counted and may fail like those of the driver; 0: it does not. */
+int driver_call(const char *name);
 int current_device(void); /* of this thread */
 
 /* ---- stamps: who did something when. Epochs grow by one with each barrier, block and launch. ---- */

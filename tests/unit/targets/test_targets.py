@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from polybuild.context import CompileContext
+from polybuild.context import CompileContext, CompilerRules
 from polybuild.options import Options
 from polybuild.targets.lookup import TARGETS
 
@@ -18,7 +18,7 @@ def test_every_backend_is_a_target():
 
 
 def test_only_devices_have_kernels():
-    assert {name for name, each in TARGETS.items() if each.has_kernels} == {"cuda", "opencl"}
+    assert {name for name, each in TARGETS.items() if each.has_kernels} == {"cuda", "hip", "opencl"}
     assert all(each.limits for each in TARGETS.values() if each.has_kernels)
 
 
@@ -32,6 +32,14 @@ def test_opencl_leaves_kernels_to_the_driver():
     assert not target.needs_compiler()
     assert target.compiler(Options()) is None
     assert target.compile_kernels("__kernel void f(void) {}", CompileContext()) == b""
+
+
+def test_hip_tells_its_compiler_whether_products_and_sums_may_be_fused():
+    target = TARGETS["hip"]
+    assert not target.needs_compiler()
+    for contract, option in ((False, "-ffp-contract=off"), (True, "-ffp-contract=fast")):
+        assert target.source_options(CompileContext(compiler=CompilerRules(may_contract=contract))) == option
+    assert TARGETS["opencl"].source_options(CompileContext()) == ""
 
 
 def test_cuda_needs_its_compiler():

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from polybuild.codegen.file.module_object import module_object
+from polybuild.codegen.file.module_object import DriverSource, module_object
 from polybuild.machine.model import Machine
 from polybuild.targets.base import ImageError
 from polybuild.targets.gpu.nvcc import (
@@ -98,9 +98,8 @@ def test_the_module_in_c_has_the_bytes_that_went_in(tmp_path):
     """Compiled strictly, and printed again by the program."""
     image = bytes(range(256)) * 3 + b"odd"
     text = 'double a; /* "quoted" \\ back, \u00e9, ??= */\n' * 200 + "\n\t\x07" + "x" * 250
-    made = module_object(
-        "module", ["one", "two"], Machine(), fatbin=image, opencl=text, opencl_options="-cl-std=CL1.2"
-    )
+    sources = {"opencl": DriverSource(text, "-cl-std=CL1.2")}
+    made = module_object("module", ["one", "two"], Machine(), fatbin=image, sources=sources)
     (tmp_path / "image.c").write_text(
         f"""#include <stdio.h>
 #include <polybuild_device.h>

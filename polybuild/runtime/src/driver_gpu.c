@@ -1,0 +1,191 @@
+/* The drivers of CUDA and HIP: one text, and a table of functions for each. */
+#define _POSIX_C_SOURCE 200809L
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+enum { STREAM_NON_BLOCKING = 1, EVENT_NO_TIMING = 2 };
+enum { POINTER_DEVICE = 9 }; /* CUpointer_attribute, hipPointer_attribute */
+
+struct code {
+    module_t module;
+    void *image;            /* that was made for it; NULL: none */
+    function_t functions[]; /* in the order of polybuild_module.kernels */
+};
+
+static struct gpu *of(const struct pb_device *device) { return device->driver->own; }
+
+static const char *explain(struct pb_device *device, int code) {
+    const struct gpu_calls *calls = &of(device)->calls;
+    const char *text = NULL;
+    if (calls->error_text)
+        text = calls->error_text(code);
+    else if (calls->error_get && calls->error_get(code, &text) != 0)
+        text = NULL;
+    return text ? text : "unknown error of the driver";
+}
+
+static int enter(struct pb_device *device) { return of(device)->calls.context_push(of(device)->context); }
+
+static void leave(struct pb_device *device) {
+    context_t old;
+    (void)of(device)->calls.context_pop(&old);
+}
+
+/* The position of the device that the settings ask for, among `count`; -1 if there is none. */
+static int choose(const struct gpu_calls *calls, int count) {
+    const struct pb_settings *settings = pb_settings();
+    char *end;
+    char name[128];
+    if (!settings->device)
+        return settings->local_rank % count;
+    long number = strtol(settings->device, &end, 10);
+    if (!*end)
+        return number >= 0 && number < count ? (int)number : -1;
+    for (int i = 0; i < count; i++) {
+        int each;
+        if (calls->device_get(&each, i) == 0 && calls->device_name(name, sizeof name, each) == 0 &&
+            strstr(name, settings->device))
+            return i;
+    }
+    return -1;
+}
+
+static void stop(struct pb_device *device) {
+    struct gpu *gpu = of(device);
+    if (!gpu->context)
+        return;
+    if (enter(device) == 0) {
+        for (int i = 0; i < GPU_HALVES; i++)
+            if (gpu->travelled[i])
+                (void)gpu->calls.event_destroy(gpu->travelled[i]);
+        if (gpu->pinned)
+            (void)gpu->calls.host_release(gpu->pinned);
+        if (gpu->stream)
+            (void)gpu->calls.stream_destroy(gpu->stream);
+        leave(device);
+    }
+    (void)gpu->calls.context_release(gpu->device);
+    gpu->context = NULL;
+}
+
+static int make_stream(struct pb_device *device) {
+    struct gpu *gpu = of(device);
+    int code = enter(device);
+    if (code)
+        return code;
+    int pitch = 0;
+    code = gpu->calls.stream_create(&gpu->stream, STREAM_NON_BLOCKING);
+    for (int i = 0; i < GPU_HALVES && !code; i++)
+        code = gpu->calls.event_create(&gpu->travelled[i], EVENT_NO_TIMING);
+    if (gpu->calls.device_attribute(&pitch, gpu->dialect->max_pitch, gpu->device) == 0 && pitch > 0)
+        gpu->max_pitch = (size_t)pitch;
+    leave(device);
+    return code;
+}
+
+static const char *start(struct pb_device *device, bool any) {
+    (void)any; /* a device of these is worth it */
+    struct gpu *gpu = of(device);
+    int count = 0;
+    const char *why = gpu_open(gpu);
+    if (why)
+        return why;
+    int code = gpu->calls.init(0);
+    if (!code)
+        code = gpu->calls.device_count(&count);
+    if (code)
+        return explain(device, code);
+    if (count < 1)
+        return "there is no device";
+    int position = choose(&gpu->calls, count);
+    if (position < 0)
+        return "there is no device as POLYBUILD_DEVICE names it";
+    code = gpu->calls.device_get(&gpu->device, position);
+    if (!code)
+        code = gpu->calls.device_name(device->name, (int)sizeof device->name, gpu->device);
+    if (!code)
+        code = gpu->calls.context_retain(&gpu->context, gpu->device);
+    if (!code && (code = make_stream(device)) != 0)
+        stop(device);
+    return code ? explain(device, code) : NULL;
+}
+
+static size_t capacity(struct pb_device *device) {
+    size_t bytes = 0;
+    return of(device)->calls.device_memory(&bytes, of(device)->device) == 0 ? bytes : 0;
+}
+
+static void unload(struct pb_device *device, void *handle) {
+    struct code *code = handle;
+    if (code->module)
+        (void)of(device)->calls.module_unload(code->module);
+    free(code->image);
+    free(code);
+}
+
+static int load(struct pb_device *device, const polybuild_module *module, void **result) {
+    const struct gpu *gpu = of(device);
+    const void *image = NULL;
+    size_t count = (size_t)module->kernel_count;
+    struct code *code = calloc(1, sizeof *code + count * sizeof *code->functions);
+    if (!code)
+        return GPU_OUT_OF_MEMORY;
+    int error = gpu->dialect->image(module, &image, &code->image);
+    if (!error && (error = gpu->calls.module_load(&code->module, image)) != 0)
+        code->module = NULL;
+    for (size_t i = 0; i < count && !error; i++)
+        error = gpu->calls.module_function(&code->functions[i], code->module, module->kernels[i]);
+    if (error)
+        unload(device, code);
+    else
+        *result = code;
+    return error;
+}
+
+static int allocate(struct pb_device *device, size_t bytes, pb_memory *memory) {
+    device_pointer pointer = 0;
+    int code = of(device)->calls.allocate(&pointer, bytes);
+    *memory = code ? 0 : (pb_memory)pointer;
+    return code;
+}
+
+static void release(struct pb_device *device, pb_memory memory) { (void)of(device)->calls.release(memory); }
+
+static int launch(struct pb_device *device, const struct pb_call *call) {
+    const struct gpu *gpu = of(device);
+    const struct code *code = call->code;
+    const size_t *grid = call->grid, *block = call->block;
+    device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
+    void *parameters[PB_MAXIMUM_ARGUMENTS];
+    for (int i = 0; i < 3; i++)
+        if (grid[i] > INT_MAX || block[i] > INT_MAX)
+            return GPU_INVALID_VALUE;
+    for (int i = 0; i < call->count; i++) {
+        pointers[i] = call->memories[i];
+        parameters[i] = call->arguments[i].buffer ? &pointers[i] : (void *)(uintptr_t)call->arguments[i].value;
+    }
+    return gpu->calls.launch(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
+                             (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0, gpu->stream, parameters,
+                             NULL);
+}
+
+static bool holds(struct pb_device *device, unsigned long long pointer) {
+    int own = -1;
+    return of(device)->calls.pointer_attribute(&own, POINTER_DEVICE, pointer) == 0 && own == of(device)->device;
+}
+
+static int settle(struct pb_device *device) { return of(device)->calls.context_wait(); }
+
+static int wait_for_all(struct pb_device *device) { return of(device)->calls.stream_wait(of(device)->stream); }
+
+static struct gpu cuda = {.dialect = &gpu_cuda}, hip = {.dialect = &gpu_hip};
+
+#define DRIVER(spelled, gpu)                                                                                           \
+    {                                                                                                                  \
+        spelled, &(gpu), start, stop, capacity, explain, enter, leave, load, unload, allocate, release, gpu_copy_in,   \
+            gpu_copy_out, launch, wait_for_all, holds, settle                                                          \
+    }
+const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda), pb_hip_driver = DRIVER("hip", hip);

@@ -1,0 +1,115 @@
+/* CUDA and HIP: two dialects of one interface, whose functions differ by their names. */
+#ifndef POLYBUILD_GPU_H
+#define POLYBUILD_GPU_H
+
+#include "internal.h"
+
+/* The few types and numbers of both drivers' binary interfaces that are used here. An address of the device is
+ * a whole number in CUDA and a pointer in HIP, which are passed alike where both have 64 bits. */
+typedef struct context *context_t;
+typedef struct stream *stream_t;
+typedef struct event *event_t;
+typedef struct module *module_t;
+typedef struct function *function_t;
+typedef unsigned long long device_pointer;
+
+struct copy_2d { /* CUDA_MEMCPY2D */
+    size_t source_x, source_y;
+    unsigned source_type;
+    const void *source_host;
+    device_pointer source_device;
+    void *source_array;
+    size_t source_pitch;
+    size_t target_x, target_y;
+    unsigned target_type;
+    void *target_host;
+    device_pointer target_device;
+    void *target_array;
+    size_t target_pitch;
+    size_t width, height;
+};
+
+enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
+
+/* Every function of the two libraries that is called: result, name here, in CUDA, in HIP (NULL: it is called in
+ * the other one only), parameters. */
+#define GPU_CALLS(X)                                                                                                   \
+    X(int, init, "cuInit", "hipInit", (unsigned))                                                                      \
+    X(int, device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *))                                             \
+    X(int, device_get, "cuDeviceGet", "hipDeviceGet", (int *, int))                                                    \
+    X(int, device_name, "cuDeviceGetName", "hipDeviceGetName", (char *, int, int))                                     \
+    X(int, device_attribute, "cuDeviceGetAttribute", "hipDeviceGetAttribute", (int *, int, int))                       \
+    X(int, device_memory, "cuDeviceTotalMem_v2", "hipDeviceTotalMem", (size_t *, int))                                 \
+    X(int, context_retain, "cuDevicePrimaryCtxRetain", "hipDevicePrimaryCtxRetain", (context_t *, int))                \
+    X(int, context_release, "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease", (int))                       \
+    X(int, context_push, "cuCtxPushCurrent_v2", "hipCtxPushCurrent", (context_t))                                      \
+    X(int, context_pop, "cuCtxPopCurrent_v2", "hipCtxPopCurrent", (context_t *))                                       \
+    X(int, context_wait, "cuCtxSynchronize", "hipDeviceSynchronize", (void))                                           \
+    X(int, module_load, "cuModuleLoadData", "hipModuleLoadData", (module_t *, const void *))                           \
+    X(int, module_unload, "cuModuleUnload", "hipModuleUnload", (module_t))                                             \
+    X(int, module_function, "cuModuleGetFunction", "hipModuleGetFunction", (function_t *, module_t, const char *))     \
+    X(int, allocate, "cuMemAlloc_v2", "hipMalloc", (device_pointer *, size_t))                                         \
+    X(int, release, "cuMemFree_v2", "hipFree", (device_pointer))                                                       \
+    X(int, host_allocate, "cuMemHostAlloc", "hipHostMalloc", (void **, size_t, unsigned))                              \
+    X(int, host_release, "cuMemFreeHost", "hipHostFree", (void *))                                                     \
+    X(int, pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *, int, device_pointer))        \
+    X(int, copy_to, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", (device_pointer, const void *, size_t, stream_t))    \
+    X(int, copy_from, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", (void *, device_pointer, size_t, stream_t))        \
+    X(int, copy_rectangle, "cuMemcpy2DAsync_v2", NULL, (const struct copy_2d *, stream_t))                             \
+    X(int, copy_rows, NULL, "hipMemcpy2DAsync",                                                                        \
+      (void *, size_t, const void *, size_t, size_t, size_t, int, stream_t))                                           \
+    X(int, stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (stream_t *, unsigned))                        \
+    X(int, stream_wait, "cuStreamSynchronize", "hipStreamSynchronize", (stream_t))                                     \
+    X(int, stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (stream_t))                                       \
+    X(int, event_create, "cuEventCreate", "hipEventCreateWithFlags", (event_t *, unsigned))                            \
+    X(int, event_record, "cuEventRecord", "hipEventRecord", (event_t, stream_t))                                       \
+    X(int, event_wait, "cuEventSynchronize", "hipEventSynchronize", (event_t))                                         \
+    X(int, event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (event_t))                                           \
+    X(int, launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                          \
+      (function_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream_t, void **, void **))  \
+    X(int, error_get, "cuGetErrorString", NULL, (int, const char **))                                                  \
+    X(const char *, error_text, NULL, "hipGetErrorString", (int))
+
+struct gpu_calls {
+#define MEMBER(result, name, cuda, hip, parameters) result(*name) parameters;
+    GPU_CALLS(MEMBER)
+#undef MEMBER
+};
+
+/* What the drivers call the same by different numbers, and what they are given to run. */
+struct gpu_dialect {
+    const char *const *libraries; /* the newest one first; NULL at the end */
+    const char *missing;          /* what is said if there is none */
+    int max_pitch;                /* the attribute of a device */
+    /* What the driver loads for a module, and what to free after that was unloaded; an error code. */
+    int (*image)(const polybuild_module *module, const void **image, void **owned);
+};
+
+enum { GPU_HALVES = 2 };
+
+/* A dialect's library, and the one device of it that is used. */
+struct gpu {
+    const struct gpu_dialect *dialect;
+    struct gpu_calls calls;
+    int device;
+    context_t context;
+    stream_t stream;
+    size_t max_pitch;
+    /* Pinned memory through which arrays are copied, one half filled while the other one travels. */
+    char *pinned; /* NULL: not yet, or not to be had */
+    bool no_pinned;
+    event_t travelled[GPU_HALVES];
+};
+
+/* ---- gpu_libraries.c ---- */
+extern PB_PRIVATE const struct gpu_dialect gpu_cuda, gpu_hip;
+/* Finds the library of the dialect and all its functions; NULL, or why it cannot be used. */
+PB_PRIVATE const char *gpu_open(struct gpu *gpu);
+
+/* ---- gpu_copies.c: as of struct pb_driver ---- */
+PB_PRIVATE int gpu_copy_in(struct pb_device *device, pb_memory memory, size_t offset, const char *host,
+                           const struct pb_rows *rows);
+PB_PRIVATE int gpu_copy_out(struct pb_device *device, pb_memory memory, size_t offset, char *host,
+                            const struct pb_rows *rows);
+
+#endif

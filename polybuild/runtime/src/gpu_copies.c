@@ -1,0 +1,150 @@
+/* Copies between the host and a device of CUDA or HIP. */
+#include <string.h>
+
+#include "gpu.h"
+
+enum { ON_HOST = 1, ON_DEVICE = 2 };         /* CUmemorytype */
+enum { TO_DEVICE = 1, TO_HOST = 2 };         /* hipMemcpyKind */
+enum { POINTER_MEMORY_TYPE = 2 };            /* CUpointer_attribute, hipPointer_attribute */
+static const size_t HALF = (size_t)4 << 20;
+static const size_t SMALL = (size_t)64 << 10; /* what is no larger does not go through pinned memory */
+
+static int copy_run(const struct gpu *gpu, pb_memory memory, char *host, size_t bytes, bool out) {
+    return out ? gpu->calls.copy_from(host, memory, bytes, gpu->stream)
+               : gpu->calls.copy_to(memory, host, bytes, gpu->stream);
+}
+
+/* One call for all rows. HIP's own numbers for kinds of memory differ between versions, those for ways do not. */
+static int copy_rectangle(const struct gpu *gpu, pb_memory memory, char *host, const struct pb_rows *rows, bool out) {
+    if (gpu->calls.copy_rows) {
+        void *there = (void *)memory; /* NOLINT: an address of the device */
+        return out ? gpu->calls.copy_rows(host, rows->host_pitch, there, rows->device_pitch, rows->width, rows->rows,
+                                          TO_HOST, gpu->stream)
+                   : gpu->calls.copy_rows(there, rows->device_pitch, host, rows->host_pitch, rows->width, rows->rows,
+                                          TO_DEVICE, gpu->stream);
+    }
+    struct copy_2d copy = {.width = rows->width, .height = rows->rows};
+    if (out) {
+        copy.source_type = ON_DEVICE;
+        copy.source_device = memory;
+        copy.source_pitch = rows->device_pitch;
+        copy.target_type = ON_HOST;
+        copy.target_host = host;
+        copy.target_pitch = rows->host_pitch;
+    } else {
+        copy.source_type = ON_HOST;
+        copy.source_host = host;
+        copy.source_pitch = rows->host_pitch;
+        copy.target_type = ON_DEVICE;
+        copy.target_device = memory;
+        copy.target_pitch = rows->device_pitch;
+    }
+    return gpu->calls.copy_rectangle(&copy, gpu->stream);
+}
+
+/* Copies rows directly; one by one where the driver takes no pitch as large as theirs. */
+static int copy_rows(const struct gpu *gpu, pb_memory memory, char *host, const struct pb_rows *rows, bool out) {
+    if (rows->rows > 1 && rows->device_pitch <= gpu->max_pitch && rows->host_pitch <= gpu->max_pitch)
+        return copy_rectangle(gpu, memory, host, rows, out);
+    int code = 0;
+    for (size_t i = 0; i < rows->rows && !code; i++)
+        code = copy_run(gpu, memory + i * rows->device_pitch, host + i * rows->host_pitch, rows->width, out);
+    return code;
+}
+
+/* Whether there is pinned memory; asked for once. */
+static bool has_pinned(struct gpu *gpu) {
+    void *memory = NULL;
+    if (!gpu->pinned && !gpu->no_pinned) {
+        gpu->no_pinned = gpu->calls.host_allocate(&memory, GPU_HALVES * HALF, 0) != 0;
+        gpu->pinned = gpu->no_pinned ? NULL : memory;
+    }
+    return gpu->pinned != NULL;
+}
+
+/* A piece of a copy that fits into half of the pinned memory: some rows, or a part of one. */
+struct piece {
+    size_t row, column, rows, width;
+};
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* The piece after the one that begins at (row, column); false at the end. Starts with rows == 0. */
+static bool next_piece(struct piece *piece, const struct pb_rows *all) {
+    size_t width = least(all->width, HALF);
+    piece->column += piece->rows ? width : 0;
+    if (piece->column >= all->width) {
+        piece->column = 0;
+        piece->row += piece->rows;
+    }
+    if (piece->row >= all->rows)
+        return false;
+    piece->width = least(width, all->width - piece->column);
+    piece->rows = least(HALF / width, all->rows - piece->row);
+    return true;
+}
+
+/* Copies between a piece on the host and the half of the pinned memory that belongs to it. */
+static void move_piece(char *half, char *host, const struct piece *piece, size_t pitch, bool out) {
+    host += piece->row * pitch + piece->column;
+    for (size_t i = 0; i < piece->rows; i++, half += piece->width, host += pitch)
+        memcpy(out ? host : half, out ? half : host, piece->width);
+}
+
+/* Lets a piece travel between its half and the device. */
+static int send_piece(const struct gpu *gpu, int half, pb_memory memory, const struct piece *piece, size_t pitch,
+                      bool out) {
+    struct pb_rows rows = {piece->width, piece->rows, pitch, piece->width};
+    pb_memory there = memory + piece->row * pitch + piece->column;
+    int code = copy_rows(gpu, there, gpu->pinned + (size_t)half * HALF, &rows, out);
+    return code ? code : gpu->calls.event_record(gpu->travelled[half], gpu->stream);
+}
+
+/* Whether memory of the host is known to the driver, which then reads it as late as the stream comes to it. */
+static bool is_registered(const struct gpu *gpu, const char *host) {
+    unsigned type = 0;
+    return gpu->calls.pointer_attribute(&type, POINTER_MEMORY_TYPE, (device_pointer)(uintptr_t)host) == 0;
+}
+
+int gpu_copy_in(struct pb_device *device, pb_memory memory, size_t offset, const char *from,
+                const struct pb_rows *rows) {
+    struct gpu *gpu = device->driver->own;
+    char *host = (char *)(uintptr_t)from;
+    if (rows->width * rows->rows <= SMALL || !has_pinned(gpu)) {
+        int code = copy_rows(gpu, memory + offset, host, rows, false);
+        return !code && is_registered(gpu, host) ? gpu->calls.stream_wait(gpu->stream) : code;
+    }
+    struct piece piece = {0};
+    int code = 0;
+    for (int half = 0; !code && next_piece(&piece, rows); half = !half) {
+        code = gpu->calls.event_wait(gpu->travelled[half]); /* what was in it before has arrived */
+        if (!code) {
+            move_piece(gpu->pinned + (size_t)half * HALF, host, &piece, rows->host_pitch, false);
+            code = send_piece(gpu, half, memory + offset, &piece, rows->device_pitch, false);
+        }
+    }
+    return code;
+}
+
+int gpu_copy_out(struct pb_device *device, pb_memory memory, size_t offset, char *host, const struct pb_rows *rows) {
+    struct gpu *gpu = device->driver->own;
+    if (rows->width * rows->rows <= SMALL || !has_pinned(gpu)) {
+        int code = copy_rows(gpu, memory + offset, host, rows, true);
+        return code ? code : gpu->calls.stream_wait(gpu->stream);
+    }
+    struct piece piece = {0}, before = {0};
+    int code = 0;
+    bool more = true;
+    for (int half = 0; !code && more; half = !half) {
+        more = next_piece(&piece, rows);
+        if (more)
+            code = send_piece(gpu, half, memory + offset, &piece, rows->device_pitch, true);
+        if (!code && before.rows) { /* which travelled through the other half */
+            code = gpu->calls.event_wait(gpu->travelled[!half]);
+            if (!code)
+                move_piece(gpu->pinned + (size_t)!half * HALF, host, &before, rows->host_pitch, true);
+        }
+        before = piece;
+    }
+    return code;
+}
