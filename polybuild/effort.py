@@ -227,6 +227,9 @@ SURVEY_SECONDS = 20
 MAXIMUM_CRASHES = 2
 """Processes that may crash at work on a region before it is left alone."""
 
+COLLECTED_OBJECTS = 200_000
+"""Objects that Python makes until it looks for garbage among them, which takes it some ten milliseconds."""
+
 # --- Other tools: seconds -----------------------------------------------------------------------------------
 
 DEVICE_COMPILER_SECONDS = 600

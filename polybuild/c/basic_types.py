@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,8 @@ class DataModel:
     @classmethod
     def from_flags(cls, flags: Sequence[str]) -> DataModel:
         """The target of this machine's compiler under ``flags``."""
-        arm = platform.machine().lower() in {"aarch64", "arm64", "armv7l", "ppc64le", "riscv64", "s390x"}
+        machine = os.uname().machine.lower() if hasattr(os, "uname") else ""
+        arm = machine in {"aarch64", "arm64", "armv7l", "ppc64le", "riscv64", "s390x"}
         model = cls(char_signed=sys.platform == "darwin" or not arm)
         if sys.platform == "win32":
             model = replace(model, long_width=32)

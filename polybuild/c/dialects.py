@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, matching_bracket, tokens
+from polybuild.patterns import pattern
 
 OPAQUE = "__polybuild_opaque"
 """Called, in the syntax tree, in place of code that cannot be represented (GNU
@@ -41,16 +42,14 @@ _SPELLINGS = {
 }
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute", "__declspec"})
 _ASSEMBLY = frozenset({"__asm__", "__asm", "asm"})
-_SPECIAL = re.compile(
+_SPECIAL = pattern(
     rf"{STRING}|{CHARACTER}|\#[^\n]*"
     rf"|(?P<word>\b(?:{'|'.join([*_SPELLINGS, *_ATTRIBUTES, *_ASSEMBLY])})\b)"
     r"|(?P<statement>\(\s*\{)|(?P<bracketed>\[\s*\[)",
     re.DOTALL,
 )
-_TYPE_CHANGING = re.compile(
-    r"\b(?:__)?(?:vector_size|ext_vector_type|mode|altivec|neon_vector_type)(?:__)?\b"
-)
-_ASM_QUALIFIERS = re.compile(
+_TYPE_CHANGING = pattern(r"\b(?:__)?(?:vector_size|ext_vector_type|mode|altivec|neon_vector_type)(?:__)?\b")
+_ASM_QUALIFIERS = pattern(
     r"\s*(?:(?:volatile|__volatile__|__volatile|inline|__inline__|__inline|goto)\b\s*)*(?=\()"
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -16,12 +17,12 @@ CHARACTER = r"'(?:[^'\\\n]|\\.)*'"
 NUMBER = r"\.?[0-9](?:[eEpP][+-]|[\w.]|'(?=\w))*"
 WORD = r"[A-Za-z_$][\w$]*"
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"(?:[uUL]|u8)?{STRING}|(?:[uUL]|u8)?{CHARACTER}|\#[^\n]*|{WORD}|{NUMBER}|->|\S",
     re.DOTALL,
 )
-_IDENTIFIER = re.compile(WORD)
-_BRACKET = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[(){{}}\[\]]", re.DOTALL)
+_IDENTIFIER = pattern(WORD)
+_BRACKET = pattern(rf"{STRING}|{CHARACTER}|\#[^\n]*|[(){{}}\[\]]", re.DOTALL)
 
 KEYWORDS = frozenset(
     # A table of words reads best as words.

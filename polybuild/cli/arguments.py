@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import difflib
 import os
 import re
 import shlex
@@ -57,6 +56,8 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             word = unknown[0]
             name = word.partition("=")[0]
+            import difflib  # noqa: PLC0415 - only for what is not understood
+
             near = difflib.get_close_matches(name, self._option_string_actions, n=1, cutoff=_CLOSE)
             advice = f"; did you mean '{near[0]}'?" if near and word.startswith("--") else ""
             if not advice and word.startswith("-"):

@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polybuild
@@ -98,6 +100,19 @@ def _dispatch(words: Sequence[str]) -> int:
     return COMMANDS[command](rest)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without looking for garbage: imports leave none, and the process at work on regions looks itself."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_uncollected()
 def _compile(words: Sequence[str]) -> int:
     from polybuild.cli import arguments
 
@@ -187,10 +202,12 @@ def transform_line(own: Sequence[str], line: CommandLine, marked: Sequence[Input
 
     ``own`` are the options of ``cc``, ``stdin`` is the text of the source ``-``.
     """
-    from polybuild.cli import arguments
-    from polybuild.integrations import wrapper
 
+    @_uncollected()
     def work() -> int:
+        from polybuild.cli import arguments
+        from polybuild.integrations import wrapper
+
         given = arguments.parse_wrapper(own)
         console = wrapper.Console(given.verbose, given.colour, record=given.record)
         return wrapper.compile_line(given.request, line, marked, stdin, console)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from polybuild import effort
+from polybuild.driver.pipes import Receiver, Sender, pipe_of_values
 from polybuild.driver.progress import ProgressLine
 from polybuild.values import dataclass
 
@@ -107,7 +107,7 @@ def run_isolated(
     ``work`` runs in this one. On a terminal a line tells where work stands that takes long. With more than
     one of ``jobs``, ``work`` may start other processes: they end with it.
     """
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if not hasattr(os, "fork"):
         return work(UNWATCHED)
     crashes: dict[Position, tuple[str, ...]] = {}
     before = _spent()
@@ -126,21 +126,28 @@ def run_isolated(
 def _once(
     work: Callable[[Watch], _T], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms
 ) -> _Done | _Raised | _Crash:
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
+    ours, theirs = pipe_of_values()
     progress = ProgressLine()
     terms = replace(terms, tells=progress.shows)
-    worker = context.Process(target=_answer, args=(work, crashes, terms, theirs), daemon=True)
-    worker.start()
+    _flush()  # what is still to be written is not for two to write
+    worker = os.fork()
+    if not worker:
+        ours.close()
+        _end_after(lambda: _answer(work, crashes, terms, theirs))
     theirs.close()  # else the worker's end would not be the end of the pipe
+    return _told(worker, ours, progress, terms)
+
+
+def _told(worker: int, pipe: Receiver, progress: ProgressLine, terms: _Terms) -> _Done | _Raised | _Crash:
+    """What the process ``worker`` tells until it has done its work, or how it ended."""
     position = None
-    with ours:
+    with pipe:
         try:
             while True:
-                if progress.shows and not ours.poll(_MOMENT):
+                if progress.shows and not pipe.has_more(_MOMENT):
                     progress.wait()
                     continue
-                message = ours.recv()
+                message = pipe.receive()
                 if isinstance(message, _Done | _Raised):
                     return message
                 if isinstance(message, str):
@@ -148,15 +155,15 @@ def _once(
                 else:
                     position = message
         except EOFError:
-            worker.join()
-            return _Crash(position, ending(worker.exitcode))
+            return _Crash(position, ending(_ended(worker)))
         finally:
             progress.clear()
-            if terms.jobs > 1 and worker.pid is not None:
+            if terms.jobs > 1:
                 with contextlib.suppress(OSError):
-                    os.killpg(worker.pid, signal.SIGKILL)
-            worker.kill()
-            worker.join()
+                    os.killpg(worker, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(worker, signal.SIGKILL)
+                _ended(worker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +179,30 @@ class _Terms:
     jobs: int = 1
 
 
+def _ended(worker: int) -> int:
+    """The exit code of the process ``worker``, once it has ended."""
+    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+
+
+def _end_after(work: Callable[[], None]) -> NoReturn:
+    """Do ``work`` and end this process, a copy of another one, with nothing of what that does at its end."""
+    code = 1
+    try:
+        work()
+        code = 0
+    finally:
+        _flush()
+        os._exit(code)
+
+
 def _answer(
-    work: Callable[[Watch], Any], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms, pipe: Connection
+    work: Callable[[Watch], Any], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms, pipe: Sender
 ) -> None:
     """What the process does."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
@@ -219,11 +248,11 @@ def _spent() -> float:
     return times.children_user + times.children_system
 
 
-def ending(code: int | None) -> str:
+def ending(code: int) -> str:
     """How a process ended that left the exit ``code``."""
     if code == -signal.SIGXCPU:
         return "took too long"
-    if code is not None and code < 0:
+    if code < 0:
         with contextlib.suppress(ValueError):
             return f"ended with signal {-code} ({signal.Signals(-code).name})"
     return f"ended with exit code {code}"

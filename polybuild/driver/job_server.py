@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import stat
 import threading
@@ -17,7 +16,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
-_PLACE = re.compile(r"(?:^|\s)--jobserver-(?:auth|fds)=(?:fifo:(?P<fifo>\S+)|(?P<read>\d+),(?P<write>\d+))")
+from polybuild.patterns import pattern
+
+_PLACE = pattern(r"(?:^|\s)--jobserver-(?:auth|fds)=(?:fifo:(?P<fifo>\S+)|(?P<read>\d+),(?P<write>\d+))")
 
 
 @contextlib.contextmanager

@@ -12,10 +12,10 @@ import os
 import struct
 from collections.abc import Callable
 from dataclasses import replace
-from multiprocessing.connection import Connection, Pipe
 from typing import NoReturn, TypeVar
 
 from polybuild.driver.isolation import Watch, ending
+from polybuild.driver.pipes import Receiver, Sender, pipe_of_values
 from polybuild.values import dataclass
 
 _T = TypeVar("_T")
@@ -69,14 +69,14 @@ class _Helper:
     """Another process at work, and what it tells: each number as it begins, and with its result."""
 
     process: int
-    told: Connection
+    told: Receiver
     begun: list[int]
 
     def collect(self, found: dict[int, _T], *, wait: bool) -> tuple[int, str] | None:
         """Add what there is to ``found``; all of it, with ``wait``: then at what it crashed, and how."""
         with contextlib.suppress(EOFError, OSError):
-            while wait or self.told.poll():
-                message = self.told.recv()
+            while wait or self.told.has_more():
+                message = self.told.receive()
                 if isinstance(message, int):
                     self.begun.append(message)
                 else:
@@ -90,7 +90,7 @@ class _Helper:
 
 
 def _start(queue: int, work: Callable[[int, Watch], object], watch: Watch) -> _Helper:
-    ours, theirs = Pipe(duplex=False)
+    ours, theirs = pipe_of_values()
     if _SET_PIPE_SIZE is not None:
         with contextlib.suppress(OSError):
             fcntl.fcntl(theirs.fileno(), _SET_PIPE_SIZE, _PIPE_BYTES)
@@ -102,7 +102,7 @@ def _start(queue: int, work: Callable[[int, Watch], object], watch: Watch) -> _H
     return _Helper(process, ours, [])
 
 
-def _help(queue: int, work: Callable[[int, Watch], object], watch: Watch, told: Connection) -> NoReturn:
+def _help(queue: int, work: Callable[[int, Watch], object], watch: Watch, told: Sender) -> NoReturn:
     """What another process does; it ends without a word where something fails, which fails again here."""
     try:
         own = watch.forked()

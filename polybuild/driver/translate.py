@@ -8,11 +8,13 @@ compiler has the last word. ``--on-unsupported error`` turns that off.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from polybuild import effort
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
@@ -24,6 +26,7 @@ from polybuild.driver.settings import FileSettings, with_project_settings
 from polybuild.driver.steered_warnings import warning_flags, without_ours
 from polybuild.driver.tuning_files import find_tuning, tuning_file
 from polybuild.options import Options
+from polybuild.poly.start import import_islpy
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.json import region_of
 from polybuild.report.record.model import KEPT, RegionReport
@@ -130,11 +133,13 @@ def _outcome(
     options = settings.options
     strict = options.on_unsupported == "error"
     try:
+        import_islpy()
         from polybuild.driver.experience import Experience  # noqa: PLC0415 -- its failure is ours to report
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- likewise
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
         from polybuild.driver.region_store import RegionStore  # noqa: PLC0415 -- likewise
 
+        _collect_seldom()
         printer = PassPrinter(request.print_after, clock=PassClock(on=request.timed))
         tuning = find_tuning(options, request.source, settings.names)
         regions = RegionStore(cache, _identity(request)) if cache is not None else None
@@ -166,6 +171,17 @@ def _outcome(
         tuple(each.remark for each in result.refused),
         times=result.times,
     )
+
+
+def _collect_seldom() -> None:
+    """Look for garbage again, if nobody does, in what is made from here on alone.
+
+    Modules are none. Most of what a region leaves goes with the last name for it; little forms circles.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.set_threshold(effort.COLLECTED_OBJECTS)
+        gc.enable()
 
 
 def _failed(request: Request, data: bytes, options: Options, what: str) -> Outcome:

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
+from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.markers import OWN_DIRECTIVE, Marker, SourceText
@@ -30,11 +31,11 @@ Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
 _MAXIMUM_DEPTH = 4  # how often a refused loop gives way to those inside
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_HINTS = re.compile(
+_COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_HINTS = pattern(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
 )
-_SIMPLE = re.compile(r"[^{}#]*")
+_SIMPLE = pattern(r"[^{}#]*")
 _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return", "break", "continue", ":"})
 
 

@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
+from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Callee, Effects, Region
@@ -17,13 +18,13 @@ from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_fu
 from polybuild.source.symbols import visible_at
 from polybuild.values import dataclass
 
-_CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
-_ATTRIBUTE_WORD = re.compile(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")
-_PRAGMA = re.compile(
+_CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
+_ATTRIBUTE_WORD = pattern(r"__attribute(?:__)?\s*\(\s*\((?P<list>(?:[^()]|\([^()]*\))*)\)\s*\)")
+_PRAGMA = pattern(
     r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+access[ \t]*\((?P<text>.*)\)[ \t\r]*$", re.MULTILINE
 )
-_ACCESS = re.compile(r"\s*(?P<name>\w+)\s*(?P<lists>(?:,\s*(?:read|write)\s*\([^()]*\)\s*)*)")
-_LIST = re.compile(r"(read|write)\s*\(([^()]*)\)")
+_ACCESS = pattern(r"\s*(?P<name>\w+)\s*(?P<lists>(?:,\s*(?:read|write)\s*\([^()]*\)\s*)*)")
+_LIST = pattern(r"(read|write)\s*\(([^()]*)\)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,21 +11,20 @@ import re
 from collections.abc import Collection
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
+from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
-_TOP = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
-_BODY = re.compile(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)
-_FLAT_BODY = re.compile(r"\{[^{}\"'#]*\}")
-_BLANK = re.compile(r"(?:[ \t\f\v\r\n]|\#[^\n]*(?:\n|\Z))*")
-_CALL_LIKE = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
-_DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_DOUBTFUL_HEAD = re.compile(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
-_OLD_STYLE_HEAD = re.compile(r"\)\s*[A-Za-z_]")
+_TOP = pattern(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
+_BODY = pattern(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)
+_FLAT_BODY = pattern(r"\{[^{}\"'#]*\}")
+_BLANK = pattern(r"(?:[ \t\f\v\r\n]|\#[^\n]*(?:\n|\Z))*")
+_CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
+_DIRECTIVE = pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_DOUBTFUL_HEAD = pattern(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
+_OLD_STYLE_HEAD = pattern(r"\)\s*[A-Za-z_]")
 _LONG_DECLARATION = 4000  # characters
-_TABLE = re.compile(r"=\s*\{")
-_ATTRIBUTE = re.compile(
-    r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)"
-)
+_TABLE = pattern(r"=\s*\{")
+_ATTRIBUTE = pattern(r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 
 from polybuild.c.tokens import KEYWORDS, identifiers
+from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 
-_REGION = re.compile(
+_REGION = pattern(
     r"^[ \t]*#[ \t]*pragma[ \t]+scop\b.*?^[ \t]*#[ \t]*pragma[ \t]+endscop\b[^\n]*$", re.MULTILINE | re.DOTALL
 )
-_LINE_MARKER = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*\n?", re.MULTILINE)
-_DECLARATION = re.compile(r"\s*(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w*\s*(?:[\[=,].*)?", re.DOTALL)
+_LINE_MARKER = pattern(r"^[ \t]*#[ \t]*(?:line\b|\d).*\n?", re.MULTILINE)
+_DECLARATION = pattern(r"\s*(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w*\s*(?:[\[=,].*)?", re.DOTALL)
 """A declaration of variables, up to its semicolon; what begins with one of these words is none:"""
-_INITIAL = re.compile(r"\s*=\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\{[^;]*\}|[^,;(){}])*")
+_INITIAL = pattern(r"\s*=\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\{[^;]*\}|[^,;(){}])*")
 """An initial value with its sign of equality; commas in brackets belong to it."""
 _STATEMENTS = frozenset({"return", "goto", "case", "else", "do", "default", "typedef"})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
@@ -16,6 +15,7 @@ from pycparser import c_ast
 from polybuild.c.declarations import Scope
 from polybuild.c.symbols import VisibleNames
 from polybuild.diagnostics import Location
+from polybuild.patterns import pattern
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -23,8 +23,8 @@ FIRST_LINE = 7_430_918_000_000_000
 """Lines are raised by this while they are to be told from all other numbers."""
 
 _LINES = 1_000_000_000
-_RAISED = re.compile(r"(?<!\d)7430918\d{9}(?!\d)")
-_MARKER = re.compile(r"polybuild (begin|end) (\d+)")  # see ``blocks.begin_pragma``
+_RAISED = pattern(r"(?<!\d)7430918\d{9}(?!\d)")
+_MARKER = pattern(r"polybuild (begin|end) (\d+)")  # see ``blocks.begin_pragma``
 _OWN_PREFIX = "POLYBUILD"
 _ELSEWHERE: Mapping[type, frozenset[str]] = {
     Region: frozenset({"index", "span", "body", "begin", "end", "statements"}),

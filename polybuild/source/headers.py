@@ -21,14 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.patterns import pattern
 from polybuild.source.markers import unescape
 
-_MARKER = re.compile(r'#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d+)*)')
-_REGION = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scop\b")
-_MARK = re.compile(_REGION.pattern, re.MULTILINE)
-_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*["<]')
-_QUOTED = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
-_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
+_MARKER = pattern(r'#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d+)*)')
+_REGION = pattern(r"[ \t]*#[ \t]*pragma[ \t]+scop\b")
+_MARK = pattern(_REGION.pattern, re.MULTILINE)
+_INCLUDE = pattern(r'[ \t]*#[ \t]*include[ \t]*["<]')
+_QUOTED = pattern(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
+_ONCE = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -125,8 +126,8 @@ def inclusions(preprocessed: str) -> Inclusion | None:
 def _may_come_again(name: str, dependencies: tuple[str, ...]) -> bool:
     """Whether more than one file names the header ``name``, whose own guard would be dropped."""
     base = re.escape(Path(name).name)
-    pattern = re.compile(rf'#[ \t]*include[ \t]*["<][^">\n]*\b{base}[">]')
-    return sum(len(pattern.findall(_read(each) or "")) for each in dependencies) > 1
+    naming = re.compile(rf'#[ \t]*include[ \t]*["<][^">\n]*\b{base}[">]')
+    return sum(len(naming.findall(_read(each) or "")) for each in dependencies) > 1
 
 
 def _read(name: str) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from polybuild.patterns import pattern
 from polybuild.source.markers import SourceText, unescape
 from polybuild.values import dataclass
 
-_LINE_MARKER = re.compile(r'#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')
+_LINE_MARKER = pattern(r'#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')
 
 
 @dataclass(frozen=True, slots=True)

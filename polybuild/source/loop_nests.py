@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.effort import NOMINAL_SIZE
+from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex, without_attributes
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import OWN_DIRECTIVE, SourceText
@@ -15,7 +15,7 @@ from polybuild.source.reader import text_of
 from polybuild.source.statements import LOOPS, group_end, statement_end
 from polybuild.values import dataclass
 
-_NAME = re.compile(r"([A-Za-z_$][\w$]*)\s*\(")
+_NAME = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
 _OPERATORS = frozenset("+-*/%[?.=<>")
 
 

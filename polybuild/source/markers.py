@@ -6,29 +6,28 @@ import bisect
 import re
 from dataclasses import replace
 
+from polybuild.patterns import pattern
 from polybuild.source.model import Span
 from polybuild.values import dataclass
 
-OWN_DIRECTIVE = re.compile(
-    r"^[ \t]*#[ \t]*pragma[ \t]+(?:end)?(scop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE
-)
+OWN_DIRECTIVE = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+(?:end)?(scop|omp(?![ \t]+simd\b)|acc)\b", re.MULTILINE)
 """What says that its function shares out its loops itself: marks, OpenMP but for hints, OpenACC."""
 
 _COMMENT = r"/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*"
 _LITERAL = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
-_INTERESTING = re.compile(
+_INTERESTING = pattern(
     rf"(?P<comment>{_COMMENT})|(?P<literal>{_LITERAL})|(?P<number>\b[0-9](?:[\w.]|'\w)*)"
     r"|(?P<hash>\#|%:|\?\?=)|(?P<operator>\b_Pragma\b)",
     re.DOTALL,
 )
-_DIRECTIVE = re.compile(rf"(?:{_COMMENT}|{_LITERAL}|\\\r?\n|\\.|[^\n\\])*", re.DOTALL)
-_DIRECTIVE_NAME = re.compile(r"(?:\#|%:|\?\?=)[ \t]*(\w*)[ \t]*(.*)", re.DOTALL)
-_GLUE = re.compile(rf"(?P<comment>{_COMMENT})|\\\r?\n|(?P<literal>{_LITERAL})", re.DOTALL)
+_DIRECTIVE = pattern(rf"(?:{_COMMENT}|{_LITERAL}|\\\r?\n|\\.|[^\n\\])*", re.DOTALL)
+_DIRECTIVE_NAME = pattern(r"(?:\#|%:|\?\?=)[ \t]*(\w*)[ \t]*(.*)", re.DOTALL)
+_GLUE = pattern(rf"(?P<comment>{_COMMENT})|\\\r?\n|(?P<literal>{_LITERAL})", re.DOTALL)
 _SPACE = rf"(?:\s|{_COMMENT}|\\\r?\n)*"
-_OPERATOR = re.compile(rf'_Pragma{_SPACE}\({_SPACE}(L?"(?:\\.|[^"\\\n])*"){_SPACE}\)', re.DOTALL)
-_MARKER = re.compile(r"(scop|endscop)\b|polybuild[ \t]+(resident|distributed)\b")
-_MACRO_LINE = re.compile(r"[ \t]*([A-Za-z_$][\w$]*)[ \t]*(?:\([^()\n]*\))?[ \t]*;?[ \t\r]*")
-_LINE_ARGUMENTS = re.compile(r"(\d+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?.*")
+_OPERATOR = pattern(rf'_Pragma{_SPACE}\({_SPACE}(L?"(?:\\.|[^"\\\n])*"){_SPACE}\)', re.DOTALL)
+_MARKER = pattern(r"(scop|endscop)\b|polybuild[ \t]+(resident|distributed)\b")
+_MACRO_LINE = pattern(r"[ \t]*([A-Za-z_$][\w$]*)[ \t]*(?:\([^()\n]*\))?[ \t]*;?[ \t\r]*")
+_LINE_ARGUMENTS = pattern(r"(\d+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?.*")
 
 
 @dataclass(frozen=True, slots=True)

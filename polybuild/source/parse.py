@@ -12,6 +12,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, lower_dialect
 from polybuild.c.tokens import identifiers
+from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
 from polybuild.source.lines import LineTable, PresumedLocation
@@ -20,8 +21,8 @@ from polybuild.values import dataclass
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _MAXIMUM_REPAIRS = 60
-_PARSE_ERROR = re.compile(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
-_PRAGMA_LINE = re.compile(r"[ \t]*#")
+_PARSE_ERROR = pattern(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
+_PRAGMA_LINE = pattern(r"[ \t]*#")
 
 
 class FunctionSyntaxError(Exception):

@@ -11,19 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
 _TIMEOUT_SECONDS = 120
 
 # Flags that choose an output, a phase or a dump; what stays decides what the text means.
-_DROPPED = re.compile(
+_DROPPED = pattern(
     r"-c|-S|-E|-M|-MM|-MD|-MMD|-MP|-MG|-MV|-P|-C|-CC|-H|-v|-\#\#\#|--verbose|-d[DIMNU]|-fdirectives-only"
     r"|-save-temps(=.*)?|--save-temps(=.*)?|-f(no-)?syntax-only|-Wp,-M.*|-fdump-.*|-time(=.*)?|-ftime-report"
     r"|-fdiagnostics-format=.*|-o.+|-M[FTQJ].+|-Werror(=.*)?|-pedantic-errors|--coverage|-###"
 )
 _DROPPED_WITH_VALUE = frozenset({"-o", "-MF", "-MT", "-MQ", "-MJ", "--output", "-dumpdir", "-dumpbase"})
-_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_COMPILER_ERROR = re.compile(
+_ESCAPE_SEQUENCE = pattern(r"\x1b\[[0-9;]*[A-Za-z]")
+_COMPILER_ERROR = pattern(
     r"^(?P<file>.*?):(?P<line>\d+):(?:(?P<column>\d+):)?\s*(?:fatal )?error:\s*(?P<text>.*)$"
 )
 
@@ -66,7 +67,7 @@ def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) 
     return frozenset(re.findall(r"^#define (\w+)", _run(command, path), re.MULTILINE))
 
 
-_DEFINITION = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_DEFINITION = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 
 
 def macros_defined(files: Iterable[str], flags: Sequence[str]) -> frozenset[str]:
@@ -82,7 +83,7 @@ def macros_defined(files: Iterable[str], flags: Sequence[str]) -> frozenset[str]
 
 
 # Macros and folders of headers. Generated names avoid macros: those have small letters, or begin as ours do.
-_IN_TEXT = re.compile(r"-[DU](?!POLYBUILD)[A-Z][A-Z0-9_]*(=.*)?|-I.*|-isystem.*|-iquote.*", re.DOTALL)
+_IN_TEXT = pattern(r"-[DU](?!POLYBUILD)[A-Z][A-Z0-9_]*(=.*)?|-I.*|-isystem.*|-iquote.*", re.DOTALL)
 _JOINED = ("-D", "-U", "-I", "-isystem", "-iquote")
 
 

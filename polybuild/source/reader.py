@@ -10,6 +10,7 @@ from pathlib import Path
 from polybuild.c.basic_types import DataModel
 from polybuild.c.symbols import VisibleNames
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+from polybuild.patterns import pattern
 from polybuild.source import blocks
 from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
@@ -27,7 +28,7 @@ from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.source.temporary import with_temporaries
 from polybuild.values import dataclass
 
-_MAY_HOLD_REGIONS = re.compile(r"scop(?!e)|\b(resident|distributed)\b", re.IGNORECASE)
+_MAY_HOLD_REGIONS = pattern(r"scop(?!e)|\b(resident|distributed)\b", re.IGNORECASE)
 
 
 def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, headers: bool = False) -> Source:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Span
 from polybuild.values import dataclass
 
-_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
+_PRAGMA = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
 _CONDITIONAL = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 
 

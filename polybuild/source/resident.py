@@ -25,6 +25,7 @@ from polybuild.c.tokens import Token, matching_bracket, tokens
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType, VoidType
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.patterns import pattern
 from polybuild.source.blocks import begin_pragma, escapes, item_lists
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
@@ -34,16 +35,16 @@ from polybuild.source.parse import FunctionSyntaxError, parse_function
 from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
 from polybuild.values import dataclass
 
-_PRAGMA = re.compile(
+_PRAGMA = pattern(
     r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+(resident|distributed)\b[ \t]*(.*)$", re.MULTILINE
 )
-_LIST = re.compile(r"\((.*)\)[ \t\r]*")
-_COMMA = re.compile(r",(?![^\[(]*[\])])")
-_ITEM = re.compile(r"\s*(?P<path>[A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*)*)\s*(?P<section>\[.*\])?\s*")
-_SECTION = re.compile(r"\[([^:\[\]]+):([^:\[\]]+)\]")
-_STEP = re.compile(r"(\.|->)\s*(\w+)")
+_LIST = pattern(r"\((.*)\)[ \t\r]*")
+_COMMA = pattern(r",(?![^\[(]*[\])])")
+_ITEM = pattern(r"\s*(?P<path>[A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*)*)\s*(?P<section>\[.*\])?\s*")
+_SECTION = pattern(r"\[([^:\[\]]+):([^:\[\]]+)\]")
+_STEP = pattern(r"(\.|->)\s*(\w+)")
 _NOT_CODE = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\r?\n|[^\n])*"
-_BRACE = re.compile(rf"{_NOT_CODE}|(?P<brace>[{{}}])", re.DOTALL | re.MULTILINE)
+_BRACE = pattern(rf"{_NOT_CODE}|(?P<brace>[{{}}])", re.DOTALL | re.MULTILINE)
 _CALLED = {
     BlockKind.RESIDENT: (
         ("polybuild_update_host", "polybuild_update_device"),

@@ -13,12 +13,11 @@ from polybuild.c.declarations import Scope
 from polybuild.c.symbols import StorageClass, Symbol, VisibleNames
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType
 from polybuild.c.typing import field_of
+from polybuild.patterns import pattern
 from polybuild.source.blocks import begin_pragma
 from polybuild.source.parse import Declared, ParsedFunction
 
-_THREADPRIVATE = re.compile(
-    r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)]*)\)", re.MULTILINE
-)
+_THREADPRIVATE = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)]*)\)", re.MULTILINE)
 
 
 @dataclass(slots=True)

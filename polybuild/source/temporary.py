@@ -17,14 +17,15 @@ from dataclasses import replace
 
 from polybuild.c.types import ArrayType, PointerType
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Region, RejectedRegion
 from polybuild.source.regions import Candidate
 from polybuild.values import dataclass
 
-_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+temporary\b[ \t]*(.*)$", re.MULTILINE)
-_LIST = re.compile(r"\(\s*(\w+(?:\s*,\s*\w+)*)\s*\)[ \t\r]*")
+_PRAGMA = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+polybuild[ \t]+temporary\b[ \t]*(.*)$", re.MULTILINE)
+_LIST = pattern(r"\(\s*(\w+(?:\s*,\s*\w+)*)\s*\)[ \t\r]*")
 
 _Regions = tuple[Region | RejectedRegion, ...]
 

@@ -11,11 +11,12 @@ from collections.abc import Collection
 
 from polybuild.c.dialects import opaque_call
 from polybuild.c.tokens import Token, matching_bracket, tokens
+from polybuild.patterns import pattern
 
-_DIALECT = re.compile(
+_DIALECT = pattern(
     r"\?\s*:|\.\.\.|&&\s*[A-Za-z_]\w*\s*[;,\]})]|\b__\w+|\btypeof\b|\bgoto\s*\*|\b[0-9][\w.]*[ijIJ][fFlL]?\b|_Generic"
 )
-_NESTED_FUNCTION = re.compile(r"[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*\s*\([^;{}]*\)\s*\{")
+_NESTED_FUNCTION = pattern(r"[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*\s*\([^;{}]*\)\s*\{")
 
 
 # What to call them, hint.
@@ -59,8 +60,8 @@ def without_unsupported_statement(text: str, line: int, column: int, typedefs: C
 
 
 def _named(piece: str) -> tuple[str, str]:
-    for pattern, what, hint in _NAMES:
-        if re.search(pattern, piece):
+    for expression, what, hint in _NAMES:
+        if re.search(expression, piece):
             return what, hint
     return "a construct beyond standard C", "write it in standard C"
 

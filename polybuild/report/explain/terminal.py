@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TextIO
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
 _INDENT = "    "
 _TAB = 8
 _MAXIMUM_COLUMNS = 160
-_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+_ESCAPES = pattern(r"\x1b\[[0-9;]*m")
 _BOLD = "1"
 _GREEN = "1;32"
 _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;35", Severity.REMARK: "1;36"}

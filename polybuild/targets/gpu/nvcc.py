@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from polybuild.effort import DEVICE_COMPILER_SECONDS
+from polybuild.patterns import pattern
 from polybuild.targets.base import ImageError
 from polybuild.values import dataclass
 
 _WHEEL_FOLDERS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin")
-_USAGE = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
+_USAGE = pattern(r"Compiling entry function '(\w+)' for '(\w+)'")
 
 
 @dataclass(frozen=True, slots=True)
