@@ -34,6 +34,8 @@ _CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}
 _GREATER, _LESS = {">", ">="}, {"<", "<="}
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _ABSOLUTE = frozenset({"fabs", "fabsf", "fabsl"})
+CARRIED = "carried"
+"""The operator of what is kept along with a minimum or maximum."""
 
 
 # The operator, the type to accumulate in, and whether that is exact in any order.
@@ -46,7 +48,8 @@ class Reduction:
 
     ``own`` are the nodes of the body that stand for that element, by identity. ``operator`` is
     one of ``+ * & | ^ min max fmin fmax``, ``type`` that of a variable which accumulates as the element
-    would. ``exact`` says that the order makes no difference to the last bit.
+    would. ``exact`` says that the order makes no difference to the last bit. A minimum or maximum with
+    a ``selection`` also keeps what belongs to the element that was chosen (``placed_reductions``).
     """
 
     statement: Statement
@@ -56,11 +59,27 @@ class Reduction:
     operator: str
     type: IntegerType | FloatingType
     exact: bool
+    selection: Selection | None = None
 
     @property
     def group(self) -> tuple[str, str]:
         """What reductions must have in common to be combined in any order with each other."""
-        return self.array.name, self.operator
+        alone = self.operator == CARRIED or self.selection is not None
+        return self.array.name, f"{self.operator} of {self.statement.name}" if alone else self.operator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """What a minimum or maximum does where it takes a value.
+
+    Under ``condition`` the ``assignments`` are made: that of the value, and those of what is ``carried`` with
+    it. Of equal values the last one counts with ``latest``, else the first one.
+    """
+
+    condition: c_ast.Node
+    assignments: tuple[c_ast.Assignment, ...]
+    carried: tuple[Reduction, ...]
+    latest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +95,7 @@ def find_reductions(scop: Scop, region: Region, *, reassociate: bool) -> Reducti
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     for statement in scop.statements:
-        reduction = _ReductionMatcher(statement, region).reduction()
+        reduction = ReductionMatcher(statement, region).reduction()
         if reduction is not None:
             (found if reassociate or reduction.exact else ordered).append(reduction)
     return Reductions(tuple(found), tuple(ordered))
@@ -87,11 +106,11 @@ def find_scattered_updates(scop: Scop, region: Region) -> tuple[Reduction, ...]:
 
     ``relation`` has all elements that may be one. The statement reads and writes its array there alone.
     """
-    found = (_ReductionMatcher(each, region, scattered=True).reduction() for each in scop.statements)
+    found = (ReductionMatcher(each, region, scattered=True).reduction() for each in scop.statements)
     return tuple(each for each in found if each is not None and each.exact)
 
 
-class _ReductionMatcher:
+class ReductionMatcher:
     """Reads the body of one statement; data choose the accumulator if it is ``scattered``."""
 
     def __init__(self, statement: Statement, region: Region, *, scattered: bool = False) -> None:

@@ -6,13 +6,14 @@ Values of private variables are kept in the elements that they end up in where t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
+from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import (
     Reduction,
@@ -28,7 +29,7 @@ from polybuild.poly.budget import found_within
 from polybuild.scop.model import Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private
-from polybuild.storage.forwarding import forward_definitions
+from polybuild.storage.forwarding import forward_definitions, forward_to
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
 from polybuild.targets.languages import APPROXIMATE, mathematical
@@ -55,8 +56,9 @@ def plan_for_device(
     def planned(form: Scop) -> tuple[Scop, DevicePlan]:
         own = dependences if form is scop else compute_dependences(form, live_out)
         reductions = find_reductions(form, region, reassociate=context.may_reassociate)
-        in_parts = partial(target.in_parts, form, own, reductions.found)
-        parts = found_within(KERNEL_MODEL_OPERATIONS, in_parts) or form
+        reordered = partial(_reordered, region=region, context=context)
+        split = partial(_in_parts, target, form, own, reordered, live_out)
+        parts = found_within(KERNEL_MODEL_OPERATIONS, split) or form
         if parts is not form:
             form, own = parts, compute_dependences(parts, live_out)
         own = separate_reduction_dependences(form, own, _atomic(target, form, region))
@@ -76,6 +78,35 @@ def plan_for_device(
             if _moved(scop, changed) <= _in_registers(plan):
                 return form, plan
     return planned(scop)
+
+
+def _in_parts(
+    target: Target,
+    scop: Scop,
+    dependences: Dependences,
+    reordered: Callable[[Scop], list[Reduction]],
+    live_out: frozenset[str],
+) -> Scop:
+    """``scop`` with its reductions in parts, and in their terms what these give a name before they use it.
+
+    ``reordered`` finds the reductions of a model that parts may compute.
+    """
+    reductions = reordered(scop)
+    forwarded = forward_to(scop, [each.statement.name for each in reductions], live_out)
+    if forwarded is not scop:
+        changed = reordered(forwarded)
+        parts = target.in_parts(forwarded, compute_dependences(forwarded, live_out), changed)
+        if parts is not forwarded:
+            return parts
+    return target.in_parts(scop, dependences, reductions)
+
+
+def _reordered(scop: Scop, region: Region, context: CompileContext) -> list[Reduction]:
+    """The reductions of ``scop`` that parts may compute."""
+    found = find_reductions(scop, region, reassociate=context.may_reassociate).found
+    known = {each.statement.name for each in found}
+    placed = [each for each in find_placed_reductions(scop, region) if each.statement.name not in known]
+    return [*found, *placed]
 
 
 def _atomic(target: Target, scop: Scop, region: Region) -> list[Reduction]:

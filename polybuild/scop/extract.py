@@ -11,6 +11,7 @@ from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.inlining import inline_calls
+from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.final_values import NotFollowed
@@ -35,8 +36,13 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
     Functions with ``loops`` are inlined, too, if that is wanted.
     """
     with _refusals(region):
-        inlined = separate_reductions(with_maximum_extents(inline_calls(region, loops=loops)))
+        inlined = _prepared(region, loops=loops)
         return NormalForm(inlined, normalise(inlined))
+
+
+def _prepared(region: Region, *, loops: bool) -> Region:
+    """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
+    return separate_reductions(join_conditions(with_maximum_extents(inline_calls(region, loops=loops))))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:
@@ -51,7 +57,7 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
             return _modelled(form, in_blocks=in_blocks)
         except Unsupported:
             # what a function does inside may be beyond the model
-            whole = separate_reductions(with_maximum_extents(inline_calls(region, loops=False)))
+            whole = _prepared(region, loops=False)
             if whole is form.inlined or not region.callees:
                 raise
             return _modelled(NormalForm(whole, normalise(whole)), in_blocks=in_blocks)

@@ -11,6 +11,7 @@ was copied to a private array before is read where it came from, too: a register
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import islpy as isl
@@ -18,12 +19,16 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
 from polybuild.c.explicit_conversions import with_conversions
-from polybuild.c.syntax_tree import mapped, walk, with_parts
-from polybuild.c.types import FloatingType
+from polybuild.c.syntax_tree import changed_operand, mapped, walk, with_parts
+from polybuild.c.synthetic import type_name
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import UPDATE_PARTS
 from polybuild.poly.relations import equal_outer
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, without_unused
+
+_Value = Callable[[Statement, Array], c_ast.Node | None]
+"""The value that a statement gives to a variable, None if it is not known or does not suit."""
 
 
 def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
@@ -36,7 +41,18 @@ def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
     for statement in scop.statements:
         deep = len(statement.iterators) >= loops
         if deep and _private_operands(scop, statement.name, live_out) and _is_update(statement):
-            changed = _forwarded(changed, statement.name, live_out) or changed
+            changed = _forwarded(changed, statement.name, live_out, _definition) or changed
+    return changed if changed is scop else without_unused(changed, scop)
+
+
+def forward_to(scop: Scop, names: Collection[str], live_out: frozenset[str]) -> Scop:
+    """``scop`` with definitions in place of the private variables that the statements ``names`` use.
+
+    Where something else than elements of arrays would be left in one, it stays as it is.
+    """
+    changed = scop
+    for name in names:
+        changed = _forwarded(changed, name, live_out, _converted_value) or changed
     return changed if changed is scop else without_unused(changed, scop)
 
 
@@ -55,7 +71,7 @@ def _is_update(statement: Statement) -> bool:
     )
 
 
-def _forwarded(scop: Scop, name: str, live_out: frozenset[str]) -> Scop | None:
+def _forwarded(scop: Scop, name: str, live_out: frozenset[str], value: _Value) -> Scop | None:
     """``scop`` with nothing but elements in the update ``name``; None if that cannot be, or is so already.
 
     Elements of private arrays may be left.
@@ -63,7 +79,7 @@ def _forwarded(scop: Scop, name: str, live_out: frozenset[str]) -> Scop | None:
     changed = scop
     kept: set[str] = set()
     while operands := [each for each in _private_operands(changed, name, live_out) if each.name not in kept]:
-        found = _without_variable(changed, name, operands[0])
+        found = _without_variable(changed, name, operands[0], value)
         if found is not None and len(_statement(found, name).accesses) <= UPDATE_PARTS:
             changed = found
         elif operands[0].is_scalar:
@@ -92,12 +108,12 @@ def _private_operands(scop: Scop, name: str, live_out: frozenset[str]) -> list[A
     ]
 
 
-def _without_variable(scop: Scop, name: str, array: Array) -> Scop | None:
+def _without_variable(scop: Scop, name: str, array: Array, value_of: _Value) -> Scop | None:
     """``scop`` with the definition of ``array`` in the only statement that reads it, ``name``."""
     users = [each for each in scop.statements if any(one.array.name == array.name for one in each.accesses)]
     reader = _statement(scop, name)
     writers = [each for each in users if each is not reader]
-    value = _definition(writers[0], array) if len(writers) == 1 else None
+    value = value_of(writers[0], array) if len(writers) == 1 else None
     if value is None:
         return None
     (writer,) = writers
@@ -125,10 +141,7 @@ def _definition(statement: Statement, array: Array) -> c_ast.Node | None:
     It is a sum or product of numbers, and for an array two of them at most: who fills one has a reason.
     """
     body, kind = statement.body, array.element
-    if not isinstance(body, c_ast.Assignment) or body.op != "=" or statement.dynamic:
-        return None
-    writes = [each for each in statement.accesses if each.kind is not AccessKind.READ]
-    if len(writes) != 1 or writes[0].array.name != array.name or body.lvalue is not writes[0].node:
+    if not _is_definition(statement, array):
         return None
     reads = [each for each in statement.accesses if each.kind is AccessKind.READ]
     operations = [each for each in walk(body.rvalue) if isinstance(each, c_ast.BinaryOp)]
@@ -138,6 +151,27 @@ def _definition(statement: Statement, array: Array) -> c_ast.Node | None:
     operands = {id(each.node): each.array.element for each in reads if each.exact}
     converted = with_conversions(body, operands, kind)
     return None if converted is None else converted.body.rvalue
+
+
+def _converted_value(statement: Statement, array: Array) -> c_ast.Node | None:
+    """What ``statement`` gives to the variable ``array``, converted to its type; None if it does more."""
+    kind = array.element
+    if not _is_definition(statement, array) or not array.is_scalar:
+        return None
+    if not isinstance(kind, FloatingType | IntegerType) or any(
+        changed_operand(each) is not None for each in walk(statement.body.rvalue)
+    ):
+        return None
+    return c_ast.Cast(type_name(kind), statement.body.rvalue)
+
+
+def _is_definition(statement: Statement, array: Array) -> bool:
+    """Whether ``statement`` does nothing but assign to ``array``."""
+    body = statement.body
+    if not isinstance(body, c_ast.Assignment) or body.op != "=" or statement.dynamic:
+        return False
+    writes = [each for each in statement.accesses if each.kind is not AccessKind.READ]
+    return len(writes) == 1 and writes[0].array.name == array.name and body.lvalue is writes[0].node
 
 
 def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map | None:

@@ -28,6 +28,9 @@ _ABSOLUTE = {
     "llabs": types.IntegerType("long long", 64, signed=True),
 }
 
+_INFINITE = {"inf": "1.0", "huge_val": "1.0", "inff": "1.0f", "huge_valf": "1.0f"}
+"""Infinity, as gcc's header writes it: what stands over zero."""
+
 Element = Callable[[Array, Sequence[Operand]], str]
 
 
@@ -123,6 +126,8 @@ class KernelBodyPrinter(BodyPrinter):
         own = self._functions.name(name, node)
         if own is not None:
             return f"{own}({', '.join(map(self.visit, arguments))})"
+        if name in _INFINITE and not arguments:
+            return f"({_INFINITE[name]} / {_INFINITE[name].replace('1', '0')})"
         if name in _ABSOLUTE and len(arguments) == 1:
             kind = self._language.types.of(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"

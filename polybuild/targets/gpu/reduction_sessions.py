@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Sequence
 
@@ -11,7 +12,6 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.analysis.trip_counts import dimension_counts
 from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band, member
-from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.base import ReductionParts
 from polybuild.values import dataclass
@@ -47,26 +47,31 @@ def find_session(
     own = pairs.extract_map(space.map_from_domain_and_range(space))
     if own.is_empty() or any(not each.exact or each.within is not None for each in statement.accesses):
         return None
-    distances = isl.Set.from_basic_set(own.deltas().affine_hull())
-    every = range(len(statement.iterators))
-    kept = tuple(each for each in every if _is_zero(distances, each))
-    terms = [each for each in every if each not in kept]
+    kept = kept_counters(statement, pairs)
+    terms = [each for each in range(len(statement.iterators)) if each not in kept]
     parallel = _parallel_counters(schedule, statement)
     rows = tuple(each for each in kept if each in parallel)
-    free = [each for each in terms if not mentions(statement, each)]
     trips = dimension_counts(statement.domain, scop.context)
-    if len(rows) > 1 or not free or _are_few([trips[each] for each in terms], parts.few):
+    if len(rows) > 1 or not terms or _are_few([trips[each] for each in terms], parts.few):
         return None
     if rows:
         lowest = statement.domain.dim_min_val(rows[0])
-        lanes = [(free[-1], parts.of_row)]
+        lanes = [(terms[-1], parts.of_row)]
         if not lowest.is_int() or lowest.is_neg():
             return None
-    elif len(free) > 1:
-        lanes = [(free[0], parts.of_one[0]), (free[-1], parts.of_one[1])]
+    elif len(terms) > 1:
+        lanes = [(terms[0], parts.of_one[0]), (terms[-1], parts.of_one[1])]
     else:
-        lanes = [(free[0], math.prod(parts.of_one))]
+        lanes = [(terms[0], math.prod(parts.of_one))]
     return Session(reduction, kept, rows, tuple(lanes))
+
+
+def kept_counters(statement: Statement, pairs: isl.UnionMap) -> tuple[int, ...]:
+    """The counters of ``statement`` that are equal in all ``pairs`` of its instances."""
+    space = statement.domain.get_space()
+    own = pairs.extract_map(space.map_from_domain_and_range(space))
+    distances = isl.Set.from_basic_set(own.deltas().affine_hull())
+    return tuple(each for each in range(len(statement.iterators)) if _is_zero(distances, each))
 
 
 def _is_zero(distances: isl.Set, position: int) -> bool:
@@ -139,6 +144,33 @@ def chosen_counters(statement: Statement, positions: Sequence[int], name: str) -
     dims = [f"d{position}" for position in range(len(statement.iterators))]
     kept = ", ".join(dims[position] for position in positions)
     return isl.Map(f"{{ {statement.name}[{', '.join(dims)}] -> {name}[{kept}] }}")
+
+
+def order_of_terms(scop: Scop, session: Session) -> tuple[tuple[int, int], ...] | None:
+    """The counters of terms, outermost first, each with 1 or -1: the terms run in their lexicographic order.
+
+    None if these are not counters up or down.
+    """
+    statement = session.reduction.statement
+    terms = [each for each in range(len(statement.iterators)) if each not in session.kept]
+    stamps, _ = stamps_of(scop)
+    same = chosen_counters(statement, session.kept, "value").intersect_domain(statement.domain)
+    pairs = same.apply_range(same.reverse())
+    before = _follow_each_other(stamps[statement.name]).intersect(pairs)
+    dims = ", ".join(f"d{position}" for position in range(len(statement.iterators)))
+    for signs in itertools.product((1, -1), repeat=len(terms)):
+        order = tuple(zip(terms, signs, strict=True))
+        values = ", ".join(f"{sign} * d{position}" for position, sign in order)
+        stamp = isl.Map(f"{{ {statement.name}[{dims}] -> [{values}] }}").intersect_domain(statement.domain)
+        if _follow_each_other(stamp).intersect(pairs).is_subset(before):
+            return order
+    return None
+
+
+def _follow_each_other(stamp: isl.Map) -> isl.Map:
+    """The pairs of instances of which the first one has the lesser time ``stamp``."""
+    less = isl.Map.lex_lt(isl.Space.set_alloc(stamp.get_ctx(), 0, stamp.dim(_out)))
+    return stamp.apply_range(less).apply_range(stamp.reverse())
 
 
 def is_undisturbed(scop: Scop, session: Session, own: Collection[int]) -> bool:

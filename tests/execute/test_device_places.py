@@ -1,0 +1,137 @@
+"""Minima and maxima with their places on devices: to the bit what the original finds, ties among it."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from device_programs import HAS_OPENCL, build, on, run, transform
+
+from polybuild.targets.gpu.nvcc import build_image
+from tests.emulator.stand_ins import ORDERS
+
+# Each body finds in x (or k, in integers) what it keeps in best (or most) and in where, also and value.
+BODIES = {
+    "first largest": "for (int i = 0; i < n; i++) if (x[i] > best) { best = x[i]; where = i; }",
+    "last largest": "for (int i = 0; i < n; i++) if (x[i] >= best) { best = x[i]; where = i; }",
+    "first least": "for (int i = 0; i < n; i++) if (x[i] < best) { where = i; best = x[i]; }",
+    "last least": "for (int i = 0; i < n; i++) if (best >= x[i]) { best = x[i], where = i; }",
+    "downwards": "for (int i = n - 1; i >= 0; i--) if (x[i] > best) { best = x[i]; where = i; }",
+    "downwards, last": "for (int i = n - 1; i >= 0; i--) if (x[i] <= best) { best = x[i]; where = i; }",
+    "value alone": "for (int i = 0; i < n; i++) if (x[i] > best) best = x[i];",
+    "choice alone": "for (int i = 0; i < n; i++) best = x[i] < best ? x[i] : best;",
+    "magnitude": """for (int i = 0; i < n; i++) {
+    double d = fabs(x[i]);
+    if (d > best) { best = d; where = i; } }""",
+    "companion": "for (int i = 0; i < n; i++) if (x[i] > best) { best = x[i]; value = y[i]; }",
+    "two and a half": """for (int i = 0; i < n; i++)
+    if (y[i] < 9 && best < x[i] + 1) { best = x[i] + 1; where = n - i; also = 2 * i; value = y[i] / 4; }""",
+    "guarded": "for (int i = 0; i < n; i++) if (k[i] & 1) if (x[i] > best) { best = x[i]; where = i; }",
+    "places of two": """for (int i = 0; i < m; i++) for (int j = 0; j < 7; j++)
+    if (z[i][j] > best) { best = z[i][j]; where = i; also = j; }""",
+    "last of two": """for (int i = 0; i < m; i++) for (int j = 6; j >= 0; j--)
+    if (z[i][j] >= best) { best = z[i][j]; where = i; also = j; }""",
+    "integers": "for (int i = 0; i < n; i++) if (k[i] > most) { most = k[i]; where = i; }",
+    "last of integers": "for (int i = 0; i < n; i++) if (k[i] <= most) { most = k[i]; where = i; }",
+    "distance": """for (int i = 0; i < n; i++) {
+    int d = k[i] - 3, e = d * d;
+    if (e < most) { most = e; where = i; } }""",
+    "choices": """for (int i = 0; i < n; i++) {
+    where = x[i] > best ? i : where;
+    best = x[i] > best ? x[i] : best; }""",
+    "conditions": """for (int i = 0; i < n; i++) {
+    if (fabs(x[i]) >= best) where = i;
+    if (fabs(x[i]) >= best) { value = y[i]; best = fabs(x[i]); } }""",
+    "each row": """for (int i = 0; i < m; i++) {
+    rows[i] = -1, w[i] = -1;
+    for (int j = 0; j < 7; j++)
+      if (z[i][j] > rows[i]) { rows[i] = z[i][j]; w[i] = j; } }""",
+    "nearest of each": """for (int i = 0; i < n; i++) {
+    double nearest = INFINITY; int own = 0;
+    for (int j = 0; j < 5; j++) {
+      double d = (x[i] - y[j]) * (x[i] - y[j]);
+      if (d < nearest) { nearest = d; own = j; } }
+    w[i] = own; }""",
+}
+FUNCTION = """\
+static void f{number}(int n, int m, const double *restrict x, const double *restrict y,
+                      const int *restrict k, const double (*restrict z)[7])
+{{
+  double best = now.best, value = now.value;
+  int where = now.where, also = now.also, most = now.most;
+#pragma scop
+  {body}
+#pragma endscop
+  now = (struct found){{best, value, where, also, most}};
+  (void)n, (void)m, (void)x, (void)y, (void)k, (void)z;
+}}
+"""
+MAIN = r"""
+static void test(int number, void (*run)(int, int, const double *, const double *, const int *,
+                                         const double (*)[7]), int n, int data, double from)
+{
+  double *x = malloc((n + 8) * sizeof *x), *y = malloc((n + 8) * sizeof *y);
+  int *k = calloc(n + 1, sizeof *k);
+  rows = calloc(n + 1, sizeof *rows), w = calloc(n + 1, sizeof *w);
+  for (int i = 0; i < n + 8; i++) {
+    x[i] = data == 0 ? (i * 37 % 101) / 7.0 - 5 : data == 1 ? (i % 3 ? 0.0 : -0.0) : i % 5 ? NAN : i % 13;
+    y[i] = i * 7 % 19;
+  }
+  for (int i = 0; i < n; i++)
+    k[i] = i * 31 % 47 - 11;
+  now = (struct found){from, -7, -1, -2, isnan(from) ? 0 : (int)from};
+  run(n, n / 7, x, y, k, (void *)x);
+  unsigned long sum = 0;
+  for (int i = 0; i < n; i++)
+    sum = sum * 31 + (unsigned)w[i] + (unsigned long)(rows[i] * 7);
+  printf("%d: %a %d %d %a %d %lu\n", number, now.best, now.where, now.also, now.value, now.most, sum);
+  free(x), free(y), free(k), free(rows), free(w);
+}
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 0, data = argc > 2 ? atoi(argv[2]) : 0, k = argc > 3 ? atoi(argv[3]) : 0;
+  const double from[] = {-3, 3, -0.0, 0.0, NAN, 9};
+CALLS  return 0;
+}
+"""
+PROGRAM = (
+    """\
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+static struct found { double best, value; int where, also, most; } now;
+static double *restrict rows;
+static int *restrict w;
+"""
+    + "".join(FUNCTION.format(number=number, body=body) for number, body in enumerate(BODIES.values()))
+    + MAIN.replace(
+        "CALLS",
+        "".join(f"  test({number}, f{number}, n, data, from[k]);\n" for number in range(len(BODIES))),
+    )
+)
+# Size, data, and values of before; the last size is more than there are parts.
+RUNS = (("0", "0", "0"), ("1", "0", "1"), ("33", "2", "0"), ("3000", "0", "0"), ("140000", "0", "5"))
+MORE = tuple((size, data, start) for size in ("33", "140000") for data in "012" for start in "012345")
+
+
+@pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
+def test_the_places_of_the_original(backend, emulator, runtime, tmp_path, monkeypatch):
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    monkeypatch.setenv("POLYBUILD_CACHE", "0")
+    monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(tmp_path / "kernels.cu"))
+    result = transform(PROGRAM, backend, tmp_path)
+    found = dict(zip(BODIES, result.regions, strict=True))
+    assert {name: each.remarks for name, each in found.items() if each.backend != backend} == {}
+    made = build(result, "places", runtime, tmp_path)
+    if backend == "cuda":
+        runs = [
+            (arguments, emulator.environment(order=order))
+            for arguments, order in zip(RUNS, (*ORDERS, "7"), strict=True)
+        ]
+    else:
+        runs = [(arguments, on("opencl")) for arguments in (*RUNS, *MORE)] if HAS_OPENCL else []
+    for arguments, environment in runs:
+        expected = run(made, *arguments, environment=on("host")).stdout
+        assert run(made, *arguments, environment=environment).stdout == expected
+    if backend == "cuda" and shutil.which("nvcc"):
+        build_image((tmp_path / "kernels.cu").read_text(), "nvcc", (90,), contract=False)
