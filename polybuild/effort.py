@@ -26,6 +26,14 @@ COMPARISON_OPERATIONS = 3_000_000
 """For the costs of a region's versions, and for each of the limits that follow from them."""
 PREDICTION_OPERATIONS = 1_000_000
 """For telling those costs in the report."""
+PLAN_OPERATIONS = 20_000_000
+"""For what a region takes on more ranks, which is asked for by hand."""
+PLANNED_RANKS = 4096
+"""Ranks for which that may be asked: each is asked whether it sends anything."""
+SUMMED_VALUES = 4
+"""Values of a function that are all added up,"""
+SUMMED_CLOSE = 0.01
+"""and by how much two estimates of more of them may differ, relatively."""
 PROOF_OPERATIONS = 1_000_000
 """For what is proved a second time."""
 ADVICE_OPERATIONS = 200_000

@@ -104,6 +104,10 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
         request.source, options, request.compiler, flags, watch, experience=Experience(tuning)
     )
     regions, rest = gather(result)
+    if given.planning.sizes or given.planning.ranks:
+        from polybuild.cli.planning import planned
+
+        regions = planned(regions, given.planning, request.source)
     kept = any(region.status == KEPT for region in result.regions)
     wrong = any(each.severity is Severity.ERROR for each in result.diagnostics)
     code = 1 if wrong or (kept and options.on_unsupported == "error") else 0
@@ -129,4 +133,5 @@ def _record(explained: Explained) -> Mapping[str, Any]:
         }
         for loop in explained.loops
     ]
-    return {**dataclasses.asdict(explained.report), "loops": loops}
+    plan = {} if explained.plan is None else {"ranks": dataclasses.asdict(explained.plan)}
+    return {**dataclasses.asdict(explained.report), "loops": loops, **plan}

@@ -19,6 +19,7 @@ from polybuild.cli.arguments import (
     split_words,
 )
 from polybuild.cli.compile_commands import Compilation, compilations
+from polybuild.cli.planning_arguments import Planning, add_planning, planning_of
 from polybuild.diagnostics import UsageError
 from polybuild.driver.output import clash
 from polybuild.driver.request import Request
@@ -34,6 +35,7 @@ class ExplainArguments:
     html: str = ""
     json: bool = False
     level: int = 3
+    planning: Planning = Planning()
 
     @property
     def is_plain(self) -> bool:
@@ -53,6 +55,7 @@ def parse_explain(words: Sequence[str]) -> ExplainArguments:
         )
     for source in sources:
         check_source(source)
+    planning = planning_of(values, settings)
     html = values.get("html", "")
     if "html" in values and not html:
         raise UsageError("--html needs the name of a file")
@@ -69,7 +72,7 @@ def parse_explain(words: Sequence[str]) -> ExplainArguments:
         if problem:
             raise UsageError(problem)
     level = 4 if values["verbose"] else int(values.get("level", "3"))
-    return ExplainArguments(tuple(files), values["color"], html, values["json"], level)
+    return ExplainArguments(tuple(files), values["color"], html, values["json"], level, planning)
 
 
 def explain_parser() -> Parser:
@@ -99,6 +102,7 @@ def explain_parser() -> Parser:
         **unset,
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="tell everything: --level 4")
+    add_planning(parser)
     add_knobs(parser)
     return parser
 

@@ -6,10 +6,12 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.codegen.file.region import RegionText
+from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.cpu.cost.versions import VersionCosts
+from polybuild.targets.cpu.expansion import Mapped
 from polybuild.values import dataclass
 
 
@@ -20,7 +22,7 @@ class Details:
     ``ordered`` is the model that ``schedule`` is an order of: it may have statements that copy arrays.
     The ``text`` of a region that stays as it is has no loops. ``original`` is the region's text in the file,
     marks included; ``unused`` are settings without effect; ``costs`` are those of its versions, where they
-    are known.
+    are known; ``shared`` is what ranks run of it, and the context it was mapped in, if they share it.
     """
 
     scop: Scop
@@ -32,3 +34,4 @@ class Details:
     original: str = ""
     unused: tuple[Diagnostic, ...] = ()
     costs: VersionCosts | None = None
+    shared: tuple[Mapped, CompileContext] | None = None

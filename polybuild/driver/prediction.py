@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polybuild.report.record.model import PredictedCandidate, Prediction
 from polybuild.targets.cpu.cost.versions import VersionCosts
 
 
-def prediction_of(costs: VersionCosts) -> Prediction:
-    """The costs of the versions of a region where its parameters have usual values."""
-    usual, chosen = costs.usual, costs.chosen
+def prediction_of(costs: VersionCosts, sizes: Mapping[str, int] | None = None) -> Prediction:
+    """The costs of the versions of a region where its parameters have these ``sizes``, else usual ones."""
+    usual, chosen = sizes or costs.usual, costs.chosen
     versions = {
         "original": costs.original.at(usual),
         "one_thread": costs.runs_alone.at(usual),

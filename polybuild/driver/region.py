@@ -223,7 +223,9 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         prediction=_prediction(work),
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
-    return text, report, replace(details, unused=unused_settings(work), costs=work.comparison.costs)
+    shared = None if mapped.sharing is None else (mapped, work.context)
+    costs = work.comparison.costs
+    return text, report, replace(details, unused=unused_settings(work), costs=costs, shared=shared)
 
 
 def _prediction(work: passes.Transformation) -> Prediction | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from polybuild.diagnostics import Diagnostic, Location, Severity
+from polybuild.diagnostics import Diagnostic, Location, Severity, UsageError
 from polybuild.machine.model import Figure, Machine, Unit
 from polybuild.values import dataclass
 
@@ -66,6 +66,19 @@ def read_machine_file(path: Path) -> MachineFile:
         return _wrong(path, line, f"the file of the machine is not TOML: {str(error).partition(' (')[0]}", "")
     except _WrongError as error:
         return _wrong(path, _line_of(text, error.key), str(error), error.hint)
+
+
+def figure_of(path: str, text: str) -> float:
+    """The value of the figure ``path`` (``l2.bytes``) that ``text`` has, with a unit or without.
+
+    Raises UsageError.
+    """
+    figure = next(each for each in Machine().figures() if each.path == path)
+    number = re.fullmatch(r"\d+(?:\.\d+)?", text)
+    try:
+        return _value(figure, float(text) if number else text)
+    except _WrongError as error:
+        raise UsageError(f"{error}: not '{text}'") from None
 
 
 def _wrong(path: Path, line: int, message: str, hint: str) -> MachineFile:

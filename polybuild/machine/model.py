@@ -157,6 +157,16 @@ class Interconnect:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """What it takes ranks to send each other values (LogGP: Alexandrov, Ionescu, Schauser, Scheiman 1995)."""
+
+    latency: float = _figure(1500.0, Unit.NANOSECONDS, "a message is on its way")
+    overhead: float = _figure(400.0, Unit.NANOSECONDS, "a rank is busy with sending or receiving a message")
+    gap: float = _figure(400.0, Unit.NANOSECONDS, "between two messages of a rank, at least")
+    bandwidth: float = _figure(10.0, Unit.GIGABYTES_PER_SECOND, "what a rank sends")
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """The hardware that code is generated for; the defaults are those of a usual one.
 
@@ -173,6 +183,7 @@ class Machine:
     tiles: TileFigures = TileFigures()
     device: Device = Device()
     interconnect: Interconnect = Interconnect()
+    network: Network = Network()
     origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def with_figures(self, figures: Mapping[str, float], origin: Origin) -> Machine:

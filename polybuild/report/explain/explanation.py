@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.report.explain import sentences
+from polybuild.report.explain import ranks, sentences
 from polybuild.report.explain.terminal import Style, render
 from polybuild.report.record.model import KEPT, RegionReport
 
@@ -92,6 +92,7 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
         lines += [f"  {each}" for each in (sentences.expected(region),) if each]
         lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
+        lines += _listed(*ranks.table(explained.plan)) if explained.plan else []
         if explained.details is not None:
             lines += _new_loops(explained.details, style, level)
     else:

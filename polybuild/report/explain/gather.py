@@ -11,7 +11,7 @@ from polybuild.diagnostics import Diagnostic
 from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
 from polybuild.report.explain.obstacles import SourceLoop, source_loops
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import RankPlan, RegionReport
 from polybuild.values import dataclass
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Explained:
     """A region as it is explained: ``loops`` are those of its source, ``diagnostics`` what concerns it.
 
     ``details`` is None for a region that is kept; then ``source`` has its lines, if they can be read.
+    ``plan`` is what it takes on more ranks, if that was asked for.
     """
 
     report: RegionReport
@@ -33,6 +34,7 @@ class Explained:
     loops: tuple[SourceLoop, ...]
     diagnostics: tuple[Diagnostic, ...]
     source: tuple[str, ...] = ()
+    plan: RankPlan | None = None
 
 
 def gather(result: FileResult) -> tuple[tuple[Explained, ...], tuple[Diagnostic, ...]]:

@@ -11,7 +11,7 @@ import islpy as isl
 from polybuild.diagnostics import Diagnostic
 from polybuild.driver.details import Details
 from polybuild.poly.budget import operation_budget
-from polybuild.report.explain import page_code, sentences
+from polybuild.report.explain import page_code, ranks, sentences
 from polybuild.report.explain.gather import Explained
 from polybuild.report.explain.obstacles import SourceLoop
 from polybuild.report.explain.pictures.footprints import footprints
@@ -134,6 +134,9 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
     yield from _loops(explained.loops)
     yield from _new_loops(details)
     yield from _list("What was done", region.remarks)
+    if explained.plan is not None:
+        title, lines = ranks.table(explained.plan)
+        yield f"<h3>{escape(title.capitalize())}</h3><pre>{escape(chr(10).join(lines))}</pre>"
     yield from _list("Advice", [f"line {each.line}: {each.message}" for each in region.advice])
     yield from _assumptions(details)
     yield from _pictures(details)

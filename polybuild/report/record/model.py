@@ -51,6 +51,37 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class RankPrediction:
+    """What a region is predicted to take on so many ``ranks``.
+
+    ``instances`` are those of the rank that runs the most, ``messages`` and ``bytes`` what the one sends that
+    sends the most, ``communication_ns`` is the part of ``time_ns`` in which ranks send and wait. ``speed_up``
+    is over one rank, ``efficiency`` that for each rank.
+    """
+
+    ranks: int
+    instances: int
+    messages: int
+    bytes: int
+    communication_ns: float
+    time_ns: float
+    speed_up: float
+    efficiency: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """What a region is predicted to take on ranks where its parameters have the values given.
+
+    ``reason`` says why there are no rows.
+    """
+
+    parameters: Mapping[str, int]
+    rows: tuple[RankPrediction, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RegionReport:
     """The outcome for one region.
 

@@ -22,6 +22,8 @@ EXCEPTIONS = {
     "rerolling.shapes._SIGNS": "what a sign is multiplied by",
     "targets.cpu.blocked_nest.(M, K, N)": "places of three loops",
     "targets.gpu.index_limit._MAXIMUM": "a half of what an int of C holds",
+    "targets.ranks.loggp._LOOKS": "stages of an exchange",
+    "targets.ranks.loggp._MOVED": "a byte is read and written",
     "targets.languages._APPROXIMATE": "how many arguments functions of C take",
     "targets.languages._EXACT": "how many arguments functions of C take",
 }

@@ -49,14 +49,15 @@ def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
         instances = _in_the_wider_part(instances, loop, middle, loops) if uneven else middle
         trips.append(trip)
         boxes.append(boxes[-1] if trip == 1.0 else _box(instances, loop, loops, boxes[-1]))
-    count = _count(domain, counters)
+    count = about_count(domain)
     if trips:  # loops along diagonals are longest in the middle
         trips[0] *= min(1.0, count / math.prod(trips))
     return Extents(count, tuple(trips), tuple(boxes))
 
 
-def _count(domain: isl.Set, counters: int) -> float:
-    """About how many elements ``domain`` has: exactly for a few boxes and triangles."""
+def about_count(domain: isl.Set) -> float:
+    """About how many elements ``domain`` has, which are not none: exactly for a few boxes and triangles."""
+    counters = domain.dim(isl.dim_type.set)
     if not 1 < domain.n_basic_set() <= COUNTED_PIECES:
         return _count_in_one(domain, counters)
     pieces = domain.make_disjoint().get_basic_sets()
