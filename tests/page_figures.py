@@ -7,9 +7,9 @@ A comment before a paragraph, an item or a table says where its figures are from
 
 In the first, each figure stands before what gives it. The second has a part for each column of the page's
 table but the first, where a part gives the figures of a cell in order, and ``()`` is none; ``*`` is the name
-in the first cell of the row. ``[name]`` is a column of the results, ``[name 2]`` the second of this name; where
-a part of a table gives a whole column, the figure is that of the row ``*``. What begins the line above a table
-in the file, after ``#``, picks one of several. Figures have to be right to their last digit.
+in the first cell of the row. ``[name]`` is a column of the results, ``[name 2]`` the second of this name;
+where a part of a table gives a whole column, the figure is that of the row ``*``. What begins the line above
+a table in the file, after ``#``, picks one of several. Figures have to be right to their last digit.
 """
 
 from __future__ import annotations
