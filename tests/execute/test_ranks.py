@@ -163,6 +163,11 @@ def test_a_rank_that_does_not_come_is_missed(mpi, waves):
 def test_what_ranks_do_is_told():
     result = transform("jacobi-2d", SHARED)
     (region,) = result.regions
-    assert any(each.startswith("ranks share the loops, and send each other") for each in region.remarks)
+    (told,) = (
+        each for each in region.remarks if each.startswith("ranks share the loops, and send each other")
+    )
+    assert told.endswith("; they work while messages travel")
+    (region,) = transform("gemm", SHARED).regions  # sends nothing before its end
+    assert not any("while messages travel" in each for each in region.remarks)
     (region,) = transform("seidel-2d", SHARED).regions
     assert "all ranks run the whole region: no loop was found that they could share" in region.remarks

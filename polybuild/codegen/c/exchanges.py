@@ -68,6 +68,7 @@ class RankLoopPrinter(LoopPrinter):
         values = ((name, self._expression().text(build.expr_from_pw_aff(value))) for name, value in ends)
         declared = [f"const {COUNTER_TYPE} {name} = {value};" for name, value in values]
         declared += _block("polybuild_rank_here()", FIRST, END)
+        declared += [_declaration(each) for each in sharing.exchanges if each.overlaps]
         return [*map(CodeLine, declared), *super().lines()]
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
@@ -93,6 +94,8 @@ class RankLoopPrinter(LoopPrinter):
             for each in (*self._sharing.exchanges, *self._sharing.notes):
                 if each.name == name:
                     return f"what {each.kind.value}: {each.text}", self._exchange(each, indent)
+                if each.overlaps and each.start == name:
+                    return f"what {each.kind.value}, on its way: {each.text}", self._exchange(each, indent)
             for one in self._sharing.reductions:
                 if one.start == name:
                     return f"the other ranks' parts of {one.text}", self._start(one, indent)
@@ -104,19 +107,20 @@ class RankLoopPrinter(LoopPrinter):
 
     def _exchange(self, exchange: Exchange, indent: str) -> list[str]:
         """All messages that this rank sends and receives at one point."""
-        inner, elements = indent + _INDENT, self._element
-        lines = _steps(exchange.kind.name, indent)
+        inner, elements, name = indent + _INDENT, self._element, _variable(exchange)
+        declared = [] if exchange.overlaps else [f"{indent}{_declaration(exchange)}"]
+        lines = [*declared, loop(f"{indent}while (polybuild_next(&{name}))")]
         for who, first, end in (("from", FROM_FIRST, FROM_END), ("to", TO_FIRST, TO_END)):
-            lines += [f"{inner}{each}" for each in _block(f"{_EXCHANGE}.{who}", first, end)]
+            lines += [f"{inner}{each}" for each in _block(f"{name}.{who}", first, end)]
             lines.append(f"{inner}(void)sizeof {first}, (void)sizeof {end};")
         endless, finite = _by_bounds(exchange)
         for message in endless:
             first = self._instances.element(message.array, [_ZERO] * len(message.array.extents))
-            lines.append(f"{inner}polybuild_want_all(&{_EXCHANGE}, &{first});")
+            lines.append(f"{inner}polybuild_want_all(&{name}, &{first});")
         if finite.messages:
             messages = sorted(finite.messages, key=lambda each: natural_key(each.array.name))
             arrays = {each.array.name: each.array for each in messages}
-            leaf = _Runs(_CALLS.get(exchange.kind, "polybuild_touched"), arrays, elements)
+            leaf = _Runs(_CALLS.get(exchange.kind, "polybuild_touched"), name, arrays, elements)
             lines += self._loops_over([each.elements for each in messages], leaf, inner)
         return [*lines, closing(indent)]
 
@@ -131,7 +135,10 @@ class RankLoopPrinter(LoopPrinter):
 
     def _combination(self, reduction: RankReduction, indent: str) -> list[str]:
         """What each rank makes of the parts of all."""
-        lines = _steps("PARTS", indent)
+        lines = [
+            f"{indent}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_PARTS}};",
+            loop(f"{indent}while (polybuild_next(&{_EXCHANGE}))"),
+        ]
         for each in reduction.accumulations:
             text = partial(self._element, each.array)
             leaf = Combination(each, text, _EXCHANGE)
@@ -149,12 +156,14 @@ class RankLoopPrinter(LoopPrinter):
         )
 
 
-def _steps(kind: str, indent: str) -> list[str]:
-    """The head of the loop over what the runtime asks of an exchange."""
-    return [
-        f"{indent}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_{kind}}};",
-        loop(f"{indent}while (polybuild_next(&{_EXCHANGE}))"),
-    ]
+def _variable(exchange: Exchange) -> str:
+    """The name of what the runtime keeps of an exchange: that of one that overlaps outlives a block."""
+    return f"pb_{exchange.name}" if exchange.overlaps else _EXCHANGE
+
+
+def _declaration(exchange: Exchange) -> str:
+    kind = f".kind = POLYBUILD_{exchange.kind.name}" + (", .pauses = 1" if exchange.overlaps else "")
+    return f"struct polybuild_exchange {_variable(exchange)} = {{{kind}}};"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +171,7 @@ class _Runs:
     """Calls the function for neighbours in memory, of the arrays of an exchange."""
 
     called: str
+    exchange: str
     arrays: Mapping[str, Array]
     element: Callable[[Array, isl.AstExpr], str]
 
@@ -173,7 +183,7 @@ class _Runs:
     def lines(self, user: isl.AstExpr, count: str, indent: str) -> list[str]:
         """``count`` neighbours from one element on."""
         text = self.element(self.arrays[_name(user)], user)
-        return [f"{indent}{self.called}(&{_EXCHANGE}, &{text}, sizeof {text}, {count});"]
+        return [f"{indent}{self.called}(&{self.exchange}, &{text}, sizeof {text}, {count});"]
 
 
 def _name(user: isl.AstExpr) -> str:

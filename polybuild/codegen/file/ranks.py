@@ -24,7 +24,7 @@ struct polybuild_exchange {
   enum { POLYBUILD_DURING, POLYBUILD_BEFORE, POLYBUILD_AFTER, POLYBUILD_ALIKE, POLYBUILD_PARTS } kind;
   struct polybuild_message *messages; /* from each rank, and to each rank */
   struct polybuild_list *lists;       /* the same, of arrays that stay distributed */
-  int stage, other, keeps;
+  int stage, other, keeps, pauses;
   int from, to; /* ranks */
   unsigned long long bytes;
   char *at;

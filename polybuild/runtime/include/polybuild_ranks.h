@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_UNPACK, POLYBUILD_RECORD };
+enum { POLYBUILD_EXPECT, POLYBUILD_COUNT, POLYBUILD_PACK, POLYBUILD_PAUSE, POLYBUILD_UNPACK, POLYBUILD_RECORD };
 enum { POLYBUILD_VALUES, POLYBUILD_ASKS, POLYBUILD_ANSWERS }; /* what messages are about: their tags */
 #define POLYBUILD_PATIENCE 0.01 /* seconds that a rank waits before it looks whether others ask for it */
 #define POLYBUILD_SPIN 1e-5     /* seconds that it waits before it lets other processes of its core run */
@@ -267,7 +267,7 @@ static long long polybuild_block(long long lowest, long long highest, int rank)
 
 /* Goes on to the next message: `elements` of it are named by calls of polybuild_send, and looked at, sent or
    received. First the sizes of what comes are counted, from all others, then what goes is packed, last what came
-   is put in its place. 0: all is done. */
+   is put in its place. 0: all is done, or in an exchange that pauses, all is on its way; the next call goes on. */
 static int polybuild_next(struct polybuild_exchange *x)
 {
   int ranks = polybuild_world.ranks, rank = polybuild_world.rank;
@@ -294,6 +294,8 @@ static int polybuild_next(struct polybuild_exchange *x)
     polybuild_world.exchanges++;
     x->other = 0;
     x->stage = POLYBUILD_EXPECT;
+  } else if (x->stage == POLYBUILD_PAUSE) {
+    x->stage = POLYBUILD_UNPACK;
   } else {
     message = x->messages + (x->stage == POLYBUILD_COUNT || x->stage == POLYBUILD_PACK ? ranks : 0) + x->other;
     if (x->stage == POLYBUILD_COUNT && x->bytes) {
@@ -323,8 +325,10 @@ static int polybuild_next(struct polybuild_exchange *x)
       x->other = rank == 0;
       if (x->stage == POLYBUILD_UNPACK)
         break;
-      x->stage = x->stage == POLYBUILD_EXPECT ? POLYBUILD_COUNT : POLYBUILD_UNPACK;
+      x->stage = x->stage == POLYBUILD_EXPECT ? POLYBUILD_COUNT : x->pauses ? POLYBUILD_PAUSE : POLYBUILD_UNPACK;
     }
+    if (x->stage == POLYBUILD_PAUSE)
+      return 0;
     x->bytes = 0;
     x->from = x->stage == POLYBUILD_COUNT ? rank : x->other;
     x->to = x->stage == POLYBUILD_COUNT ? x->other : rank;

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.poly.trees import children, is_band, mark_of, node_kind
+from polybuild.targets.ranks.overlap import SplitBlock
 from polybuild.targets.ranks.phases import SharedLoop
 from polybuild.values import dataclass
 
@@ -18,11 +19,16 @@ _Kind = isl.schedule_node_type
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The names of what all ranks do right before and right after a phase, together."""
+    """The names of what all ranks do right before and right after a phase, together.
+
+    What is ``posted`` they do after the border of a block that is ``split``, before its interior.
+    """
 
     phase: SharedLoop
     before: tuple[str, ...]
     after: tuple[str, ...]
+    posted: tuple[str, ...] = ()
+    split: SplitBlock | None = None
 
 
 def insert_exchanges(
@@ -59,8 +65,14 @@ def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, Sequence[Point]]) -> 
     inner = inner.get_root().child(0).insert_mark(isl.Id(mark.name)).get_schedule()
     for each in points.get(mark, ()):
         runs = isl.Set.from_union_set(each.phase.around.range())
-        before, after = ([_point(name, runs) for name in names] for names in (each.before, each.after))
-        inner = reduce(isl.Schedule.sequence, [*before, inner, *after])
+        before, posted, after = (
+            [_point(name, runs) for name in names] for names in (each.before, each.posted, each.after)
+        )
+        parts = [inner]
+        if each.split is not None:
+            border, interior = each.split.border, each.split.interior
+            parts = [inner.intersect_domain(border), *posted, inner.intersect_domain(interior)]
+        inner = reduce(isl.Schedule.sequence, [*before, *parts, *after])
     return inner
 
 

@@ -79,7 +79,7 @@ def live_arrays(scop: Scop, live: frozenset[str]) -> list[Array]:
 def messages_of(arrays: Sequence[Array], written: isl.UnionMap, phase: SharedLoop) -> tuple[Message, ...]:
     """What the sender tells of ``written``, ``{ W[i] -> a[x] }``, after its block of ``phase``."""
     named = {each.name: each for each in arrays}
-    disjoint = _disjoint_blocks()
+    disjoint = disjoint_blocks(FROM_FIRST, FROM_END)
     found: list[Message] = []
     block = written.intersect_domain(phase.block(FROM_FIRST, FROM_END))
     for each in phase.elements_of_run(block):
@@ -90,10 +90,10 @@ def messages_of(arrays: Sequence[Array], written: isl.UnionMap, phase: SharedLoo
     return tuple(found)
 
 
-def _disjoint_blocks() -> isl.Set:
-    """That the blocks of two ranks have nothing in common."""
+def disjoint_blocks(begin: str, limit: str) -> isl.Set:
+    """That the block between two parameters has nothing in common with that of the rank that receives."""
     first, end, other_first, other_end = (
-        spaces.parameter(0, name) for name in (FROM_FIRST, FROM_END, TO_FIRST, TO_END)
+        spaces.parameter(0, name) for name in (begin, limit, TO_FIRST, TO_END)
     )
     before, after = end.le_set(other_first), other_end.le_set(first)
     return before.union(after).params()

@@ -49,13 +49,20 @@ class Exchange:
     """A point of the program where ranks send each other what these will read, or all learn who has it.
 
     It is the statement ``name`` of a schedule tree, ``{ name[t0, ...] }`` with ``depth`` dimensions, one for
-    each loop around it.
+    each loop around it. If it ``overlaps`` with work, messages leave at another, ``start``, before that, and
+    are awaited at this one.
     """
 
     name: str
     depth: int
     messages: tuple[Message, ...]
     kind: ExchangeKind = ExchangeKind.DURING
+    overlaps: bool = False
+
+    @property
+    def start(self) -> str:
+        """The name of the statement where messages that overlap with work are posted."""
+        return f"{self.name}_start"
 
     @property
     def text(self) -> str:
@@ -155,7 +162,8 @@ class Sharing:
         parts = [f"their parts of {each.text}" for each in self.reductions]
         after = [f"{last} after the region"] if last else []
         sent = ", ".join([*during, *parts, *after])
-        return f"ranks share the loops, and send each other {sent}"
+        overlap = "; they work while messages travel" if any(each.overlaps for each in self.exchanges) else ""
+        return f"ranks share the loops, and send each other {sent}{overlap}"
 
 
 @dataclass(frozen=True, slots=True)

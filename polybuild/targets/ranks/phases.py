@@ -39,6 +39,10 @@ class SharedLoop:
         inside = value.ge_set(spaces.parameter(1, first)).intersect(value.lt_set(spaces.parameter(1, end)))
         return self.values.intersect_range(isl.UnionSet.from_set(inside)).domain()
 
+    def runs(self) -> isl.UnionMap:
+        """``{ S[i] -> [t0, ..., x] }``: the loops around, and what blocks are made of."""
+        return self.around.flat_range_product(self.values)
+
     def elements_of_run(self, touched: isl.UnionMap) -> list[isl.Set]:
         """The elements ``touched``, ``{ S[i] -> a[x] }``, one set for each array, in one run of the phase.
 

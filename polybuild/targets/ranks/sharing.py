@@ -33,8 +33,9 @@ from polybuild.targets.ranks.model import (
     Share,
     Sharing,
 )
+from polybuild.targets.ranks.overlap import find_overlap
 from polybuild.targets.ranks.phases import SharedLoop, mark_phases, phases_of
-from polybuild.targets.ranks.reductions import shared_accumulators
+from polybuild.targets.ranks.reductions import SharedAccumulators, shared_accumulators
 
 _NAME = "exchange"
 
@@ -89,9 +90,10 @@ def share_among_ranks(
         scop,
         statements=tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements),
     )
-    points = [Point(phase, (one.start,) * one.has_start, (one.name,)) for phase, one in parts.reductions]
-    ends = zip(exchanges, phases, strict=True)
-    points += [Point(phase, (), (each.name,)) for each, phase in ends if each.messages]
+    points = _points(parts, [*zip(exchanges, phases, strict=True)], flow)
+    exchanges = [
+        replace(each, overlaps=any(each.start in one.posted for one in points)) for each in exchanges
+    ]
     names = [[each.name for each in one if each.messages] for one in ((read,), (alike, final))]
     order = insert_exchanges(marked, points, *names)
     order = order.intersect_domain(mine.union(order.get_domain().subtract(scop.domain)))
@@ -104,6 +106,19 @@ def share_among_ranks(
         tuple(each for _, each in parts.reductions),
     )
     return Share(block, dependences.within(mine), order, sharing)
+
+
+def _points(
+    parts: SharedAccumulators, exchanges: Sequence[tuple[Exchange, SharedLoop]], flow: isl.UnionMap
+) -> list[Point]:
+    """Where ranks meet: around phases in which they accumulate, after those that write what others read."""
+    points = [Point(phase, (one.start,) * one.has_start, (one.name,)) for phase, one in parts.reductions]
+    accumulating = {phase.mark for phase, _ in parts.reductions}
+    for each, phase in exchanges:
+        if each.messages:
+            split = None if phase.mark in accumulating else find_overlap(phase, flow)
+            points.append(Point(phase, (), (each.name,), (each.start,) * (split is not None), split))
+    return points
 
 
 def _shared_values(phases: Sequence[SharedLoop]) -> isl.Set | None:
