@@ -311,11 +311,21 @@ class Evaluator:
                     return value
             case c_ast.BinaryOp(op="+" | "-"):
                 return self._sum_address(node)
+            case c_ast.TernaryOp():
+                return self._chosen_address(node)
             case c_ast.Cast(expr=inner):
                 one, other = self.state.typing(node), decayed(self.state.typing(inner))
                 if _same_target(one, other):
                     return self._address(inner)
         raise _NoAddress
+
+    def _chosen_address(self, node: c_ast.TernaryOp) -> PointerValue:
+        """One of two pointers, if nothing in the region changes which one."""
+        cond = self.rewrite(node.cond)
+        addresses = [self._address(each) for each in (node.iftrue, node.iffalse)]
+        if not self.state.is_fixed(cond) or any(each.offset.number != 0 for each in addresses):
+            raise _NoAddress
+        return PointerValue(c_ast.TernaryOp(cond, *(each.base for each in addresses), node.coord))
 
     def _sum_address(self, node: c_ast.BinaryOp) -> PointerValue:
         pointer, amount = node.left, node.right

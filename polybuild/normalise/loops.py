@@ -226,7 +226,8 @@ class LoopNormaliser:
         state.values = dict(before)
         statements = self._after([*ahead, loop], before, increments, trips, changed)
         stepped = self._context.changed_in(node.cond)
-        if stepped and all(state.values[each] is not None for each in changed):
+        tested = changed.intersection(self._context.names.variables_in(node.cond))
+        if stepped and all(state.values[each] is not None for each in tested):
             for each in self._tested(node):  # the test that ends the loop
                 statements = with_last_value(statements, self._named(each, stepped), self._state)
         return statements

@@ -184,6 +184,9 @@ class SymbolicState:
         if isinstance(node, c_ast.ArrayRef):
             row = isinstance(self.typing(node), types.ArrayType)
             return row and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
+        if isinstance(node, c_ast.TernaryOp):
+            chosen = self.is_fixed_base(node.iftrue) and self.is_fixed_base(node.iffalse)
+            return chosen and self.is_fixed(node.cond)
         if isinstance(node, c_ast.StructRef):
             if isinstance(self.typing(node), types.ArrayType) and node.type == ".":
                 return self.is_fixed_base(node.name)

@@ -12,6 +12,7 @@ from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
+from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.final_values import NotFollowed
@@ -42,7 +43,8 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    return separate_reductions(join_conditions(with_maximum_extents(inline_calls(region, loops=loops))))
+    inlined = with_maximum_extents(inline_calls(region, loops=loops))
+    return separate_reductions(join_conditions(split_rotations(inlined)))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:

@@ -84,18 +84,17 @@ class FinalValues:
     def finals(self, values: Mapping[Variable, isl.PwAff], space: isl.Space) -> Iterator[FinalValue]:
         """The final values; ``values`` are those of variables, of parameters that ``space`` knows.
 
-        Raises NotFollowed if one would be computed from another variable that was set before.
+        Raises NotFollowed if one is known in two ways, or is a number computed from another variable
+        that was set before.
         """
         stored = [*self._sources, *(each for each in values if each in self._bases)]
         for variable in stored:
             source = self._sources.get(variable)
             base = self._bases[variable]
-            for text in (source, base):
-                mentioned = set() if text is None else {
-                    each.name for each in walk(text) if isinstance(each, EntryValue)
-                }  # fmt: skip
-                if any(other.name in mentioned for other in stored if other is not variable):
-                    raise NotFollowed(variable.name)
+            others = {each.name for each in stored if each is not variable}
+            reads = source is not None and not others.isdisjoint(entries_in(source))
+            if reads and not isinstance(variable.type, types.PointerType):
+                raise NotFollowed(variable.name)
             if source is not None and variable in values:
                 raise NotFollowed(variable.name)
             yield FinalValue(
@@ -106,6 +105,11 @@ class FinalValues:
                 base=base if source is None else None,
                 source=source,
             )
+
+
+def entries_in(text: c_ast.Node) -> frozenset[str]:
+    """The variables whose values on entry ``text`` mentions."""
+    return frozenset(each.name for each in walk(text) if isinstance(each, EntryValue))
 
 
 def _parts(node: LastValue, variable: Variable) -> tuple[c_ast.Node | None, c_ast.Node]:

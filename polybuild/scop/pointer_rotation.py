@@ -31,7 +31,7 @@ def _check_block(items: Sequence[c_ast.Node], symbols: Mapping[str, Symbol]) -> 
                 "pointer-swap",
                 f"the pointers '{target}' and '{other}' change places inside the region",
                 location(node),
-                "end the region before that, or write two steps, the second with the names exchanged",
+                "let them change places in each step of a loop, or end the region before that",
             )
 
 

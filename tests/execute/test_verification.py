@@ -186,3 +186,35 @@ void f(int n, double *restrict a, const int *restrict at) {
     result = transform(tmp_path / "in.c", text, verify=True)
     assert "polybuild_verify" not in result.text
     assert any("cannot check itself" in each for each in result.regions[0].remarks)
+
+
+ROTATION = (
+    HEAD
+    + """\
+static double u[40], v[40];
+static double *steps(int n, double *a, double *b) {
+#pragma scop
+  for (int t = 0; t < 5; t++) {
+    for (int i = 1; i < n - 1; i++)
+      b[i] = 0.25 * (a[i - 1] + a[i + 1]);
+    double *old = a;
+    a = b;
+    b = old;
+  }
+#pragma endscop
+  return a;
+}
+int main(void) {
+  for (int i = 0; i < 40; i++) u[i] = i * i;
+  printf("%.17g\\n", steps(40, u, v)[7]);
+  return 0;
+}
+"""
+)
+
+
+def test_pointers_that_only_the_original_moves_are_put_back(tmp_path):
+    built = program(tmp_path / "in.c", ROTATION)
+    done = run(built, VERIFY="1", VERIFY_EXIT="7")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run(built).stdout

@@ -165,8 +165,7 @@ def write_region(
     printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, in_use=in_use)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
-    final_texts = [line for value in scop.final_values for line in boundary.final_value(value)]
-    finals = belonging(final_texts, region.end.line)
+    finals = belonging(boundary.final_values(names.taken), region.end.line)
     declared = local_declarations(scop, names.buffered, printer.declared_inside)
     lines = (*_told(plan), *declared, *loops, *finals)
     inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)

@@ -16,6 +16,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.synthetic import EntryValue
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import Sizes, c_text
@@ -93,10 +94,11 @@ def verification(
         return None
     written.sort(key=lambda each: not each.is_scalar)  # variables first: see the header
     targets = [_WrittenArray(number, array, elements[array.name]) for number, array in enumerate(written)]
-    finals = [
-        _final(len(targets) + number, c_text(value.expression), value.type)
-        for number, value in enumerate(scop.final_values)
-    ]
+    left = {c_text(value.expression): _kind(value.type) for value in scop.final_values}
+    # the original text may change a pointer that nothing reads afterwards: the elements are those of before
+    moved = [each.expression.name for each in written if isinstance(each.expression, EntryValue)]
+    left |= {name: "-" for name in sorted(moved) if name not in left}
+    finals = [_final(len(targets) + number, text, kind) for number, (text, kind) in enumerate(left.items())]
     walk = _walk(scop, targets, names, sizes, in_use)
     # parameters, and the subscripts of the element that the check is about
     dimensions = range(max((len(each.extents) for each in written), default=0))
@@ -146,10 +148,9 @@ def _is_bounded(elements: isl.Set) -> bool:
     )
 
 
-def _final(number: int, text: str, kind: Type) -> str:
+def _final(number: int, text: str, kind: str) -> str:
     return (
-        f"polybuild_verify_element({CHECK}, {number}, '{_kind(kind)}', {quoted(text)},"
-        f" &{text}, sizeof {text}, 0);"
+        f"polybuild_verify_element({CHECK}, {number}, '{kind}', {quoted(text)}, &{text}, sizeof {text}, 0);"
     )
 
 

@@ -638,10 +638,12 @@ for (int i = 0; i < n; i++) for (int j = 0; j < a[i] && 1; j++) k += 2;
 #pragma endscop
 x[0] += k;
 
-//# pointers_that_change_places: pointer-swap
+//# pointers_that_change_places_as_data_say: pointer-swap
 for (int t = 0; t < 4; t++) {
   for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
-  double *s = x;
-  x = y;
-  y = s;
+  if (y[1] < x[1]) {
+    double *s = x;
+    x = y;
+    y = s;
+  }
 }

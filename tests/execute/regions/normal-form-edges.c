@@ -210,7 +210,7 @@ for (int i = 0; i < n; i++)
 #pragma endscop
 a[0] = k;
 
-//# swapped_rows: pointer-swap
+//# swapped_rows: parallel
 double *p = x, *q = y;
 #pragma scop
 for (int t = 0; t < 4; t++) {

@@ -508,3 +508,11 @@ for (int i = 0; i < n; i++) {
   for (int j = 0; j < n; j++) s += X[i][j];
   x[i] = s;
 }
+
+//# pointers_that_change_places: parallel
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
+  double *s = x;
+  x = y;
+  y = s;
+}

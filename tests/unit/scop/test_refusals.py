@@ -61,7 +61,11 @@ CASES = [
     ("pointer-reassigned", f"{LOOP} {{ a[i] = 0; a = b; }}", "int n, double *a, double *b"),
     ("empty-region", "a = b;", "double *a, double *b"),
     ("pointer-value", f"{LOOP} a[i] = b == 0;", "int n, double *a, double *b"),
-    ("declaration", f"{LOOP} {{ int *t = a; a = b; b = t; a[i] = b[i]; }}", "int n, int *a, int *b"),
+    (
+        "pointer-swap",
+        f"{LOOP} if (a[i]) {{ int *t = a; a = b; b = t; a[i] = b[i]; }}",
+        "int n, int *a, int *b",
+    ),
     ("pointer-arithmetic", f"{LOOP} ((float *)a)[i] = 0;", "int n, double *a"),
     ("pointer-may-change", f"{LOOP} p->a[i] = 0;", "int n, struct s *p", "", "struct s { char *a; };"),
     ("partial-subscript", f"{LOOP} x = *a[i] + (a[0] == 0);", "int n, double a[n][n], double x"),

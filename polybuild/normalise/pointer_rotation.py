@@ -1,0 +1,219 @@
+"""Pointers that rotate in a loop: each step of a period works on the arrays that they hold then.
+
+::
+
+    for (t = 0; t < steps; t++) {              for (t = 0; t < steps; t++, step++)
+      b[i] = f(a[i]);                            if (step % 2 == 0) { a = a'; b = b'; b[i] = f(a[i]); ... }
+      tmp = a; a = b; b = tmp;                   else               { a = b'; b = a'; b[i] = f(a[i]); ... }
+    }                                          a = step % 2 == 0 ? a' : b';
+                                               b = step % 2 == 0 ? b' : a';
+
+(``a'`` is the value before the loop.) Then every pointer is one that normalisation follows: the model has
+the arrays ``a'`` and ``b'``, and steps that alternate between them as those of ``u[t % 2]`` do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from pycparser import c_ast
+
+from polybuild.c.basic_types import LONG_LONG
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import changed_operand, duplicate, walk
+from polybuild.c.synthetic import EntryValue, declarator, number
+from polybuild.c.types import PointerType
+from polybuild.effort import STORAGE_PERIODS
+from polybuild.normalise.upward_exposed import read_after
+from polybuild.source.model import Region
+from polybuild.values import dataclass
+
+Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_JUMPS = (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch)
+
+
+def split_rotations(region: Region) -> Region:
+    """``region`` with the steps of its first loop in which pointers rotate apart; itself if there is none."""
+    for position, loop in enumerate(region.statements):
+        found = _rotation(loop, region.statements[:position], region)
+        if found is not None:
+            before, after = region.statements[:position], region.statements[position + 1 :]
+            return dataclasses.replace(region, statements=(*before, *_split(loop, after, found, region)))
+    return region
+
+
+@dataclass(frozen=True, slots=True)
+class _Rotation:
+    """What an iteration of a loop does to pointers.
+
+    ``moved`` says for each pointer which one's value at the start of an iteration it has at the end;
+    ``copies`` are those that only keep values of others. ``start`` has their values before the loop.
+    """
+
+    moved: Mapping[str, str]
+    copies: Mapping[str, str]
+    start: Mapping[str, c_ast.Node]
+    period: int
+
+    def at_phase(self, phase: int) -> dict[str, c_ast.Node]:
+        """The values of the pointers at the start of an iteration of ``phase``."""
+        names = {each: each for each in self.moved}
+        for _ in range(phase):
+            names = {each: names[self.moved[each]] for each in names}
+        return {each: self.start[name] for each, name in names.items()}
+
+
+def _rotation(loop: c_ast.Node, before: Sequence[c_ast.Node], region: Region) -> _Rotation | None:
+    """How pointers rotate in ``loop``, which stands after the statements ``before``; None if none do."""
+    if not isinstance(loop, _LOOPS) or any(isinstance(each, _JUMPS) for each in walk(loop.stmt)):
+        return None
+    moves = list(_moves(loop.stmt))
+    ends: dict[str, str] = {}
+    for target, source in moves:
+        ends[target] = ends.get(source, source)
+    own = {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)}
+    moved = {each: ends[each] for each in ends if each not in own and _returns(each, ends)}
+    period = math.lcm(*(_cycle(each, moved) for each in moved))
+    written = [each for each in map(changed_operand, walk(loop)) if isinstance(each, c_ast.ID)]
+    moving = [target for target, _ in moves if target in moved]
+    if period not in STORAGE_PERIODS or sum(each.name in moved for each in written) != len(moving):
+        return None
+    start = {each: _value_before(each, before, region) for each in sorted(moved)}
+    known = {each: value for each, value in start.items() if value is not None}
+    if len(known) < len(start) or not own.isdisjoint(moved):
+        return None
+    copies = {each: ends[each] for each in ends if each not in moved and each not in own}
+    return _Rotation(moved, copies, known, period)
+
+
+def _moves(body: c_ast.Node) -> Iterator[tuple[str, str]]:
+    """The names ``(a, b)`` of each ``a = b`` and ``T a = b`` that every run of ``body`` reaches, in order."""
+    match body:
+        case c_ast.Compound():
+            for each in body.block_items or ():
+                yield from _moves(each)
+        case c_ast.DoWhile(cond=c_ast.Constant(value="0")):
+            yield from _moves(body.stmt)
+        case c_ast.ExprList() | c_ast.DeclList():
+            for each in body:
+                yield from _moves(each)
+        case c_ast.Decl(init=c_ast.ID()):
+            yield body.name, body.init.name
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(), rvalue=c_ast.ID()):
+            yield body.lvalue.name, body.rvalue.name
+
+
+def _returns(name: str, ends: Mapping[str, str]) -> bool:
+    """Whether the value of ``name`` comes back to it after some iterations, but not after one."""
+    seen, at = [], name
+    while at in ends and at not in seen:
+        seen.append(at)
+        at = ends[at]
+    return at == name and len(seen) > 1
+
+
+def _cycle(name: str, moved: Mapping[str, str]) -> int:
+    """After how many iterations ``name`` has its value again."""
+    length, at = 1, moved[name]
+    while at != name:
+        length, at = length + 1, moved[at]
+    return length
+
+
+def _value_before(name: str, before: Sequence[c_ast.Node], region: Region) -> c_ast.Node | None:
+    """What the pointer ``name`` holds after the statements ``before``, None if it cannot be followed."""
+    mentions = [each for one in before for each in walk(one)]
+    if any(isinstance(each, c_ast.Decl) and each.name == name for each in mentions):
+        return None
+    symbol = region.visible.symbols.get(name)
+    if symbol is None or not isinstance(symbol.type, PointerType):
+        return None
+    followed = symbol.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
+    if symbol.address_taken or symbol.volatile or symbol.thread_local or not followed:
+        return None
+    targets = (changed_operand(each) for each in mentions)
+    set_before = any(isinstance(each, c_ast.ID) and each.name == name for each in targets)
+    return None if set_before else EntryValue(name)
+
+
+def _split(
+    loop: Loop, after: Sequence[c_ast.Node], rotation: _Rotation, region: Region
+) -> Iterator[c_ast.Node]:
+    """``loop`` and what stands ``after`` it, with a block for each phase of a period."""
+    taken = region.visible.may_mean_something() | {
+        each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
+    }
+    candidates = itertools.chain(["step"], (f"step_{each}" for each in itertools.count(2)))
+    step = c_ast.ID(next(each for each in candidates if each not in taken), loop.coord)
+    yield c_ast.Decl(step.name, [], [], [], [], declarator(step.name, LONG_LONG), number(0), None, loop.coord)
+    count = c_ast.UnaryOp("p++", duplicate(step), loop.coord)
+    body = c_ast.Compound([_phases([loop.stmt], step, rotation), count], loop.stmt.coord)
+    yield _with_body(loop, body)
+    pointers = {*rotation.moved, *rotation.copies}
+    for each in after:
+        yield _phases([each], step, rotation) if _mentions(each, pointers) else each
+    yield from _last_values(step, rotation, region)
+
+
+def _with_body(loop: Loop, body: c_ast.Node) -> Loop:
+    if isinstance(loop, c_ast.For):
+        return c_ast.For(loop.init, loop.cond, loop.next, body, loop.coord)
+    return type(loop)(loop.cond, body, loop.coord)
+
+
+def _mentions(node: c_ast.Node, names: Collection[str]) -> bool:
+    return any(isinstance(each, c_ast.ID) and each.name in names for each in walk(node))
+
+
+def _phases(statements: Sequence[c_ast.Node], step: c_ast.ID, rotation: _Rotation) -> c_ast.Node:
+    """``statements`` once for each phase, under its condition, where the pointers have their values of it."""
+    coord, blocks = statements[0].coord, []
+    for phase in range(rotation.period):
+        values = rotation.at_phase(phase).items()
+        sets = [
+            c_ast.Assignment("=", c_ast.ID(name, coord), duplicate(value), coord) for name, value in values
+        ]
+        blocks.append(c_ast.Compound([*sets, *map(duplicate, statements)], coord))
+    chosen: c_ast.Node = blocks.pop()
+    while blocks:
+        condition = _at(step, len(blocks) - 1, rotation)
+        chosen = c_ast.If(condition, blocks.pop(), chosen, coord)
+    return chosen
+
+
+def _at(step: c_ast.Node, phase: int, rotation: _Rotation) -> c_ast.Node:
+    """Whether ``step`` is one of ``phase``."""
+    coord = step.coord
+    remainder = c_ast.BinaryOp("%", duplicate(step), number(rotation.period), coord)
+    return c_ast.BinaryOp("==", remainder, number(phase), coord)
+
+
+def _last_values(step: c_ast.ID, rotation: _Rotation, region: Region) -> Iterator[c_ast.Node]:
+    """Assignments of what the pointers hold after the loop."""
+    live = read_after(region.function, region.index) if region.index >= 0 else frozenset[str]()
+    phases = [rotation.at_phase(each) for each in range(rotation.period)]
+    for name in rotation.moved:
+        yield _set(name, _chosen([each[name] for each in phases], step, rotation))
+    for name, source in rotation.copies.items():
+        if name in live and source in rotation.moved:
+            last = c_ast.BinaryOp("-", duplicate(step), number(1), step.coord)
+            value = _chosen([each[source] for each in phases], last, rotation)
+            some = c_ast.BinaryOp(">", duplicate(step), number(0), step.coord)
+            yield _set(name, c_ast.TernaryOp(some, value, EntryValue(name), step.coord))
+
+
+def _set(name: str, value: c_ast.Node) -> c_ast.Node:
+    return c_ast.Assignment("=", c_ast.ID(name, value.coord), value, value.coord)
+
+
+def _chosen(values: Sequence[c_ast.Node], step: c_ast.Node, rotation: _Rotation) -> c_ast.Node:
+    """That of ``values``, one for each phase, which ``step`` chooses."""
+    *others, chosen = map(duplicate, values)
+    for phase in reversed(range(len(others))):
+        chosen = c_ast.TernaryOp(_at(step, phase, rotation), others[phase], chosen, step.coord)
+    return chosen
