@@ -501,7 +501,7 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
     on_host, on_device = _names_of(work.plan.buffers), _names_of(plan.buffers)
     if not on_host <= on_device:  # the kernels use more memory than the host does
         checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
-    minimum = target.limits.launch_work if context.options.min_work else 0
+    minimum = context.machine.device.work if context.options.min_work else 0
     request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum)
     try:
         with operation_budget(effort.REGION_OPERATIONS * min(3, 1 + len(plan.kernels) // 3)):

@@ -145,6 +145,7 @@ class Device:
     instance: float = _figure(0.02, Unit.NANOSECONDS, "a statement once, where all threads share them")
     alone: float = _figure(50.0, Unit.NANOSECONDS, "a statement once, where one thread runs it alone")
     host: float = _figure(2.0, Unit.NANOSECONDS, "a statement once on one thread of the host")
+    work: int = _figure(10_000, Unit.COUNT, "statements that a launch is worth where no values are there yet")
 
 
 @dataclass(frozen=True, slots=True)

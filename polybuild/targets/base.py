@@ -66,8 +66,7 @@ class DeviceLimits:
     share, ``thread_registers`` how many elements of an array a thread may keep in registers,
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
-    iterations has some for each thread of a warp; a launch takes some microseconds, in which one core of
-    the host runs ``launch_work`` statement instances. What work takes on the device is in ``figures``.
+    iterations has some for each thread of a warp. What work takes on the device is in ``figures``.
     """
 
     block_threads: int = 1024
@@ -77,10 +76,20 @@ class DeviceLimits:
     axes: int = 3
     outer_blocks: int = 65535
     long_trips: int = 32
-    launch_work: int = 10_000
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
     figures: Device = Device()
+
+
+@dataclass(frozen=True, slots=True)
+class PortableLimits(DeviceLimits):
+    """Those of OpenCL, whose devices are of all vendors: it promises this memory for a block, but no threads.
+
+    The defaults above are what CUDA promises, and AMD's devices have with HIP.
+    """
+
+    block_threads: int = 256
+    shared_bytes: int = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polybuild.targets.base import DeviceLimits, Target
+from polybuild.targets.base import DeviceLimits, PortableLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
 from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
@@ -79,9 +79,8 @@ class HipTarget(DeviceTarget):
         return f"-ffp-contract={'fast' if context.compiler.may_contract else 'off'}"
 
 
-# What CUDA promises, and what devices of OpenCL have in practice.
 _LIMITS = DeviceLimits()
 
 CUDA = CudaTarget("cuda", "CUDA", CUDA_C, _LIMITS)
 ROCM = HipTarget("hip", "HIP", HIP, _LIMITS)
-OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C, _LIMITS)
+OPENCL = DeviceTarget("opencl", "OpenCL", OPENCL_C, PortableLimits())

@@ -69,3 +69,35 @@ def test_an_array_on_a_side_of_a_choice_that_is_impossible(tmp_path):
     body = "for (int l = 2; l < n + 4; l++) B[0][l - 2] = l > n / 2 || l > 5 ? 1u : A[0][0];"
     text = kernels(tmp_path, body, top="static unsigned A[1][1], B[1][2];")
     assert "__kernel __attribute__" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "block"),
+    [
+        ({}, (32, 4, 2)),
+        ({"block_sizes": (2, 4, 8)}, (8, 4, 2)),
+        ({"tile_sizes": (16, 16, 32), "block_sizes": (16, 16, 32)}, (32, 8, 1)),
+    ],
+)
+def test_blocks_of_opencl_have_as_many_threads_as_devices_take(tmp_path, options, block):
+    """AMD's take 256 in a block, where CUDA takes 1024; the others loop over what is left of a tile."""
+    body = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)
+      b[i][j][k] = 2 * a[i][j][k];"""
+    arrays = "int n, float a[restrict n][n][n], float b[restrict n][n][n]"
+    text = kernels(tmp_path, body, arrays, **options)
+    (found,) = re.findall(r"reqd_work_group_size\((\d+), (\d+), (\d+)\)", text)
+    assert tuple(map(int, found)) == block
+
+
+def test_tiles_of_opencl_fit_into_what_it_promises(tmp_path):
+    """Memory for a block: 32 KiB, where CUDA has 48."""
+    options = {"tile_sizes": (64, 64, 80), "block_sizes": (16, 16)}
+    product = PRODUCT.format("n").replace("+=", "= C[i][j] +")
+    top = STATIC.format("400").replace("double", "float")
+    tiles = {}
+    for backend in ("opencl", "hip"):
+        text = kernels(tmp_path, product, top=top, backend=backend, **options)
+        found = re.findall(r"(?:__local|__shared__) float \w+\[(\d+)\]\[(\d+)\]", text)
+        tiles[backend] = sum(4 * int(rows) * int(row) for rows, row in found)
+    assert 0 < tiles["opencl"] <= 32 * 1024
+    assert 32 * 1024 < tiles["hip"] <= 48 * 1024
