@@ -1,4 +1,4 @@
-"""Steps over periodic grids, however neighbours are written: tiles over time, equal to the bit."""
+"""Steps over periodic grids, however neighbours or borders are written: tiles over time, equal to the bit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ TOP = """\
 #include <stdlib.h>
 #define LINE for (int i = 0; i < h; i++)
 #define PLANE LINE for (int j = 0; j < w; j++)
+#define ROW for (int j = 1; j <= w; j++)
+#define COLUMN for (int i = 1; i <= h; i++)
+#define INSIDE COLUMN ROW
 """
 FUNCTION = """\
 static void f{number}(int steps, int h, int w, double u[2][h + 2][w + 2], double v[restrict h + 2][w + 2],
@@ -93,6 +96,34 @@ for (int t = 0; t < steps; t++) {
 for (int t = 0; t < steps; t++) {
   PLANE v[i][j] = v[i][j] - 0.5 * (p[i][j] - p[(i + h - 1) % h][j]);
   PLANE p[i][j] = p[i][j] - 0.5 * (v[(i + 1) % h][j] - v[i][j]);
+}""",
+    "ghosts on a line": """
+for (int t = 0; t < steps; t++) {
+  p[1][0] = p[1][w];
+  p[1][w + 1] = p[1][1];
+  ROW v[1][j] = 0.3 * (p[1][j - 1] + p[1][j] + p[1][j + 1]);
+  ROW p[1][j] = v[1][j];
+}""",
+    "ghost rows": """
+for (int t = 0; t < steps; t++) {
+  ROW p[0][j] = p[h][j];
+  ROW p[h + 1][j] = p[1][j];
+  INSIDE v[i][j] = 0.3 * (p[i - 1][j] + p[i][j] + p[i + 1][j]);
+  INSIDE p[i][j] = v[i][j];
+}""",
+    "ghost rows and columns, with corners": """
+for (int t = 0; t < steps; t++) {
+  ROW { p[0][j] = p[h][j]; p[h + 1][j] = p[1][j]; }
+  for (int i = 0; i <= h + 1; i++) { p[i][0] = p[i][w]; p[i][w + 1] = p[i][1]; }
+  INSIDE v[i][j] = 0.2 * (p[i][j] + p[i - 1][j - 1] + p[i + 1][j + 1] + p[i][j - 1] + p[i + 1][j]);
+  INSIDE p[i][j] = v[i][j];
+}""",
+    "ghosts after the step": """
+for (int t = 0; t < steps; t++) {
+  INSIDE v[i][j] = 0.2 * (p[i][j] + p[i - 1][j] + p[i + 1][j] + p[i][j - 1] + p[i][j + 1]);
+  INSIDE p[i][j] = v[i][j];
+  COLUMN { p[i][0] = p[i][w]; p[i][w + 1] = p[i][1]; }
+  ROW { p[0][j] = p[h][j]; p[h + 1][j] = p[1][j]; }
 }""",
 }
 

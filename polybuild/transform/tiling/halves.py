@@ -40,7 +40,11 @@ def fold_halves(
     """
     result = {name: list(own) for name, own in counters.items()}
     for axis in (1 + dim for dim in dims):
-        ranges = (isl.Map.from_pw_aff(own[axis]).range() for own in counters.values())
+        # what has one place, as the copies of a border, is in the grid or beside it
+        loops = (own[axis] for own in counters.values() if is_loop(own[axis]))
+        ranges = [isl.Map.from_pw_aff(each).range() for each in loops]
+        if not ranges:
+            return None
         places = reduce(isl.Set.union, ranges).coalesce()
         if not (places.dim_has_lower_bound(_set, 0) and places.dim_has_upper_bound(_set, 0)):
             return None
@@ -52,6 +56,13 @@ def fold_halves(
             low, high = (_on(each, space) for each in (first, last))
             own[axis] = own[axis].sub(low).min(high.sub(own[axis]))
     return result
+
+
+def is_loop(counter: isl.PwAff) -> bool:
+    """Whether ``counter`` depends on the counters of its statement."""
+    return any(
+        aff.involves_dims(isl.dim_type.in_, 0, aff.dim(isl.dim_type.in_)) for _, aff in counter.get_pieces()
+    )
 
 
 def _on(bound: isl.PwAff, space: isl.Space) -> isl.PwAff:

@@ -24,6 +24,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import islpy as isl
 
@@ -38,7 +39,7 @@ from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of, natural_key
 from polybuild.poly.trees import descendants, is_band
 from polybuild.transform.tiling.cone import Distances, Generator, generators, minimum_skew, offsets
-from polybuild.transform.tiling.halves import fold_halves, is_long
+from polybuild.transform.tiling.halves import fold_halves, is_long, is_loop
 from polybuild.values import dataclass
 
 # Per statement, its own counters: that of the loop over time, then those of the loops over space.
@@ -224,34 +225,51 @@ def _counters(node: isl.ScheduleNode) -> Counters:
 def _of_loops(members: Sequence[isl.PwAff]) -> Sequence[isl.PwAff]:
     """The ``members`` of bands that are loops of a statement: all, or else those that are not constant."""
     loops = members[0].dim(isl.dim_type.in_)
-    return members if len(members) == loops else [each for each in members if _moves(each)]
-
-
-def _moves(member: isl.PwAff) -> bool:
-    """Whether a member depends on the counters of the statement."""
-    return any(
-        aff.involves_dims(isl.dim_type.in_, 0, aff.dim(isl.dim_type.in_)) for _, aff in member.get_pieces()
-    )
+    return members if len(members) == loops else [each for each in members if is_loop(each)]
 
 
 def _alignments(counters: Counters, depth: int, relations: Sequence[isl.Map]) -> Iterator[Counters]:
-    """Ways to give the statements with fewer loops a place in all dimensions.
+    """Ways to give the statements with fewer loops a place in all dimensions, the most likely ones first.
 
     Where a statement has no loop it stands at the first of the places it exchanges data with.
     """
     shallow = [name for name, own in counters.items() if len(own) < depth]
-    choices = [itertools.combinations(range(1, depth), len(counters[name]) - 1) for name in shallow]
+    choices = []
+    for name in shallow:
+        places = [
+            _aligned(name, chosen, counters, depth, relations)
+            for chosen in itertools.combinations(range(1, depth), len(counters[name]) - 1)
+        ]
+        found = [each for each in places if each is not None]
+        choices.append(sorted(found, key=partial(_strayed, name, counters=counters, relations=relations)))
     for chosen in itertools.product(*choices):
-        aligned = dict(counters)
-        for name, dims in zip(shallow, chosen, strict=True):
-            inner = iter(counters[name][1:])
-            places = [
-                next(inner) if dim in dims else _first_place(name, dim, counters, depth, relations)
-                for dim in range(1, depth)
-            ]
-            aligned[name] = [counters[name][0], *(each for each in places if each is not None)]
-        if all(len(own) == depth for own in aligned.values()):
-            yield aligned
+        yield {**counters, **dict(zip(shallow, chosen, strict=True))}
+
+
+def _aligned(
+    name: str, dims: Sequence[int], counters: Counters, depth: int, relations: Sequence[isl.Map]
+) -> Sequence[isl.PwAff] | None:
+    """Time and places of ``name`` where its loops run over ``dims``; None if some place is unknown."""
+    inner = iter(counters[name][1:])
+    places = [
+        next(inner) if dim in dims else _first_place(name, dim, counters, depth, relations)
+        for dim in range(1, depth)
+    ]
+    known = [each for each in places if each is not None]
+    return [counters[name][0], *known] if len(known) == len(places) else None
+
+
+def _strayed(name: str, own: Sequence[isl.PwAff], *, counters: Counters, relations: Sequence[isl.Map]) -> int:
+    """In how many dimensions, all told, ``name`` depends with others at any distance in one step."""
+    strayed = 0
+    for relation in relations:
+        ends = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
+        if name in ends and all(each == name or len(counters[each]) == len(own) for each in ends):
+            source, target = (own if each == name else counters[each] for each in ends)
+            for dim in range(1, len(own)):
+                found = _generators_between(relation, (source[0], source[dim]), (target[0], target[dim]))
+                strayed += any(not each.corner and each.time <= 0 and each.space != 0 for each in found)
+    return strayed
 
 
 def _first_place(
