@@ -129,6 +129,7 @@ def _compile(words: Sequence[str]) -> int:
         _print_diagnostics([unreached.warning(place)] if place else [], given.colour)
         return 0
 
+    from polybuild.codegen.file.own_pragmas import without_pragmas
     from polybuild.driver import pass_times
     from polybuild.driver.cache import open_cache
     from polybuild.driver.translate import translate
@@ -153,7 +154,8 @@ def _compile(words: Sequence[str]) -> int:
             _guard(lambda: output.write(given.report, report))
         return outcome.code
     prerequisites = (request.source, *outcome.dependencies)
-    _guard(lambda: output.write_all(given.files, outcome.data, prerequisites, report))
+    text = without_pragmas(outcome.data) if outcome.regions else outcome.data  # or it failed as a whole
+    _guard(lambda: output.write_all(given.files, text, prerequisites, report))
     return 0
 
 

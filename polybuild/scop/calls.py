@@ -100,7 +100,7 @@ class CallReader:
                 raise  # the message is about the call in the region
             message = error.diagnostic.message
             if message.startswith(f"the function '{name}'"):
-                raise Unsupported("call", message, location(node), _HINT) from error
+                raise Unsupported("call", message, location(node), error.diagnostic.hint) from error
             raise _refusal(name, message, node) from error
         finally:
             self._open.pop()
@@ -121,22 +121,24 @@ class CallReader:
             else:
                 self._read_address(argument, site, reader)
                 if effects.reads_everything and not isinstance(argument, c_ast.Constant):
-                    reader.touch(AnySubscript.below(argument), site.point, AccessKind.READ)
+                    reader.touch(_anywhere_in(argument), site.point, AccessKind.READ)
         if effects.reads_everything:
             self.everything.add(self._open[0][1])
             outside = (each for each in site.facts.names.iterators.values() if each.is_reachable)
             self._check_counters(callee, outside, site)
         for names, kind in ((effects.reads, AccessKind.READ), (effects.writes, AccessKind.MAY_WRITE)):
             for name in names:
-                reader.touch(self._whole(name, callee, site), site.point, kind)
+                if not _by_value(name, callee, site):
+                    reader.touch(self._whole(name, callee, site), site.point, kind)
+                elif kind is not AccessKind.READ:  # the value itself was read with the arguments
+                    raise _written_value(name, callee, site.node)
 
     @staticmethod
     def _whole(name: str, callee: Callee, site: _CallSite) -> c_ast.Node:
         """An element, whichever, of what the parameter or global variable ``name`` leads to."""
-        names = [getattr(each, "name", None) for each in callee.parameters]
-        position = int(name) - 1 if name.isdigit() else names.index(name) if name in names else -1
+        position = _position(name, callee)
         if 0 <= position < len(site.arguments):
-            return AnySubscript.below(site.arguments[position])
+            return _anywhere_in(site.arguments[position])
         variable = site.facts.names.outer.get(name)
         if variable is None or variable.storage is not StorageClass.GLOBAL:
             raise _refusal(
@@ -294,6 +296,43 @@ def _is_single(variable: Variable) -> bool:
 
 def _is_pointer(kind: types.Type) -> bool:
     return isinstance(kind, types.PointerType)
+
+
+def _position(name: str, callee: Callee) -> int:
+    """The place, from 0, of the parameter that is called ``name`` or has this number from 1; -1 if none."""
+    if name.isdigit():
+        return int(name) - 1
+    return next((at for at, each in enumerate(callee.parameters) if getattr(each, "name", None) == name), -1)
+
+
+def _anywhere_in(argument: c_ast.Node) -> c_ast.Node:
+    """An element, whichever, of the row, array or object into which a pointer ``argument`` points."""
+    if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
+        inner = argument.expr
+        if isinstance(inner, c_ast.ID | c_ast.StructRef):
+            return inner
+        if isinstance(inner, c_ast.ArrayRef):
+            return AnySubscript.below(inner.name)
+    if isinstance(argument, c_ast.BinaryOp) and argument.op == "+":
+        return AnySubscript.below(argument.left)
+    return AnySubscript.below(argument)
+
+
+def _by_value(name: str, callee: Callee, site: _CallSite) -> bool:
+    """Whether ``name`` is a parameter that leads to no memory of the caller's."""
+    position = _position(name, callee)
+    known = 0 <= position < len(callee.parameters)
+    return known and not _is_pointer(_type(callee.parameters[position], site.facts.region))
+
+
+def _written_value(name: str, callee: Callee, node: c_ast.Node) -> Unsupported:
+    """That ``#pragma polybuild access`` says of a value that it is written."""
+    return Unsupported(
+        "call",
+        f"the function '{callee.name}' is not modelled: '{name}' is passed by value, so it cannot be written",
+        location(node),
+        f"name in 'write(...)' only what '{callee.name}' gets the address of, and global variables",
+    )
 
 
 def _refusal(name: str, reason: str, node: c_ast.Node) -> Unsupported:

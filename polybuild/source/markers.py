@@ -26,6 +26,7 @@ _GLUE = pattern(rf"(?P<comment>{_COMMENT})|\\\r?\n|(?P<literal>{_LITERAL})", re.
 _SPACE = rf"(?:\s|{_COMMENT}|\\\r?\n)*"
 _OPERATOR = pattern(rf'_Pragma{_SPACE}\({_SPACE}(L?"(?:\\.|[^"\\\n])*"){_SPACE}\)', re.DOTALL)
 _MARKER = pattern(r"(scop|endscop)\b|polybuild[ \t]+(resident|distributed)\b")
+_OWN = pattern(r"(?:scop|endscop|polybuild)\b")
 _MACRO_LINE = pattern(r"[ \t]*([A-Za-z_$][\w$]*)[ \t]*(?:\([^()\n]*\))?[ \t]*;?[ \t\r]*")
 _LINE_ARGUMENTS = pattern(r"(\d+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?.*")
 
@@ -56,7 +57,10 @@ class Directive:
 
 
 class SourceText:
-    """The lines, directives and region markers of a text as the user wrote it."""
+    """The lines, directives and region markers of a text as the user wrote it.
+
+    ``own_pragmas`` are the extents of all pragmas that are for polybuild, markers or not.
+    """
 
     def __init__(self, text: str, path: str, *, expanded: bool = False) -> None:
         """Scan ``text`` once; ``path`` is the name its lines go by before any ``#line``.
@@ -68,6 +72,7 @@ class SourceText:
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.markers: list[Marker] = []
         self.directives: list[Directive] = []
+        self.own_pragmas: list[Span] = []
         self._scan()
         self.markers = [self._with_conditional(each) for each in self.markers]
         self._segments = self._renumbering(path)
@@ -147,6 +152,8 @@ class SourceText:
         name, arguments = parts[1], parts[2].strip()
         line = self.line_of(start)
         self.directives.append(Directive(name, arguments, start, line))
+        if name == "pragma" and _OWN.match(arguments):
+            self.own_pragmas.append(Span(start, end))
         if name == "pragma" and (kind := _MARKER.match(arguments)):
             span = self._widened(start, end, "")
             self.markers.append(
@@ -158,6 +165,8 @@ class SourceText:
         if match is None:
             return None
         content = re.sub(r"\\(.)", r"\1", match[1].removeprefix("L")[1:-1]).strip()
+        if _OWN.match(content):
+            self.own_pragmas.append(Span(start, match.end()))
         if kind := _MARKER.match(content):
             span = self._widened(start, match.end(), ";")
             first, last = self.line_of(start), self.line_of(match.end() - 1)

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from region_programs import cases, check, compare
 
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
 CASES = cases("calls")
 FUNCTIONS = Path(__file__).parent / "regions"
 
@@ -21,3 +24,29 @@ def comparison(tmp_path_factory):
 @pytest.mark.parametrize("name", CASES)
 def test_call(comparison, name):
     check(comparison, CASES[name])
+
+
+@pytest.mark.parametrize(
+    ("said", "message", "hint"),
+    [
+        (
+            "read(v), write(v, q)",
+            "'v' is passed by value, so it cannot be written",
+            "name in 'write(...)' only what 'put' gets the address of, and global variables",
+        ),
+        (
+            "read(v), write(w)",
+            "'w' is neither one of its parameters nor a global variable",
+            "declare what it accesses: #pragma polybuild access(f, read(x), write(y))",
+        ),
+    ],
+)
+def test_what_is_wrong_about_a_declaration_is_named(said, message, hint, tmp_path):
+    path = tmp_path / "in.c"
+    path.write_text(
+        f"#pragma polybuild access(put, {said})\nvoid put(double v, double *q);\nvoid f(int n, double *a)\n"
+        "{\n#pragma scop\n  for (int i = 0; i < n; i++) put(a[i], &a[i]);\n#pragma endscop\n}\n"
+    )
+    (told,) = compile_source(str(path), Options(), ["gcc"], []).diagnostics
+    assert told.message == f"the function 'put' is not modelled: {message}"
+    assert told.hint.startswith(hint)

@@ -97,6 +97,35 @@ def test_explain(folder):
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_no_compiler_warns_of_marks_whatever_became_of_regions(folder, compiler):
+    (folder / "in.c").write_text(
+        """#include <stdio.h>
+#pragma polybuild access(half, read(x))
+double half(double x);
+double half(double x) { return x / 2; }
+void work(int n, double *restrict a, double *restrict b);
+void work(int n, double *restrict a, double *restrict b) {
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] = 2 * b[i];
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) printf("%g\\n", a[i]);
+#pragma endscop
+#pragma scop
+  for (int i = 1; i < n; i++) a[i] = a[i - 1] * half(b[i]);
+#pragma endscop
+}
+"""
+    )
+    strict = ["-Wall", "-Wextra", "-Werror", "-O2"]
+    done = run(folder, f"compile in.c -o out.c --report out.json -- {compiler}", *strict[:2], "-O2")
+    assert done.returncode == 0, done.stderr
+    regions = json.loads((folder / "out.json").read_bytes())["regions"]
+    assert [each["status"] for each in regions] == ["transformed", "kept", "unchanged"]
+    subprocess.run([compiler, *strict, "-fopenmp", "-c", "out.c"], cwd=folder, check=True)
+
+
 def test_what_the_preprocessor_rejects_is_left_to_the_compiler(folder):
     done = run(folder, "compile in.c -o out.c -- gcc")
     assert done.returncode == 0

@@ -92,6 +92,8 @@ __attribute__((noinline)) double unknown_sum(const double *p, double *q, int k);
 void told(const double *p, double *q, int k);
 #pragma polybuild access(told_by_place, read(1), write(2))
 void told_by_place(const double *, double *, int);
+#pragma polybuild access(told_value, read(v), write(q))
+void told_value(double v, double *q);
 #pragma polybuild access(told_global, read(table))
 double told_global(int k);
 double untold(double v);

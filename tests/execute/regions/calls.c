@@ -111,6 +111,24 @@ for (int i = 0; i < n; i++) told(x, X[i], i);
 //# pragma_access_by_place: parallel
 for (int i = 0; i < n; i++) told_by_place(X[i], X[i], i);
 
+//# pragma_access_of_values: parallel
+for (int i = 0; i < n; i++) told_value(x[i], X[i]);
+
+//# pragma_access_below_addresses: parallel
+for (int i = 0; i < n; i++) told_value(x[i], &X[i][i]);
+
+//# pragma_access_below_sums: parallel
+for (int i = 0; i < n; i++) told_value(x[i], X[i] + i);
+
+//# pragma_access_somewhere_in_an_array: serial
+for (int i = 0; i < n; i++) told_value(x[i], &y[i]);
+
+//# pragma_access_of_one_variable: serial
+for (int i = 0; i < n; i++) told_value(x[i], &y[0]);
+
+//# pure_below_an_address: parallel
+for (int i = 0; i < n; i++) a[i] = (int)first_of(&y[i]) + i;
+
 //# pragma_access_global: parallel
 for (int i = 0; i < n; i++) x[i] = told_global(i);
 
