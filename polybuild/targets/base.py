@@ -30,12 +30,14 @@ class BlockShapes:
     ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
     no access is of another element each time, values are reused and a thread works on several points: tiles
     are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and
-    both are ``streaming_tiles``. Tiles over time have ``time_tiles`` iterations of the loops over time and
-    space, and blocks of ``time_blocks``.
+    both are ``streaming_tiles``, or where the parts of a warp are one of two loops ``part_tiles``: there are
+    no more threads than parts, and several blocks for each multiprocessor. Tiles over time have
+    ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``.
     """
 
     grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
     streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
+    part_tiles: tuple[int, int] = (4, 32)
     reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)

@@ -64,7 +64,8 @@ FUNCTIONS = {
 #pragma endscop
 }
 """,
-    "csr": """static void csr(int n, const int *row, const int *col, const double *val, const double *x, double *y)
+    "csr": """static void csr(int n, const int *row, const int *col, const double *val, const double *x,
+                double *y)
 {
 #pragma scop
   for (int i = 0; i < n; i++) {
@@ -88,7 +89,8 @@ FUNCTIONS = {
 #pragma endscop
 }
 """,
-    "hog": """static void hog(int cells, const int *start, const int *bin, const float *size, float (*restrict h)[9])
+    "hog": """static void hog(int cells, const int *start, const int *bin, const float *size,
+                float (*restrict h)[9])
 {
 #pragma scop
   for (int c = 0; c < cells; c++) {

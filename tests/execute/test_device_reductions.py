@@ -176,6 +176,45 @@ def test_many_threads_share_a_sum_and_a_warp_each_row(cuda, emulator):
         assert found["sectors"] < 1.3 * found["ideal"]  # rows of seven elements are not aligned
 
 
+MATRICES = {
+    "row sums": "{ y[i] = 0; for (int j = 0; j < n; j++) y[i] += a[i][j]; }",
+    "row sums by a variable": "{ double s = 0; for (int j = 0; j < n; j++) s += a[i][j]; y[i] = s; }",
+    "column sums": "{ y[i] = 0; for (int j = 0; j < n; j++) y[i] += a[j][i]; }",
+    "product": "for (int j = 0; j < n; j++) y[i] += a[i][j] * x[j];",
+    "transposed product": "for (int j = 0; j < n; j++) y[j] += a[i][j] * x[i];",
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices_are_read_in_whole_sectors_by_many_blocks(name, emulator, runtime, tmp_path, monkeypatch):
+    """With 4000 rows there are 1000 blocks, more than four for each of 132 multiprocessors."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    text = f"""
+#include <stdlib.h>
+static void run(int n, double (*restrict a)[n], double *restrict x, double *restrict y)
+{{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    {MATRICES[name]}
+#pragma endscop
+  (void)x;
+}}
+int main(void)
+{{
+  double *a = calloc(256 * 256, sizeof *a), *x = calloc(256, sizeof *x), *y = calloc(256, sizeof *y);
+  run(256, (void *)a, x, y);
+  free(a), free(x), free(y);
+  return 0;
+}}
+"""
+    made = build(transform(text, "cuda", tmp_path, allow_reassociation="on"), "matrix", runtime, tmp_path)
+    kernels = emulator.report([str(made)])["kernels"].values()
+    for each in kernels:
+        assert each["global_reads"]["sectors"] == each["global_reads"]["ideal"]
+        assert each["global_writes"]["sectors"] == each["global_writes"]["ideal"]
+    assert max(each["blocks"] for each in kernels) == 256 // 4
+
+
 EXACT = r"""
 #include <stdio.h>
 static unsigned bits(int n, const unsigned char *a)

@@ -34,7 +34,7 @@ def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, dev
 
     The steps are those of the loop ``node``.
     """
-    steps, *extents = (_extent(scop, node, each) for each in tiles.stencil.counters)
+    steps, *extents = (extent(scop, node, each) for each in tiles.stencil.counters)
     if steps is not None and steps < STENCIL_STEPS:
         return False
     bytes_of_point = _bytes_of_points(scop, node)
@@ -64,7 +64,7 @@ def _in_tiles(
     height, *widths = tiles.sizes
     phases = len(tiles.phases)
     mapped = len(tiles.phases[0].tiles)
-    counts = [math.ceil(extent / width) for extent, width in zip(extents, widths, strict=True)]
+    counts = [math.ceil(size / width) for size, width in zip(extents, widths, strict=True)]
     turns = math.ceil(math.prod(counts[:mapped]) * threads / device.threads)
     points = math.ceil(math.prod(widths) / phases / threads)
     step = device.meeting + points * device.latency
@@ -73,8 +73,8 @@ def _in_tiles(
     return (phases * device.launch + moved) / height + serial
 
 
-def _extent(scop: Scop, node: isl.ScheduleNode, counter: isl.UnionPwAff) -> int | None:
-    """How many values ``counter`` takes at most, None if that depends on parameters."""
+def extent(scop: Scop, node: isl.ScheduleNode, counter: isl.UnionPwAff) -> int | None:
+    """How many values ``counter`` takes at most below ``node``, None if that depends on parameters."""
     values = node.get_domain().apply(isl.UnionMap.from_union_pw_aff(counter))
     count = largest(dimension_counts(isl.Set.from_union_set(values), scop.context)[0])
     return count.to_python() if count.is_int() else None

@@ -10,18 +10,27 @@ from polybuild.targets.device import Axis
 
 
 def tile_sizes(
-    parallel: int, sequential: int, options: Options, limits: DeviceLimits, *, reused: bool
+    parallel: int,
+    sequential: int,
+    options: Options,
+    limits: DeviceLimits,
+    *,
+    reused: bool,
+    in_parts: bool = False,
 ) -> tuple[int, ...]:
     """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others.
 
-    ``reused`` says whether all elements are touched by several iterations: a thread has several points then.
+    ``reused`` says whether all elements are touched by several iterations: a thread has several points then;
+    ``in_parts`` that one of two mapped loops runs through the parts of a warp.
     """
     members = parallel + sequential
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    outer = limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles
-    return outer[parallel - 1] + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
+    outer = (limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles)[parallel - 1]
+    if in_parts and parallel == 2 and not reused:
+        outer = limits.shapes.part_tiles
+    return outer + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
 
 
 def block_sizes(

@@ -16,13 +16,13 @@ import islpy as isl
 
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import descendants, insert_mark, is_band, node_kind
+from polybuild.poly.trees import descendants, insert_mark, is_band, member, node_kind
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import STEP_BY_STEP, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
-from polybuild.targets.gpu.cost import pays
+from polybuild.targets.gpu.cost import extent, pays
 from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, tile_sizes
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
@@ -133,7 +133,8 @@ class _KernelMapper:
         if self._inside and others:
             node, members, others = node.band_split(count), count, []
         reused = bool(others) and not (count == 2 and streams(self._scop, node))
-        sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused)
+        in_parts = count == 2 and self._runs_through_parts(node)
+        sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused, in_parts=in_parts)
         kernel = Kernel(
             len(self.kernels),
             axes("b", grid_sizes(count, self._options, self._limits)),
@@ -155,6 +156,11 @@ class _KernelMapper:
         if others:
             node = node.parent()
         return insert_mark(node, kernel.mark())
+
+    def _runs_through_parts(self, node: isl.ScheduleNode) -> bool:
+        """Whether one of two mapped loops of the band ``node`` has an iteration for each part, at most."""
+        extents = (extent(self._scop, node, member(node, position).get_at(0)) for position in range(2))
+        return any(each is not None and each <= self._limits.parts.of_row for each in extents)
 
 
 def _has_parallelism(node: isl.ScheduleNode) -> bool:

@@ -28,7 +28,7 @@ from polybuild.c.conversions import limits
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
 from polybuild.targets.gpu.reduction_sessions import Session
-from polybuild.targets.gpu.split_reductions import Splitter, part_count, written
+from polybuild.targets.gpu.split_reductions import Splitter, written
 
 
 class PlacedSplitter(Splitter):
@@ -70,7 +70,7 @@ class PlacedSplitter(Splitter):
 
     def _begin(self, parts: Sequence[Array]) -> Statement:
         """Each part has the values of before, of long ago."""
-        name, domain, counters = self._new([part_count(parts[0])])
+        name, domain, counters = self._new([self._count(parts[0])])
         old = [self._accumulator(domain, each) for each in self._kept]
         values = [*(each.node for each in old), *(_long_ago() for _ in self._order_of_terms)]
         targets = [self._element(name, domain, each, "q0") for each in parts]
@@ -85,8 +85,8 @@ class PlacedSplitter(Splitter):
 
     def _combination(self, source: Sequence[Array], target: Sequence[Array]) -> Statement:
         """The best parts of parts."""
-        count = part_count(target[0])
-        name, domain, counters = self._new([count, part_count(source[0]) // count])
+        count = self._count(target[0])
+        name, domain, counters = self._new([count, self._count(source[0]) // count])
         reads: list[Access] = []
 
         def read(bundle: Sequence[Array], part: str) -> Callable[[int], c_ast.Node]:

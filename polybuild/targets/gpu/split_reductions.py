@@ -40,6 +40,7 @@ class Splitter:
         self._counts = [session.parts]
         while self._counts[-1] > (combined if left is None else left):
             self._counts.append(max(1, self._counts[-1] // combined))
+        self._adjacent = bool(session.rows) and _parts_are_neighbours(session)
         self._names = iter(unused_names(scop, 2 * len(self._counts)))
         self._added: list[Statement] = []
         self._order: list[isl.Map] = []
@@ -94,7 +95,7 @@ class Splitter:
         return (self._parts(f"{reduction.array.name}_parts{level}", count, reduction.type),)
 
     def _parts(self, name: str, count: int, kind: IntegerType | FloatingType) -> Array:
-        """The array of so many numbers, with a column for each row."""
+        """The array of so many numbers for each row: those that threads side by side touch are neighbours."""
         old, array = self._old, self._session.reduction.array
         space = self._scop.context.get_space().set_from_params()
         columns = [
@@ -105,18 +106,30 @@ class Splitter:
             .insert_domain(space)
             for row in self._session.rows
         ]
+        size = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val(count))
         name = f"{name}_{old.name}"
         return Array(
             name,
             c_ast.ID(name),
             kind,
-            (isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val(count)), *columns),
+            (*columns, size) if self._adjacent else (size, *columns),
             Provenance(StorageClass.LOCAL),
             array.location,
             local=True,
             suffixes=("",) * (1 + len(columns)),
             expanded=array.name,
         )
+
+    def _place(self, part: str) -> str:
+        """The subscripts of ``part`` for the row of the counters ``d0, ...``."""
+        rows = [f"d{row}" for row in self._session.rows]
+        return ", ".join([*rows, part] if self._adjacent else [part, *rows])
+
+    def _count(self, parts: Array) -> int:
+        """The number of ``parts``."""
+        size = parts.extents[len(self._session.rows) if self._adjacent else 0]
+        assert size is not None  # noqa: S101 - parts are counted
+        return int(size.max_val().to_python())
 
     def _to_old(self) -> isl.MultiAff:
         """``{ S[p..., d0, ..., k, ...] -> S[d0, ..., count * k + p, ...] }``."""
@@ -138,7 +151,7 @@ class Splitter:
         domain = old.domain.preimage_multi_aff(to_old)
         domain = domain.intersect(isl.Set(f"{{ {old.name}[{every}] : {bounds} }}")).coalesce()
         part = f"{lanes[-1][1]} * p{lanes[0][0]} + p{lanes[-1][0]}" if len(lanes) > 1 else f"p{lanes[0][0]}"
-        place = ", ".join([part, *(f"d{row}" for row in self._session.rows)])
+        place = self._place(part)
 
         def own(array: Array) -> isl.Map:
             return isl.Map(f"{{ {old.name}[{every}] -> {array.name}[{place}] }}").intersect_domain(domain)
@@ -219,7 +232,7 @@ class Splitter:
         dims = ", ".join(
             [*(f"d{position}" for position in kept), *(f"q{position}" for position in range(more))]
         )
-        place = ", ".join([part, *(f"d{row}" for row in self._session.rows)])
+        place = self._place(part)
         relation = isl.Map(f"{{ {name}[{dims}] -> {parts.name}[{place}] }}").intersect_domain(domain)
         return Access(parts, relation, AccessKind.READ, c_ast.ID(parts.name))
 
@@ -236,7 +249,7 @@ class Splitter:
 
     def _begin(self, parts: Sequence[Array]) -> Statement:
         """What each part begins with: what changes nothing, or the old value."""
-        name, domain, counters = self._new([part_count(parts[0])])
+        name, domain, counters = self._new([self._count(parts[0])])
         target = self._element(name, domain, parts[0], "q0")
         operator = self._session.reduction.operator
         reads: list[Access] = []
@@ -253,8 +266,8 @@ class Splitter:
 
     def _combination(self, source: Sequence[Array], target: Sequence[Array]) -> Statement:
         """Parts of parts."""
-        count = part_count(target[0])
-        name, domain, counters = self._new([count, part_count(source[0]) // count])
+        count = self._count(target[0])
+        name, domain, counters = self._new([count, self._count(source[0]) // count])
         one = self._element(name, domain, target[0], "q0")
         other = self._element(name, domain, source[0], f"q0 + {count} * q1")
         return self._combined(name, domain, counters, one, other)
@@ -303,8 +316,14 @@ def written(access: Access) -> Access:
     return replace(access, kind=AccessKind.WRITE)
 
 
-def part_count(parts: Array) -> int:
-    """The number of ``parts``."""
-    size = parts.extents[0]
-    assert size is not None  # noqa: S101 - parts are counted
-    return int(size.max_val().to_python())
+def _parts_are_neighbours(session: Session) -> bool:
+    """Whether terms of neighbouring parts, rather than of neighbouring rows, touch neighbours in memory."""
+    statement, (lane, _), row = session.reduction.statement, session.lanes[-1], session.rows[0]
+    votes = 0
+    for access in statement.accesses:
+        last = access.relation.dim(_out) - 1
+        if last < 0 or id(access.node) in session.reduction.own:
+            continue
+        subscript = access.relation.gist_domain(statement.domain).project_out(_out, 0, last)
+        votes += bool(subscript.involves_dims(_in, lane, 1)) - bool(subscript.involves_dims(_in, row, 1))
+    return votes > 0

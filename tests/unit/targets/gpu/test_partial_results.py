@@ -37,7 +37,7 @@ def test_one_value_has_parts_for_all_threads_of_a_device(extents):
 
 def test_each_value_of_a_loop_has_parts_for_a_warp(extents):
     rows = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[i] += a[i][j] * x[j];"
-    assert extents(rows) == [["32", "n"]]
+    assert extents(rows) == [["n", "32"]]
     columns = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[j] += a[i][j] * x[i];"
     assert extents(columns) == [["32", "n"]]
 
