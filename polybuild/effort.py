@@ -115,7 +115,7 @@ TRIAL_EFFORT = 1_000_000
 UNSETTLED_EFFORT = 30
 """How many times the usual effort a program takes that is given up."""
 LARGEST_COEFFICIENT = 4
-"""The largest coefficient that is wanted where it may be negative."""
+"""The largest coefficient that is wanted where it may be negative, and that is looked for first."""
 SIGNED_STATEMENTS = 4
 """Statements of a program with signed coefficients, which branches for each of them."""
 MINIMUM_SIZE = 17

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
 
+from polybuild.effort import REROLLED_STATEMENTS
 from polybuild.poly import spaces
+from polybuild.poly.integers import integer_of
+from polybuild.poly.sampling import points
 from polybuild.rerolling.loop_tree import Part, schedule_of
 from polybuild.rerolling.matching import Copy, Place
 from polybuild.rerolling.shapes import Shape, ShapedAccess
@@ -54,6 +58,7 @@ def _joined(
         union = union.union(each)
     pieces = max(each.statement.domain.n_basic_set() for each in copies)
     domain = _without_gaps(union, position, context, pieces)
+    domain = domain or _evenly_spaced(union, position, context, pieces)
     if domain is None:
         return None
     for index, iterator in enumerate(original.iterators):
@@ -109,6 +114,49 @@ def _without_gaps(instances: isl.Set, position: int, context: isl.Set, pieces: i
     return min(found, key=isl.Set.n_basic_set, default=None)
 
 
+def _evenly_spaced(instances: isl.Set, position: int, context: isl.Set, pieces: int) -> isl.Set | None:
+    """``instances`` as of ``_without_gaps`` in equal steps of dimension ``position``; None if they are not.
+
+    A loop in steps and what is left after it, where what stands between two steps is something else.
+    """
+    values = _by_outer(instances, position)
+    first = values.lexmin()
+    starts = first.as_pw_multi_aff().get_at(0).get_pieces()
+    step = _step(first.reverse().apply_range(values).deltas())
+    if step < 2 or len(starts) != 1 or starts[0][1].dim(isl.dim_type.div):
+        return None
+    start = starts[0][1]
+    same = isl.Map.identity(instances.get_space().map_from_set())
+    counted = isl.Map.universe(same.get_space())
+    for index in (each for each in range(instances.dim(_set)) if each != position):
+        counted = counted.equate(_in, index, _out, index)
+    equal = isl.Constraint.alloc_equality(isl.LocalSpace.from_space(counted.get_space()))
+    for kind, other in ((isl.dim_type.param, isl.dim_type.param), (_in, _in)):
+        for index in range(start.dim(kind)):
+            equal = equal.set_coefficient_val(other, index, start.get_coefficient_val(kind, index))
+    equal = equal.set_constant_val(start.get_constant_val())
+    equal = equal.set_coefficient_val(_in, position, -1).set_coefficient_val(_out, position, step)
+    counted = counted.add_constraint(equal)
+    whole = _without_gaps(instances.apply(counted), position, context, pieces)
+    return None if whole is None else whole.apply(counted.reverse()).coalesce()
+
+
+def _step(distances: isl.Set) -> int:
+    """What all ``distances`` are multiples of; 1 where that is not known."""
+    distances = distances.project_out_all_params()
+    step = integer_of(distances.get_stride(0))
+    if step != 1 or not distances.is_bounded():
+        return step
+    few = points(distances, REROLLED_STATEMENTS + 1)
+    return math.gcd(*(value for (value,) in few)) if len(few) <= REROLLED_STATEMENTS else 1
+
+
+def _by_outer(instances: isl.Set, position: int) -> isl.Map:
+    """The values of dimension ``position`` for given outer ones."""
+    inner = instances.dim(_set) - position - 1
+    return spaces.innermost_map(instances.project_out(_set, position + 1, inner).reset_tuple_id())
+
+
 def _candidates(instances: isl.Set, position: int, context: isl.Set) -> Iterator[isl.Set]:
     """What may be ``instances``, simpler, cheapest first."""
     yield instances.coalesce()
@@ -147,7 +195,7 @@ def _suits(whole: isl.Set, position: int, pieces: int) -> bool:
 def _between_extremes(instances: isl.Set, position: int) -> isl.Set:
     """What is between the first and the last value of dimension ``position`` for given outer ones."""
     inner = instances.dim(_set) - position - 1
-    by_outer = spaces.innermost_map(instances.project_out(_set, position + 1, inner).reset_tuple_id())
+    by_outer = _by_outer(instances, position)
     up = isl.Map.lex_le(by_outer.get_space().range())
     ends = by_outer.lexmin().apply_range(up).intersect(by_outer.lexmax().apply_range(up.reverse()))
     between = ends.wrap().flatten().add_dims(_set, inner).set_tuple_name(instances.get_tuple_name())

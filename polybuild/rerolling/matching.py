@@ -43,15 +43,21 @@ class Copy:
 
 
 def copies_in(
-    place: Place, leading: int, statements: Mapping[str, Statement], shapes: Mapping[str, Shape]
+    place: Place,
+    leading: int,
+    statements: Mapping[str, Statement],
+    shapes: Mapping[str, Shape],
+    *,
+    own_cells: bool,
 ) -> list[Copy] | None:
     """The copies of statements of the loop ``place.parts[leading]``, in it and in other parts.
 
-    Every original is a copy of itself. A part is in it with all of its statements or with none. None if
-    something in the leading loop is neither an original nor a copy for certain, or if there are more copies
-    of some originals than of others.
+    Every original is a copy of itself. A part is in it with all of its statements or with none. Without
+    ``own_cells`` all copies have those of their originals: two sums, of even and of odd elements, are no
+    copies of each other. Where the leading loop has originals alone, those that have fewer copies than others
+    stay as they are. None if something in the leading loop is neither an original nor a copy for certain.
     """
-    search = _CopySearch(place, statements, shapes)
+    search = _CopySearch(place, statements, shapes, own_cells)
     if not search.add_leading(leading):
         return None
     for is_loop, run in itertools.groupby(
@@ -60,8 +66,13 @@ def copies_in(
         for together in [[each] for each in run] if is_loop else [list(run)]:
             if together != [leading]:
                 search.add(together)
-    numbers = Counter(each.original.name for each in search.copies.values())
-    return list(search.copies.values()) if len(set(numbers.values())) == 1 else None
+    copies = [*search.copies.values()]
+    numbers = Counter(each.original.name for each in copies)
+    if len(set(numbers.values())) == 1:
+        return copies
+    if search.has_moved(leading):
+        return None
+    return [each for each in copies if numbers[each.original.name] == max(numbers.values())]
 
 
 @dataclasses.dataclass(slots=True)
@@ -75,6 +86,7 @@ class _CopySearch:
     place: Place
     statements: Mapping[str, Statement]
     shapes: Mapping[str, Shape]
+    own_cells: bool
     originals: list[Statement] = field(default_factory=list)
     copies: dict[str, Copy] = field(default_factory=dict)
 
@@ -91,6 +103,11 @@ class _CopySearch:
             self.copies[each.name] = found
         self._add_by_partners(run, index, leading=True)
         return all(each.name in self.copies for each in run)
+
+    def has_moved(self, index: int) -> bool:
+        """Whether a part has other iterations of originals."""
+        own = [self.copies.get(name) for name in statements_of(self.place.parts[index])]
+        return any(each is not None and each.statement is not each.original for each in own)
 
     def add(self, indices: Sequence[int]) -> None:
         """Add those parts of a run of parts of which all statements are copies."""
@@ -161,6 +178,10 @@ class _CopySearch:
             if self.shapes[each.name].key != self.shapes[statement.name].key:
                 continue
             if len(each.iterators) - len(statement.iterators) not in possible:
+                continue
+            if not self.own_cells and any(
+                one.cell != other.cell for one, other in self._operands(statement, each)
+            ):
                 continue
             instances = relate(statement, each)
             function = None if instances is None else _function(instances, statement)

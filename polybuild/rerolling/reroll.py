@@ -87,8 +87,8 @@ def _rerolled(scop: Scop, tree: Part, place: Place, shapes: Mapping[str, Shape])
     statements = {each.name: each for each in scop.statements}
     found = []
     for leading, part in enumerate(place.parts):
-        if isinstance(part, Loop):
-            copies = copies_in(place, leading, statements, shapes)
+        for own_cells in (True, False) if isinstance(part, Loop) else ():
+            copies = copies_in(place, leading, statements, shapes, own_cells=own_cells)
             if copies is not None:
                 gone = sum(each.statement is not each.original for each in copies)
                 found.append((gone, copies))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from polybuild.effort import LARGEST_COEFFICIENT
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Hyperplane, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Terms, scale
 from polybuild.values import dataclass
@@ -88,6 +89,16 @@ class VariableLayout:
         constants = {position for node in self.nodes for position, _ in self.constant(node)}
         parts = [each for each in range(self.starts[self.nodes[0].name], self.end) if each not in constants]
         yield _sum(self.total, parts)
+
+    def small(self) -> Iterator[Constraint]:
+        """No variable but the sums is larger than coefficients usually are.
+
+        Where cuts do not converge without bounds, they do so at once with them.
+        """
+        sums = {self._distance(EdgeKind.ORDER), self._distance(EdgeKind.INPUT), self.total}
+        for position in range(self.variables):
+            if position not in sums:
+                yield Constraint(((position, -1),), LARGEST_COEFFICIENT)
 
     def hyperplane(self, values: Sequence[int]) -> Hyperplane:
         """The solution ``values`` as a row per statement."""

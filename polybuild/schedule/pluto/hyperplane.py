@@ -54,13 +54,17 @@ def find_hyperplane(
             constraints += edge_constraints(edge, layout, by_name)
         for node in nodes:
             constraints += _independent(layout, node, found[node.name])
-        # the programs in which bounds are zero are the smaller ones, and settle most cases
+        small = [*constraints, *layout.small()]
+        # the programs in which bounds are zero are the smaller ones, and settle most cases; of the others
+        # those in which nothing is large are solved soonest
         u, w = layout.bound(EdgeKind.ORDER)
-        for zeros in ([0, *u, w], [0, *u], *([] if bounded else [[]])):
-            size = layout.variables * len(constraints)
+        more = [[0, *u]] if bounded else [[0, *u], []]
+        programs = [(constraints, [0, *u, w]), *((small, each) for each in more), (constraints, more[-1])]
+        for asked, zeros in programs:
+            size = layout.variables * len(asked)
             effort.spend(size)
             try:
-                values = smallest(layout.variables, constraints, zeros)
+                values = smallest(layout.variables, asked, zeros)
             except Unsettled:
                 effort.spend(size * UNSETTLED_EFFORT)
                 continue

@@ -92,6 +92,32 @@ JOINED = {
         NAMED.format("t", "u"),
         ["S0[i, k] : 0 <= i < n and 0 <= k < n", "S2[i, k] : 0 <= i < n and 0 <= k < n"],
     ),
+    "sums of even and odd elements": (
+        """for (int i = 0; i < n; i++) { double s = 0, t = 0;
+        for (k = 0; k + 1 < n; k += 2) { s += a[i][k]; t += a[i][k + 1]; }
+        for (k = n - n % 2; k < n; k++) s += a[i][k];
+        y[i] = s + t; }""",
+        [
+            "S0[i] : 0 <= i < n",
+            "S1[i] : 0 <= i < n",
+            "S2[i, k] : k mod 2 = 0 and 0 <= i < n and 0 <= k < n",
+            "S3[i, k] : k mod 2 = 0 and 0 <= i < n and 0 <= k < n - 1",
+            "S5[i] : 0 <= i < n",
+        ],
+    ),
+    "sums of a few even and odd elements, downwards": (
+        """for (int i = 0; i < n; i++) { double s = 0, t = 0;
+        for (k = 6; k > 2; k -= 3) { s += a[i][k]; t += a[i][k - 1]; }
+        for (k = 0; k >= 0; k--) s += a[i][k];
+        y[i] = s + t; }""",
+        [
+            "S0[i] : 0 <= i < n",
+            "S1[i] : 0 <= i < n",
+            "S2[i, k] : k mod 3 = 0 and 0 <= i < n and 0 <= k <= 6",
+            "S3[i, k] : k mod 3 = 0 and 0 <= i < n and 3 <= k <= 6",
+            "S5[i] : 0 <= i < n",
+        ],
+    ),
     "last row outside": (
         """for (int i = 0; i < n - 1; i++) for (int j = 0; j <= i; j++) a[i][j] = b[j][i];
         for (int j = 0; j < n; j++) a[n - 1][j] = b[j][n - 1];""",
@@ -186,7 +212,9 @@ def at_the_top(made):
     place = Place(tree.parts if isinstance(tree, Block) else (tree,), 0)
     leading = next(index for index, part in enumerate(place.parts) if isinstance(part, Loop))
     shapes = {each.name: shape_of(each, made.live) for each in made.scop.statements}
-    copies = copies_in(place, leading, {each.name: each for each in made.scop.statements}, shapes)
+    copies = copies_in(
+        place, leading, {each.name: each for each in made.scop.statements}, shapes, own_cells=True
+    )
     return tree, place, copies, shapes
 
 
