@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 import islpy as isl
 
@@ -13,15 +13,22 @@ from polybuild.values import dataclass
 _set, _div, _param = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param
 
 
+_Known = tuple[isl.Set, isl.Val, isl.Val]
+
+
 @dataclass(frozen=True, slots=True)
 class Points:
     """The product of ``factors``; ``places`` has the factor of each dimension, and its position there.
 
-    None of the factors is empty, and none has parameters.
+    None of the factors is empty, and none has parameters. ``known`` has limits that were asked for before,
+    of a factor (by identity, which it keeps alive) at a position.
     """
 
     factors: tuple[isl.Set, ...]
     places: tuple[tuple[int, int], ...]
+    known: dict[tuple[int, int], tuple[isl.Set, isl.Val, isl.Val]] = field(
+        default_factory=dict, compare=False
+    )
 
     @classmethod
     def of(cls, points: isl.Set) -> Points:
@@ -31,12 +38,15 @@ class Points:
         """
         points = points.project_out(_param, 0, points.dim(_param))
         dimensions = points.dim(_set)
-        groups = _connected(points) if points.n_basic_set() == 1 else [list(range(dimensions))]
+        first = _first_of_equals(points)  # counters are, most often, what loops run over
+        kept = sorted(set(first))
+        points = _projected(points, kept)
+        groups = _connected(points) if points.n_basic_set() == 1 else [list(range(len(kept)))]
         places = {
-            dim: (number, place) for number, dims in enumerate(groups) for place, dim in enumerate(dims)
+            kept[dim]: (number, place) for number, dims in enumerate(groups) for place, dim in enumerate(dims)
         }
         factors = tuple(_projected(points, dims) for dims in groups)
-        return cls(factors, tuple(places[dim] for dim in range(dimensions)))
+        return cls(factors, tuple(places[first[dim]] for dim in range(dimensions)))
 
     def connects(self, one: int, other: int) -> bool:
         """Whether values of dimension ``one`` may decide on those of dimension ``other``."""
@@ -44,8 +54,13 @@ class Points:
 
     def limits(self, dim: int) -> tuple[isl.Val, isl.Val]:
         """The smallest and the largest value of a dimension."""
-        factor, place = self.places[dim]
-        return self.factors[factor].dim_min_val(place), self.factors[factor].dim_max_val(place)
+        number, place = self.places[dim]
+        factor = self.factors[number]
+        key = id(factor), place
+        if key not in self.known:
+            self.known[key] = factor, factor.dim_min_val(place), factor.dim_max_val(place)
+        _, low, high = self.known[key]
+        return low, high
 
     def in_pieces(self, dim: int) -> bool:
         """Whether a dimension is one of a union, whose pieces may lie far apart."""
@@ -76,6 +91,30 @@ class Points:
         if fixed.is_empty():
             return None
         return replace(self, factors=(*self.factors[:factor], fixed, *self.factors[factor + 1 :]))
+
+
+def _first_of_equals(points: isl.Set) -> list[int]:
+    """For each dimension the first one that all constraints say to have the same value, most often itself."""
+    equals = set.intersection(*map(_equal_dimensions, points.get_basic_sets()))
+    first = list(range(points.dim(_set)))
+    for later, earlier in sorted(equals):
+        first[later] = first[earlier]
+    return first
+
+
+def _equal_dimensions(piece: isl.BasicSet) -> set[tuple[int, int]]:
+    """The pairs of dimensions, the later one first, that a constraint says to be equal."""
+    found = set()
+    for each in piece.get_constraints():
+        if not each.is_equality() or not each.get_constant_val().is_zero():
+            continue
+        steps = [each.get_coefficient_val(_set, dim) for dim in range(piece.dim(_set))]
+        used = [dim for dim, step in enumerate(steps) if not step.is_zero()]
+        if len(used) == 2 and not each.involves_dims(_div, 0, piece.dim(_div)):
+            earlier, later = used
+            if steps[earlier].neg().eq(steps[later]):
+                found.add((later, earlier))
+    return found
 
 
 def _connected(points: isl.Set) -> list[list[int]]:

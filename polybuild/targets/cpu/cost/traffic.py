@@ -35,16 +35,40 @@ class MemoryLevel:
 
 
 @dataclass(frozen=True, slots=True)
+class _Rows:
+    """What a reference touches in a box: ``rows``, and of each some ``elements`` within a ``span`` of bytes.
+
+    The rows of the array have ``length`` bytes, if that is known.
+    """
+
+    rows: float
+    span: float
+    elements: float
+    length: int | None
+
+    def bytes(self, unit: int) -> float:
+        """Bytes of the units that are touched."""
+        row = max(float(unit), min(self.span, self.elements * unit))
+        # short rows that follow each other share units
+        if self.length is None or self.length >= unit:
+            return self.rows * row
+        return max(float(unit), self.rows * self.length)
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
     """The bytes that a nest moves where its leaves have ``extents`` and ``references``, by their identity.
 
-    ``found`` are footprints that were asked for before, ``wholes`` those of arrays.
+    ``found`` are footprints that were asked for before, ``wholes`` those of arrays, ``boxes`` what references
+    touch in boxes, ``inside`` the leaves of nests.
     """
 
     extents: Mapping[int, Extents]
     references: Mapping[int, list[Reference]]
     found: dict[tuple[int, int, int], tuple[float, float]] = field(default_factory=dict)
     wholes: dict[int, dict[str, float]] = field(default_factory=dict)
+    boxes: dict[tuple[int, tuple[float, ...]], _Rows] = field(default_factory=dict)
+    inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
 
     def moved(self, nest: Nest, level: MemoryLevel, depth: int = 0) -> float:
         """Bytes in whole units that enter ``level``, or leave it, while ``nest`` runs once at ``depth``."""
@@ -64,8 +88,13 @@ class Traffic:
         return max(whole, missing * again + (1.0 - missing) * whole)
 
     def _trips(self, loop: NestLoop) -> float:
-        found = (self.extents[id(leaf)].trips[loop.dim] for leaf, _ in leaves(loop))
-        return max(found, default=0.0)
+        return max((self.extents[id(leaf)].trips[loop.dim] for leaf in self._leaves(loop)), default=0.0)
+
+    def _leaves(self, nest: Nest) -> tuple[NestLeaf, ...]:
+        """The leaves of ``nest``."""
+        if id(nest) not in self.inside:
+            self.inside[id(nest)] = tuple(leaf for leaf, _ in leaves(nest))
+        return self.inside[id(nest)]
 
     def _footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
         """Bytes of the units that ``nest`` touches, and those that move: what is written goes both ways."""
@@ -77,13 +106,15 @@ class Traffic:
     def _new_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
         bytes_of: dict[tuple[str, _Matrix], float] = {}
         written: set[str] = set()
-        for leaf, _ in leaves(nest):
+        for leaf in self._leaves(nest):
             found = self.extents[id(leaf)]
             box, instances = found.boxes[depth], math.prod(found.trips[depth:])
             for each in self.references[id(leaf)]:
                 name = each.access.array.name
                 key = (name, each.matrix)
-                bytes_of[key] = max(bytes_of.get(key, 0.0), min(instances * unit, _bytes(each, box, unit)))
+                bytes_of[key] = max(
+                    bytes_of.get(key, 0.0), min(instances * unit, self._bytes(each, box, unit))
+                )
                 if each.access.kind is not AccessKind.READ:
                     written.add(name)
         rows: dict[tuple[str, _Matrix], float] = {}
@@ -97,6 +128,13 @@ class Traffic:
         back = sum(size for name, size in touched.items() if name in written)
         return sum(touched.values()), sum(touched.values()) + back
 
+    def _bytes(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
+        """Bytes of the units that ``reference`` touches while counters take what ``box`` says."""
+        key = id(reference), box
+        if key not in self.boxes:
+            self.boxes[key] = _rows(reference, box)
+        return self.boxes[key].bytes(unit)
+
     def _arrays(self, unit: int) -> Mapping[str, float]:
         """The bytes of each array: what one of its references touches in all, at most."""
         if unit not in self.wholes:
@@ -104,7 +142,7 @@ class Traffic:
             for leaf, extents in self.extents.items():
                 for each in self.references[leaf]:
                     name = each.access.array.name
-                    size = min(extents.count * unit, _bytes(each, extents.boxes[0], unit))
+                    size = min(extents.count * unit, self._bytes(each, extents.boxes[0], unit))
                     found[name] = max(found.get(name, 0.0), size)
             self.wholes[unit] = found
         return self.wholes[unit]
@@ -115,23 +153,20 @@ def _is_packed(nest: Nest) -> bool:
     return any(loop.registers for _, around in leaves(nest) for loop in around)
 
 
-def _bytes(reference: Reference, box: tuple[float, ...], unit: int) -> float:
-    """Bytes of the units that ``reference`` touches while counters take as many values as ``box`` says."""
+def _rows(reference: Reference, box: tuple[float, ...]) -> _Rows:
+    """What ``reference`` touches while counters take as many values as ``box`` says."""
     size = element_size(reference)
     counts = [
         1.0 + sum(extent - 1.0 if step is None else abs(step) * (extent - 1.0) for step, extent in pairs)
         for pairs in (tuple(zip(row, box, strict=True)) for row in reference.matrix)
     ]
     if not counts:
-        return float(unit)
+        return _Rows(1.0, 0.0, 0.0, None)
     touched = math.prod(
         extent for step, extent in zip(reference.matrix[-1], box, strict=True) if step is None or step
     )
-    row = max(float(unit), min(counts[-1] * size, touched * unit))
-    *outer, _ = counts
-    # short rows that follow each other share units
-    rows, length = math.prod(outer), _row_bytes(reference)
-    return rows * row if length is None or length >= unit else max(float(unit), rows * length)
+    *outer, last = counts
+    return _Rows(math.prod(outer), last * size, touched, _row_bytes(reference))
 
 
 def _row_bytes(reference: Reference) -> int | None:
