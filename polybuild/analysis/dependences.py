@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.covered_reads import covered_reads, hidden_writers
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
@@ -140,17 +141,10 @@ def flow_dependences(
     if has_strides(reads, must_writes, may_writes):
         visible, old = last_writers(scop, reads, must_writes, must_writes.union(may_writes))
         return visible.subtract(hidden).range_factor_domain(), old
-    flow = (
-        isl.UnionAccessInfo.from_sink(reads)
-        .set_must_source(must_writes)
-        .set_may_source(may_writes)
-        .set_schedule(scop.schedule)
-        .compute_flow()
-    )
+    flow = flow_between(scop, reads, must=must_writes, may=may_writes)
     if hidden.is_empty():
-        return flow.get_may_dependence(), flow.get_may_no_source()
-    visible = flow.get_full_may_dependence().subtract(hidden)
-    return visible.range_factor_domain(), flow.get_may_no_source()
+        return flow.pairs, flow.old
+    return flow.full.subtract(hidden).range_factor_domain(), flow.old
 
 
 def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
@@ -193,14 +187,7 @@ def false_dependences(
     """Anti and output dependences; an access hidden by a later certain write is left to that write."""
     if has_strides(reads, writes):
         return last_writers(scop, writes, must_writes, reads.union(writes))[0].range_factor_domain()
-    flow = (
-        isl.UnionAccessInfo.from_sink(writes)
-        .set_kill(must_writes)
-        .set_may_source(reads.union(writes))
-        .set_schedule(scop.schedule)
-        .compute_flow()
-    )
-    return flow.get_may_dependence()
+    return flow_between(scop, writes, may=reads.union(writes), kills=must_writes).pairs
 
 
 def may_be_private(array: Array, live_out: frozenset[str]) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.covered_reads import hidden_writers
 from polybuild.analysis.dependences import (
     Dependences,
@@ -161,14 +162,7 @@ class _AccumulatorArray:
         return flow_dependences(self._scop, reads, self._must, self._may, self._nothing)[0]
 
     def _false_to(self, writes: isl.UnionMap, sources: Iterable[isl.UnionMap]) -> isl.UnionMap:
-        return (
-            isl.UnionAccessInfo.from_sink(writes)
-            .set_kill(self._must)
-            .set_may_source(self._united(sources))
-            .set_schedule(self._scop.schedule)
-            .compute_flow()
-            .get_may_dependence()
-        )
+        return flow_between(self._scop, writes, may=self._united(sources), kills=self._must).pairs
 
     def _united(self, relations: Iterable[isl.UnionMap]) -> isl.UnionMap:
         found = self._nothing

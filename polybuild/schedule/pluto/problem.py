@@ -6,6 +6,7 @@ from itertools import chain
 
 import islpy as isl
 
+from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
@@ -96,10 +97,7 @@ def _reads_of_same(scop: Scop, dependences: Dependences) -> isl.UnionMap:
     for each in maps_of(scop.accesses(AccessKind.READ)):
         if each.get_tuple_name(_dim.out) not in private:
             reads = reads.union(isl.UnionMap.from_map(each))
-    flow = (
-        isl.UnionAccessInfo.from_sink(reads).set_must_source(reads).set_schedule(scop.schedule).compute_flow()
-    )
-    return flow.get_must_dependence()
+    return flow_between(scop, reads, must=reads).certain
 
 
 def _directions(scop: Scop) -> dict[str, tuple[int, ...]]:

@@ -1,0 +1,96 @@
+"""Dataflow between accesses, array by array, each found once for a region.
+
+Accesses of different arrays have nothing to do with each other, and isl compares each with each. Whole
+regions, single arrays, and versions of a region of which a few arrays are new ask for the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import islpy as isl
+
+from polybuild.poly.memory import remembered
+from polybuild.poly.relations import maps_of, union_of
+from polybuild.scop.model import Scop
+from polybuild.values import dataclass
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFlow:
+    """What sinks see of the sources of one array, or of several.
+
+    ``pairs`` is ``{ source -> sink }``, ``full`` is ``{ source -> [sink -> element] }``, for sources that a
+    sink may see, and ``certain`` has the pairs of those it sees for certain; ``old`` are the sinks with the
+    elements for which there is none for certain.
+    """
+
+    pairs: isl.UnionMap
+    full: isl.UnionMap
+    certain: isl.UnionMap
+    old: isl.UnionMap
+
+
+def flow_between(
+    scop: Scop,
+    sinks: isl.UnionMap,
+    *,
+    must: isl.UnionMap | None = None,
+    may: isl.UnionMap | None = None,
+    kills: isl.UnionMap | None = None,
+) -> ArrayFlow:
+    """What ``sinks`` see of sources, all of them relations of instances to elements (isl's ``compute_flow``).
+
+    ``must`` sources hide older ones, ``may`` sources do not, and ``kills`` hide and are none.
+    """
+    stamps, nothing = _stamps(scop.schedule), isl.UnionMap.empty(sinks.get_space())
+    sources = [_by_array(nothing if each is None else each) for each in (must, may, kills)]
+    found = []
+    for array, own in _by_array(sinks).items():
+        accesses = own, *(each.get(array, nothing) for each in sources)
+        names = dict.fromkeys(each.get_tuple_name(_in) for union in accesses for each in maps_of(union))
+        order = union_of([stamps[each] for each in names if each in stamps], nothing.get_space())
+        found.append(_array_flow(order, accesses, kills is not None))
+    parts = zip(*((each.pairs, each.full, each.certain, each.old) for each in found), strict=True)
+    unions = [_united(each, nothing) for each in parts] or [nothing] * 4
+    return ArrayFlow(*unions)
+
+
+@remembered
+def _stamps(schedule: isl.Schedule) -> dict[str, isl.Map]:
+    """When instances run, by the name of their statement."""
+    return {each.get_tuple_name(_in): each for each in maps_of(schedule.get_map())}
+
+
+@remembered
+def _array_flow(order: isl.UnionMap, accesses: tuple[isl.UnionMap, ...], has_kills: bool) -> ArrayFlow:
+    """The flow between ``accesses`` of one array, in ``order``: sinks, must and may sources, kills."""
+    sinks, must, may, kills = accesses
+    info = isl.UnionAccessInfo.from_sink(sinks).set_may_source(may).set_schedule_map(order)
+    info = info.set_kill(kills) if has_kills else info.set_must_source(must)
+    flow = info.compute_flow()
+    return ArrayFlow(
+        flow.get_may_dependence(),
+        flow.get_full_may_dependence(),
+        flow.get_must_dependence(),
+        flow.get_may_no_source(),
+    )
+
+
+def _by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
+    """``accesses`` by the names of their arrays."""
+    found: dict[str, list[isl.Map]] = {}
+    for each in maps_of(accesses):
+        found.setdefault(each.get_tuple_name(_out), []).append(each)
+    return {name: union_of(maps, accesses.get_space()) for name, maps in found.items()}
+
+
+def _united(unions: Iterable[isl.UnionMap], nothing: isl.UnionMap) -> isl.UnionMap:
+    return union_of(_maps(unions), nothing.get_space())
+
+
+def _maps(unions: Iterable[isl.UnionMap]) -> Iterator[isl.Map]:
+    for each in unions:
+        yield from maps_of(each)
