@@ -79,10 +79,19 @@ def guarded(action: Callable[[], int]) -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 -- the last resort: a line, not a traceback
+        if _is_interrupted(error):
+            raise KeyboardInterrupt from error
         from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 
         _say(f"internal error: {describe(error)} ({DEBUG_VARIABLE}=1 prints the traceback)")
         return 3
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether ``error`` came of an interrupt: what is written in C, such as an import, makes another of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _dispatch(words: Sequence[str]) -> int:

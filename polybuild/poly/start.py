@@ -22,8 +22,9 @@ def import_islpy() -> None:
         sys.modules[_MODULE] = version
         try:
             islpy = import_module("islpy")  # it looks for what stands here
-        except ImportError:  # another islpy wants to know more
+        except ImportError:  # another islpy wants to know more; what is raised here tells of both errors
             del sys.modules[_MODULE]
+            import_module("islpy")
         else:
             islpy.version = version  # type: ignore[attr-defined]  # as importing it from a file does
     import_module("islpy")

@@ -216,6 +216,15 @@ def test_explain_of_an_internal_error_is_one_line(pipeline, capsys):
     assert error.count("\n") == 1
 
 
+def test_an_interrupt_that_became_another_error_is_one(pipeline, capsys):
+    error = ImportError("islpy")
+    error.__context__ = SystemError("returned a result with an exception set")
+    error.__context__.__cause__ = KeyboardInterrupt()
+    pipeline(error)
+    assert main.run(["explain", "marked.c"]) == 130
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("words", [["explain", "plain.c"], ["compile", "plain.c", "-o", "out.c"]])
 def test_the_pipeline_is_not_asked_about_files_without_regions(pipeline, capsys, words):
     assert pipeline(KeyError("x")) == []
