@@ -30,6 +30,8 @@ PLAN_OPERATIONS = 20_000_000
 """For what a region takes on more ranks, which is asked for by hand."""
 PLANNED_RANKS = 4096
 """Ranks for which that may be asked: each is asked whether it sends anything."""
+WEIGHED_VALUES = 128
+"""Values whose work is counted to predict what blocks ranks will have."""
 SUMMED_VALUES = 4
 """Values of a function that are all added up,"""
 SUMMED_CLOSE = 0.01

@@ -11,7 +11,7 @@ import islpy as isl
 from polybuild.codegen.c.element_loops import ElementLoopPrinter, PointPrinter
 from polybuild.codegen.c.expressions import ATOM, Operand
 from polybuild.codegen.c.instances import COUNTER_TYPE
-from polybuild.codegen.c.layout import CodeLine, closing, condition, loop, opening
+from polybuild.codegen.c.layout import CodeLine, closing, condition, laid_out, loop, opening
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.rank_reductions import Combination, IdentityElements
 from polybuild.poly.relations import natural_key
@@ -41,10 +41,11 @@ _SET = isl.dim_type.set
 _ZERO = Operand("0", ATOM, is_zero=True)
 
 
-def _block(rank: str, first: str, end: str) -> list[str]:
+def _block(sharing: Sharing, rank: str, first: str, end: str) -> list[str]:
     """Declarations of the ends of the block of ``rank``."""
+    called = "polybuild_even_block" if sharing.work else "polybuild_block"
     return [
-        f"const {COUNTER_TYPE} {name} = polybuild_block({_LOWEST}, {_HIGHEST}, {which});"
+        f"const {COUNTER_TYPE} {name} = {called}({_LOWEST}, {_HIGHEST}, {which});"
         for name, which in ((first, rank), (end, f"{rank} + 1"))
     ]
 
@@ -67,9 +68,23 @@ class RankLoopPrinter(LoopPrinter):
         ends = zip((_LOWEST, _HIGHEST), (sharing.lowest, sharing.highest), strict=True)
         values = ((name, self._expression().text(build.expr_from_pw_aff(value))) for name, value in ends)
         declared = [f"const {COUNTER_TYPE} {name} = {value};" for name, value in values]
-        declared += _block("polybuild_rank_here()", FIRST, END)
-        declared += [_declaration(each) for each in sharing.exchanges if each.overlaps]
-        return [*map(CodeLine, declared), *super().lines()]
+        own = _block(sharing, "polybuild_rank_here()", FIRST, END)
+        own += [_declaration(each) for each in sharing.exchanges if each.overlaps]
+        return [*map(CodeLine, declared), *self._weighing(sharing), *map(CodeLine, own), *super().lines()]
+
+    def _weighing(self, sharing: Sharing) -> list[CodeLine]:
+        """What counts the instances of each value, where blocks of equally many have different work."""
+        if not sharing.work:
+            return []
+        before, build = self._names.enter(), isl.AstBuild.from_context(sharing.context)
+        lines: list[str] = [loop(f"while (polybuild_weighs({_LOWEST}, {_HIGHEST}))")]
+        for number, each in enumerate(sharing.work):
+            times = [self._expression().text(build.expr_from_pw_aff(one)) for one in each.times]
+            factors = [str(each.number)] * (each.number > 1) + [f"({one})" for one in times]
+            leaf = Weights(tuple(factors), lambda value: self._expression().text(value))
+            lines += self._loops_over([each.points.set_tuple_name(f"work{number}")], leaf, _INDENT)
+        self._names.leave(before)
+        return laid_out([*lines, closing("")])
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
         """Lines of a statement, or of what all ranks do together."""
@@ -107,11 +122,12 @@ class RankLoopPrinter(LoopPrinter):
 
     def _exchange(self, exchange: Exchange, indent: str) -> list[str]:
         """All messages that this rank sends and receives at one point."""
+        assert self._sharing is not None  # noqa: S101 - it is one of its exchanges
         inner, elements, name = indent + _INDENT, self._element, _variable(exchange)
         declared = [] if exchange.overlaps else [f"{indent}{_declaration(exchange)}"]
         lines = [*declared, loop(f"{indent}while (polybuild_next(&{name}))")]
         for who, first, end in (("from", FROM_FIRST, FROM_END), ("to", TO_FIRST, TO_END)):
-            lines += [f"{inner}{each}" for each in _block(f"{name}.{who}", first, end)]
+            lines += [f"{inner}{each}" for each in _block(self._sharing, f"{name}.{who}", first, end)]
             lines.append(f"{inner}(void)sizeof {first}, (void)sizeof {end};")
         endless, finite = _by_bounds(exchange)
         for message in endless:
@@ -184,6 +200,26 @@ class _Runs:
         """``count`` neighbours from one element on."""
         text = self.element(self.arrays[_name(user)], user)
         return [f"{indent}{self.called}(&{self.exchange}, &{text}, sizeof {text}, {count});"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Counts points of each value, which is their first coordinate; each is the product of ``factors``."""
+
+    factors: tuple[str, ...]
+    text: Callable[[isl.AstExpr], str]
+
+    def takes_rows(self, user: isl.AstExpr) -> bool:
+        """Whether points that follow each other have the same value."""
+        return user.op_get_n_arg() > _VALUE + 1
+
+    def lines(self, user: isl.AstExpr, count: str, indent: str) -> list[str]:
+        """``count`` points of one value."""
+        product = " * ".join([f"({count})", *self.factors])
+        return [f"{indent}polybuild_weigh({self.text(user.op_get_arg(_VALUE))}, {product});"]
+
+
+_VALUE = 1  # the first argument of isl's call is what it calls
 
 
 def _name(user: isl.AstExpr) -> str:

@@ -30,7 +30,9 @@ struct polybuild_exchange {
   char *at;
 };
 static int polybuild_agree(const char *, int, int, const long long *, int), polybuild_rank_here(void);
-static long long polybuild_block(long long, long long, int);
+static long long polybuild_block(long long, long long, int), polybuild_even_block(long long, long long, int);
+static int polybuild_weighs(long long, long long);
+static void polybuild_weigh(long long, long long);
 static int polybuild_next(struct polybuild_exchange *);
 static void polybuild_send(struct polybuild_exchange *, void *, unsigned long long, long long);
 static void polybuild_touched(struct polybuild_exchange *, const void *, unsigned long long, long long);

@@ -265,6 +265,77 @@ static long long polybuild_block(long long lowest, long long highest, int rank)
   return lowest + count / ranks * rank + (count % ranks < rank ? count % ranks : rank);
 }
 
+#define POLYBUILD_SUMS (1 << 20) /* sums of work, at most: of more values neighbours share one */
+
+/* How many instances values have that blocks are made of, in sums of `width` neighbours, and where blocks begin. */
+static struct {
+  long long lowest, width, *begins;
+  unsigned long long *sums, values;
+} polybuild_work;
+
+/* Divides the values so that the blocks of all ranks have the same work: each begins as near as can be to its share of
+   all. */
+static void polybuild_divide(long long lowest, long long highest)
+{
+  int ranks = polybuild_world.ranks, rank = 0;
+  unsigned long long at, all = (unsigned long long)ranks, total = 0, before = 0;
+  for (at = 0; at < polybuild_work.values; at++)
+    total += polybuild_work.sums[at];
+  for (at = 0; at < polybuild_work.values && total; before += polybuild_work.sums[at++])
+    for (; rank < ranks; rank++) {
+      unsigned long long begun = (unsigned long long)rank, sum = polybuild_work.sums[at];
+      unsigned long long share = total / all * begun + total % all * begun / all;
+      double part = sum ? (double)(share - before) / (double)sum : 0;
+      if (share >= before + sum)
+        break;
+      polybuild_work.begins[rank] = lowest + (long long)at * polybuild_work.width
+                                    + (long long)(part * (double)polybuild_work.width + 0.5);
+    }
+  for (; rank < ranks; rank++) /* nothing is to be done */
+    polybuild_work.begins[rank] = polybuild_block(lowest, highest, rank);
+  polybuild_work.begins[0] = lowest;
+  polybuild_work.begins[ranks] = highest + 1;
+}
+
+/* Whether the work of the values from `lowest` to `highest` is to be counted: the first time that it is asked, unless
+   there is one rank; the second time all is counted. */
+__attribute__((unused)) static int polybuild_weighs(long long lowest, long long highest)
+{
+  unsigned long long count = (unsigned long long)highest - (unsigned long long)lowest + 1;
+  size_t ranks = (size_t)polybuild_world.ranks;
+  if (ranks == 1 || highest < lowest)
+    return 0;
+  if (polybuild_work.sums) {
+    polybuild_divide(lowest, highest);
+    free(polybuild_work.sums);
+    polybuild_work.sums = 0;
+    return 0;
+  }
+  polybuild_work.lowest = lowest;
+  polybuild_work.width = (long long)((count - 1) / POLYBUILD_SUMS + 1);
+  polybuild_work.values = (count - 1) / (unsigned long long)polybuild_work.width + 1;
+  polybuild_work.sums = calloc(polybuild_work.values, sizeof *polybuild_work.sums);
+  if (!polybuild_work.begins)
+    polybuild_work.begins = malloc((ranks + 1) * sizeof *polybuild_work.begins);
+  if (!polybuild_work.sums || !polybuild_work.begins)
+    polybuild_fail("there is no memory to divide the work", -1);
+  return 1;
+}
+
+__attribute__((unused)) static void polybuild_weigh(long long value, long long work)
+{
+  if (work > 0)
+    polybuild_work.sums[(value - polybuild_work.lowest) / polybuild_work.width] += (unsigned long long)work;
+}
+
+/* As polybuild_block, where the work of the values was counted. */
+__attribute__((unused)) static long long polybuild_even_block(long long lowest, long long highest, int rank)
+{
+  if (polybuild_world.ranks == 1 || highest < lowest)
+    return polybuild_block(lowest, highest, rank);
+  return polybuild_work.begins[rank];
+}
+
 /* Goes on to the next message: `elements` of it are named by calls of polybuild_send, and looked at, sent or
    received. First the sizes of what comes are counted, from all others, then what goes is packed, last what came
    is put in its place. 0: all is done, or in an exchange that pauses, all is on its way; the next call goes on. */

@@ -139,11 +139,30 @@ class RankReduction:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueWork:
+    """Instances by the values that blocks are made of, for blocks that have the same number of them.
+
+    Each of the ``points``, ``{ [x, i0, ...] }``, is of value ``x``, and is so many instances of ``number``
+    statements as the product of ``times``, functions of the parameters, says.
+    """
+
+    points: isl.Set
+    times: tuple[isl.PwAff, ...] = ()
+    number: int = 1
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether values may have different numbers of them."""
+        return bool(self.points.dim(isl.dim_type.set) > 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Sharing:
     """How ranks share a region: blocks of the values from ``lowest`` to ``highest``, and the ``exchanges``.
 
-    The ``notes`` are those that are nothing but for arrays that stay distributed.
-    These are the values of the outermost loops that carry nothing, in which instances differ that
+    Blocks have the same ``work``, where there is any, or else equally many values. The ``notes`` are those
+    that are nothing but for arrays that stay distributed.
+    Values are those of the outermost loops that carry nothing, in which instances differ that
     different ranks run; functions of the parameters, of which ``context`` is known.
     """
 
@@ -153,6 +172,7 @@ class Sharing:
     exchanges: tuple[Exchange, ...]
     notes: tuple[Exchange, ...]
     reductions: tuple[RankReduction, ...] = ()
+    work: tuple[ValueWork, ...] = ()
 
     @property
     def summary(self) -> str:

@@ -36,6 +36,7 @@ from polybuild.targets.ranks.model import (
 from polybuild.targets.ranks.overlap import find_overlap
 from polybuild.targets.ranks.phases import SharedLoop, mark_phases, phases_of
 from polybuild.targets.ranks.reductions import SharedAccumulators, shared_accumulators
+from polybuild.targets.ranks.work import work_of
 
 _NAME = "exchange"
 
@@ -104,6 +105,7 @@ def share_among_ranks(
         (*exchanges, final),
         (read, alike),
         tuple(each for _, each in parts.reductions),
+        work_of(scop, phases),
     )
     return Share(block, dependences.within(mine), order, sharing)
 
