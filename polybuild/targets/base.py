@@ -30,18 +30,22 @@ class BlockShapes:
     ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
     no access is of another element each time, values are reused and a thread works on several points: tiles
     are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and
-    both are ``streaming_tiles``, or where the parts of a warp are one of two loops ``part_tiles``: there are
-    no more threads than parts, and several blocks for each multiprocessor. Tiles over time have
-    ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``.
+    both are ``streaming_tiles``, or where the parts of a warp are one of two loops ``part_tiles`` in a
+    ``part_grid``: there are no more threads than parts, and several blocks for each multiprocessor. Tiles
+    over time have ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``.
+    A kernel that counts has ``counting_blocks`` at most, some for each multiprocessor: each has counts of its
+    own to add up.
     """
 
     grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
     streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
     part_tiles: tuple[int, int] = (4, 32)
+    part_grid: tuple[int, int] = (32768, 256)
     reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)
     time_tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
+    counting_blocks: int = 1024
     time_blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
 
 

@@ -6,6 +6,7 @@ These are the values that a target with kernels hands to code generation.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 import islpy as isl
@@ -141,6 +142,20 @@ class ThreadTile:
 Tile = SharedTile | ThreadTile
 
 
+@dataclass(frozen=True, slots=True)
+class BlockCopy:
+    """What a block counts in shared memory: ``size`` elements of ``array`` from the subscript ``first`` on.
+
+    They begin with what ``operator`` leaves as it is; in the end each that has changed is combined with its
+    element.
+    """
+
+    array: Array
+    operator: str
+    first: int
+    size: int
+
+
 class Purpose(Enum):
     """What an added statement does."""
 
@@ -233,7 +248,8 @@ class DevicePlan:
     beyond ``limit``, in either direction; 0: never. ``launches`` has, per kernel,
     bounds on the trip counts of the host's loops around it, and ``serial`` names the statements that one
     thread runs. ``buffers`` stand for temporary arrays: each thread has a copy. ``remarks`` are about these.
-    ``atomics`` are updates of elements that data choose: threads may make them at the same time.
+    ``atomics`` are updates of elements that data choose: threads may make them at the same time, in the
+    ``copies`` of kernels that have some.
     """
 
     tree: KernelTree
@@ -246,3 +262,4 @@ class DevicePlan:
     buffers: tuple[Buffer, ...] = ()
     remarks: tuple[str, ...] = ()
     atomics: tuple[Reduction, ...] = ()
+    copies: Mapping[Mark, tuple[BlockCopy, ...]] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Qualifiers:
     ``kernel`` is a format with the number of ``threads`` of a block, and that along ``x``, ``y`` and ``z``:
     compilers find as many registers for each as that allows, and devices take blocks of no other size.
     ``pointer`` and ``restrict`` qualify a pointer to an array in the device's memory, ``shared`` an
-    array that the threads of a block share.
+    array that the threads of a block share, ``shared_pointer`` a pointer to such a one.
     """
 
     kernel: str
@@ -61,6 +61,7 @@ class Qualifiers:
     pointer: str
     restrict: str
     shared: str
+    shared_pointer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,7 @@ OPENCL_C = KernelLanguage(
         pointer="__global ",
         restrict="restrict",
         shared="__local",
+        shared_pointer="__local ",
     ),
     types=TypeNames(boolean=None, widest="long"),
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",

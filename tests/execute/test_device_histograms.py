@@ -82,6 +82,8 @@ int main(void)
 }
 """
 ATOMIC = 5
+COPIED = 4
+"""The histograms with known extents: blocks count in copies, and add them up when they are done."""
 
 
 @pytest.fixture(scope="module")
@@ -115,28 +117,40 @@ def test_the_same_counts_in_every_order_and_language(cuda, emulator, runtime, tm
         assert done.stderr.count("1 runs on the device") == ATOMIC
 
 
-def test_every_operation_has_to_be_atomic(cuda, kernels, emulator, tmp_path):
+def test_every_operation_has_to_be_atomic_and_every_barrier_there(cuda, kernels, emulator, tmp_path):
     """One that is not is a race, in each order."""
     text = kernels[2]
-    assert places(text, "atomic") == ATOMIC
+    of_tile = {7, 8}  # in_rows reads a from one, which it fills once
+    barriers = set(range(1, places(text, "barrier") + 1)) - of_tile
+    assert (places(text, "atomic"), len(barriers)) == (ATOMIC + COPIED, 2 * COPIED)
     image = tmp_path / "image"
     made = build_image(with_mistakes(text), emulator.nvcc, (80,), contract=False)
     image.write_bytes(made.data)
-    for number in range(1, ATOMIC + 1):
+    mistakes = [f"atomic:{number}" for number in range(1, ATOMIC + COPIED + 1)]
+    mistakes += [f"barrier:{number}" for number in sorted(barriers)]
+    for number, mistake in enumerate(mistakes):
         environment = emulator.environment(
             order=ORDERS[number % len(ORDERS)],
-            POLYBUILD_EMULATOR_MISTAKE=f"atomic:{number}",
+            POLYBUILD_EMULATOR_MISTAKE=mistake,
             POLYBUILD_EMULATOR_IMAGE=str(image),
         )
         done = subprocess.run(
             [cuda], env=environment, check=False, capture_output=True, text=True, timeout=60
         )
-        assert done.returncode == FAULT, done.stderr
+        assert done.returncode == FAULT, (mistake, done.stderr)
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 def test_nvcc_takes_them(kernels):
     build_image(kernels[2], "nvcc", (90,), contract=False)
+
+
+def test_blocks_count_by_themselves(cuda, emulator):
+    """They meet before they begin, and before they add up what they counted."""
+    kernels = emulator.report([str(cuda)])["kernels"]
+    (counted,) = (each for name, each in kernels.items() if "_count_" in name)
+    assert counted["blocks"] == -(-3000 // 128)
+    assert counted["barriers"] == 2 * counted["blocks"]
 
 
 def test_elements_that_an_update_reads_elsewhere_keep_their_order(tmp_path):

@@ -49,7 +49,7 @@ class BodyTexts:
     ``element`` gives the text of an element of an array from its subscripts, for
     accesses that have no affine form: their subscripts are printed as written.
     ``functions`` are those that may be called. ``atomic`` is the operator of a body whose assignment other
-    threads may make to the same element at the same time.
+    threads may make to the same element at the same time, ``pointer`` qualifies a pointer to the element.
     """
 
     accesses: Mapping[int, str]
@@ -57,6 +57,7 @@ class BodyTexts:
     element: Element
     functions: CallableFunctions
     atomic: str = ""
+    pointer: str = ""
 
 
 class KernelBodyPrinter(BodyPrinter):
@@ -78,6 +79,7 @@ class KernelBodyPrinter(BodyPrinter):
         self._element = texts.element
         self._functions = texts.functions
         self._atomic = texts.atomic
+        self._pointer = texts.pointer
         self._arrays = {id(access.node): access.array for access in accesses}
         self._hidden = own
 
@@ -153,7 +155,7 @@ class KernelBodyPrinter(BodyPrinter):
         value = f"({unsigned})({value})"
         if negated:
             value = f"({unsigned})0 - {value}"
-        place = f"({self._language.qualifiers.pointer}{unsigned} *)&{self.visit(target)}"
+        place = f"({self._pointer}{unsigned} *)&{self.visit(target)}"
         return f"{self._language.atomics.names[self._atomic]}({place}, {value})"
 
     def visit_Cast(self, node: c_ast.Cast) -> str:  # noqa: N802

@@ -222,7 +222,15 @@ class _Kernels:
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
         printer = KernelPrinter(
-            KernelSource(self._scop, self._region, self._ast, self._arrays, self.functions, self._atomics),
+            KernelSource(
+                self._scop,
+                self._region,
+                self._ast,
+                self._arrays,
+                self.functions,
+                self._atomics,
+                self._request.plan.copies,
+            ),
             self._request.language,
             names,
             counter_type="int" if self._request.plan.limit else COUNTER_TYPE,

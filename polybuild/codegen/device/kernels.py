@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
+from polybuild.c.types import IntegerType
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.expressions import UNARY
@@ -16,7 +17,7 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import kind_of, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
-from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter
+from polybuild.codegen.device.statements import IDENTITIES, KernelSource, KernelStatementPrinter
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
@@ -83,7 +84,11 @@ class KernelPrinter(LoopPrinter):
         taken |= set(self._names.values())
         for tile in tiles:
             self._tile_names[tile.name] = fresh(tile.name, taken.union(self._tile_names.values()))
-        self._names.taken = frozenset(taken.union(self._tile_names.values()))
+        taken |= set(self._tile_names.values())
+        for copy in self._source.copies.get(kernel.mark(), ()):
+            self._statements.copies[copy.array.name] = fresh(f"{copy.array.name}_block", taken), copy
+        counter = fresh("copied", taken)
+        self._names.taken = frozenset(taken)
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         lines = self._node(node, _INDENT, None)
@@ -91,7 +96,12 @@ class KernelPrinter(LoopPrinter):
         outer = [name for name in self._outer.values() if name in self._in_use.variables]
         arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
         declared = [*self._indices(kernel), *map(self._tile, tiles), *self._variables(used)]
-        body = (*(f"{_INDENT}{line}" for line in declared), *lines)
+        before, after = self._copies(kernel, counter)
+        body = (
+            *(f"{_INDENT}{line}" for line in (*declared, *before)),
+            *lines,
+            *(f"{_INDENT}{line}" for line in after),
+        )
         sizes = [axis.size for axis in reversed(kernel.threads)]
         x, y, z = [*sizes, 1, 1, 1][:3]
         return KernelText(tuple(arguments), (x, y, z), body, tuple(outer))
@@ -120,6 +130,28 @@ class KernelPrinter(LoopPrinter):
                 declarator = arrays.names[array.name] + "".join(f"[{size}]" for size in sizes)
                 lines.append(f"{self._type(array)} {declarator};")
         return lines
+
+    def _copies(self, kernel: Kernel, counter: str) -> tuple[list[str], list[str]]:
+        """What the threads of a block do with its copies, before and after all else."""
+        before: list[str] = []
+        after: list[str] = []
+        for name, copy in self._statements.copies.values():
+            element = copy.array.element
+            assert isinstance(element, IntegerType)  # noqa: S101 - others have no atomic operations
+            kind = self._language.types.of(IntegerType("", element.width, signed=False))
+            array, nothing = self._source.arrays.names[copy.array.name], IDENTITIES[copy.operator]
+            head = f"for (int {counter} = (int){self._language.thread[0]}; {counter} < {copy.size};"
+            head += f" {counter} += {kernel.threads[0].size})"
+            subscript = f"{counter} + {copy.first}" if copy.first else counter
+            place = f"({self._language.qualifiers.pointer}{kind} *)&{array}[{subscript} - {array}_first]"
+            update = f"{self._language.atomics.names[copy.operator]}({place}, {name}[{counter}]);"
+            before += [
+                f"{self._language.qualifiers.shared} {kind} {name}[{copy.size}];",
+                f"{head} {name}[{counter}] = {nothing};",
+            ]
+            after += [f"{head} if ({name}[{counter}] != {nothing}) {update}"]
+        barrier = [self._language.barrier] if before else []
+        return [*before, *barrier], [*barrier, *after]
 
     def _tile(self, tile: Tile) -> str:
         """The declaration of a tile."""

@@ -12,26 +12,29 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import Type
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.dynamic import unguarded
-from polybuild.codegen.c.expressions import ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
+from polybuild.codegen.c.expressions import ADDITIVE, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
+from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, AccessKind, Array, DynamicLoop, Scop
 from polybuild.source.model import Region
-from polybuild.targets.device import Purpose, Tile
+from polybuild.targets.device import BlockCopy, Purpose, Tile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_IDENTITIES = {"+": "0", "|": "0", "^": "0", "&": "~0"}
+IDENTITIES = {"+": "0", "|": "0", "^": "0", "&": "~0"}
+"""What operators leave as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
     """What kernels are printed from: the region, its AST, how its arrays are passed, and its functions.
 
-    ``atomics`` are the reductions that many threads make at the same time, by their statements.
+    ``atomics`` are the reductions that many threads make at the same time, by their statements, ``copies``
+    those of blocks in which they do.
     """
 
     scop: Scop
@@ -40,6 +43,7 @@ class KernelSource:
     arrays: DeviceArrays
     functions: CallableFunctions
     atomics: Mapping[str, Reduction]
+    copies: Mapping[Mark, tuple[BlockCopy, ...]]
 
 
 class KernelStatementPrinter:
@@ -47,7 +51,7 @@ class KernelStatementPrinter:
 
     ``expressions`` prints what isl made of subscripts and counters, ``tiles`` has the names of the tiles.
     ``used`` collects the names of the arrays that the text mentions, ``open_loops`` has the dynamic loops
-    around.
+    around. ``copies`` has the block's copies of arrays, each with its name.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class KernelStatementPrinter:
         self._open_loops = open_loops
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
         self.used: set[str] = set()
+        self.copies: dict[str, tuple[str, BlockCopy]] = {}
 
     def lines(self, node: isl.AstNode) -> list[str]:
         """The statement at a user node."""
@@ -112,13 +117,17 @@ class KernelStatementPrinter:
             },
             known,
         )
-        operator = ""
+        operator, pointer = "", self._language.qualifiers.pointer
         atomic = self._source.atomics.get(statement.name)
         if atomic is not None:  # the old value is not read here: what leaves it as it is stands for it
             operator = atomic.operator
             (target,) = (id(each.node) for each in statement.accesses if each.kind is not AccessKind.READ)
-            accesses |= {node: partial(str, _IDENTITIES[operator]) for node in atomic.own - {target}}
-        texts = BodyTexts(LazyTexts(accesses), counters.get, self._element, self._source.functions, operator)
+            accesses |= {node: partial(str, IDENTITIES[operator]) for node in atomic.own - {target}}
+            if atomic.array.name in self.copies:
+                pointer = self._language.qualifiers.shared_pointer
+        texts = BodyTexts(
+            LazyTexts(accesses), counters.get, self._element, self._source.functions, operator, pointer
+        )
         return KernelBodyPrinter(statement.accesses, self._source.region, self._language, texts)
 
     def _access(self, access: Access, at: isl.AstExpr) -> str:
@@ -140,6 +149,10 @@ class KernelStatementPrinter:
         name, arrays = self._own(array), self._source.arrays
         if array.name in arrays.private | arrays.values:
             return name + "".join(f"[{each.text}]" for each in subscripts)
+        if array.name in self.copies:
+            copied, copy = self.copies[array.name]
+            back = f" - {copy.first}" if copy.first else ""
+            return f"{copied}[{subscripts[0].bound(ADDITIVE)}{back}]"
         if any(array.suffixes):
             first = len(array.extents) - len(subscripts)
             terms = [f"{each.bound(ATOM)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]

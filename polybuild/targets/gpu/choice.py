@@ -31,6 +31,7 @@ from polybuild.targets.gpu.index_limit import index_limit
 from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
+from polybuild.targets.gpu.privatised_histograms import find_block_copies
 from polybuild.targets.gpu.thread_legality import check_mapping, without_private
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.transfers import find_transfers
@@ -113,6 +114,7 @@ def _plan(
     transfers = find_transfers(scop, dependences, buffers, live_out, dead)
     tree = lower(scop, mapping, transfers, limits)
     check_barriers(tree, mapping.kernels)
+    atomics = tuple(each for group in dependences.reductions for each in group.reductions)
     return DevicePlan(
         tree,
         mapping.kernels,
@@ -123,7 +125,8 @@ def _plan(
         frozenset(name for name, count in chosen.axes().items() if not count),
         chosen.buffers,
         (*_remarks(chosen, temporaries), *_told(alone)),
-        tuple(each for group in dependences.reductions for each in group.reductions),
+        atomics,
+        find_block_copies(scop, mapping, tree, atomics, limits),
     )
 
 
@@ -285,7 +288,10 @@ def _mapped(
     while True:
         schedule = _schedule(scop, dependences, options, together=together)
         validity = dependences.validity if over_time else None
-        mapping = map_to_gpu(scop, schedule, options, limits, inside=together, over_time=validity)
+        counting = {each.statement.name for group in dependences.reductions for each in group.reductions}
+        mapping = map_to_gpu(
+            scop, schedule, options, limits, inside=together, over_time=validity, counting=counting
+        )
         buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}
         private = tuple(

@@ -55,10 +55,19 @@ def fitting_block(
     return tuple(sizes)
 
 
-def grid_sizes(parallel: int, options: Options, limits: DeviceLimits) -> tuple[int, ...]:
-    """The maximum number of blocks along each mapped loop, no more than a grid may have."""
+def grid_sizes(
+    parallel: int, options: Options, limits: DeviceLimits, *, counting: bool = False, in_parts: bool = False
+) -> tuple[int, ...]:
+    """The maximum number of blocks along each mapped loop, no more than a grid may have.
+
+    Blocks of one loop that are ``counting`` may each have counts of their own; ``in_parts`` as for tiles.
+    """
     given = options.grid_sizes[:parallel]
     wanted = given + (given[-1],) * (parallel - len(given)) if given else limits.shapes.grids[parallel - 1]
+    if counting and parallel == 1 and not given:
+        wanted = (limits.shapes.counting_blocks,)
+    if in_parts and not given:
+        wanted = limits.shapes.part_grid
     return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
 
 

@@ -11,11 +11,13 @@ to the threads. Loops over time of stencils can get tiles whose phases are kerne
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import islpy as isl
 
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
+from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, insert_mark, is_band, member, node_kind
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
@@ -37,6 +39,7 @@ def map_to_gpu(
     *,
     inside: bool = False,
     over_time: isl.UnionMap | None = None,
+    counting: Collection[str] = (),
 ) -> GpuMapping:
     """Choose the kernels of ``schedule``, tile them and mark what they are.
 
@@ -44,9 +47,9 @@ def map_to_gpu(
     can prove; only the marks say what runs side by side. With loops ``inside``, those of a kernel that
     are sequential are below those of the threads: each thread comes to an end for one point of these
     before it begins with the next. With the dependences ``over_time`` loops over the steps of a stencil
-    get tiles.
+    get tiles. The statements ``counting`` update elements that data choose.
     """
-    mapper = _KernelMapper(scop, options, limits, over_time, inside=inside)
+    mapper = _KernelMapper(scop, options, limits, over_time, inside=inside, counting=counting)
     root = mapper.map(schedule.get_root())
     return GpuMapping(root.get_schedule(), tuple(mapper.kernels), tuple(mapper.remarks))
 
@@ -62,12 +65,14 @@ class _KernelMapper:
         over_time: isl.UnionMap | None,
         *,
         inside: bool,
+        counting: Collection[str],
     ) -> None:
         self._scop = scop
         self._options = options
         self._limits = limits
         self._over_time = over_time
         self._inside = inside
+        self._counting = counting
         self.kernels: list[Kernel] = []
         self.remarks: list[str] = []
 
@@ -133,11 +138,12 @@ class _KernelMapper:
         if self._inside and others:
             node, members, others = node.band_split(count), count, []
         reused = bool(others) and not (count == 2 and streams(self._scop, node))
-        in_parts = count == 2 and self._runs_through_parts(node)
+        in_parts = count == 2 and not reused and self._runs_through_parts(node)
         sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused, in_parts=in_parts)
+        counts = any(each.get_tuple_name() in self._counting for each in sets_of(node.get_domain()))
         kernel = Kernel(
             len(self.kernels),
-            axes("b", grid_sizes(count, self._options, self._limits)),
+            axes("b", grid_sizes(count, self._options, self._limits, counting=counts, in_parts=in_parts)),
             axes("t", block_sizes(count, sizes, self._options, self._limits, reused=reused)),
             sizes,
         )
