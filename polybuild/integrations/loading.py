@@ -24,6 +24,7 @@ from typing import Any
 from polybuild.c.types import FloatingType, IntegerType, VoidType
 from polybuild.diagnostics import PolybuildError
 from polybuild.driver.cache import compiler_identity, key_of, open_cache, tool_identity
+from polybuild.integrations.array_views import Foreign, foreign, view_of
 from polybuild.integrations.function_arguments import (
     FunctionParameter,
     check_array,
@@ -185,9 +186,9 @@ class LoadedFunction:
     def __call__(self, *arguments: Any) -> Any:
         """Call the function.
 
-        Arrays are NumPy arrays, or arrays on a device that have the CUDA array
-        interface. Raises TypeError and ValueError for arguments that do not fit the
-        declaration, RuntimeError if values on a device were lost.
+        Arrays are NumPy's, or those of any library, on a device or not, that has the CUDA array interface
+        or DLPack; work on a device goes in the order of their streams. Raises TypeError and ValueError for
+        arguments that do not fit the declaration, RuntimeError if values on a device were lost.
         """
         if self._problem:
             raise TypeError(self._problem)
@@ -213,40 +214,38 @@ class LoadedFunction:
         self, parameter: FunctionParameter, value: Any, values: Mapping[str, Any]
     ) -> Iterator[ctypes.c_void_p]:
         """The address that C gets for an array."""
-        interface = getattr(value, "__cuda_array_interface__", None)
-        on_device = interface is not None
-        if not on_device:
-            interface = getattr(value, "__array_interface__", None)
-        if interface is None:
+        try:
+            view = view_of(value)
+        except ValueError as error:
+            raise ValueError(f"{parameter.what}: {error}") from None
+        if view is None:
             raise TypeError(f"{parameter.what} must be an array, not {type(value).__name__}")
-        shape = tuple(interface["shape"])
-        address, is_readonly = interface["data"]
-        size = check_array(parameter, interface, shape, values)
-        if is_readonly and not parameter.is_const:
+        size = check_array(parameter, view.facts, tuple(view.facts["shape"]), values)
+        if view.read_only and not parameter.is_const:
             raise ValueError(f"{parameter.what} is read-only, and '{self.__name__}' may write to it")
-        if not on_device:
-            yield ctypes.c_void_p(address)
+        if view.device is None:
+            yield ctypes.c_void_p(view.address)
             return
         if not hasattr(self._library, "polybuild_adopt"):
-            raise TypeError(f"{parameter.what} is on a device; load the file with backend='cuda'")
-        with self._adopted(parameter, size, address) as stand_in:
+            raise TypeError(f"{parameter.what} is on a device; load the file with backend='cuda' or 'hip'")
+        with self._adopted(parameter, size, foreign(view.device, view.address)) as stand_in:
             yield stand_in
 
     @contextmanager
-    def _adopted(self, parameter: FunctionParameter, size: int, address: int) -> Iterator[ctypes.c_void_p]:
+    def _adopted(self, parameter: FunctionParameter, size: int, memory: Foreign) -> Iterator[ctypes.c_void_p]:
         """Host memory that stands for an array on the device; it costs nothing until a host version runs."""
         if not size:
             yield ctypes.c_void_p(0)
             return
-        memory = mmap.mmap(-1, size)
-        view = ctypes.c_char.from_buffer(memory)
+        place = mmap.mmap(-1, size)
+        view = ctypes.c_char.from_buffer(place)
         stand_in = ctypes.c_void_p(ctypes.addressof(view))
         adopt, disown = self._library.polybuild_adopt, self._library.polybuild_disown
-        adopt.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_ulonglong)
+        adopt.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(Foreign))
         disown.argtypes = (ctypes.c_void_p,)
         try:
-            if not adopt(stand_in, size, address):
-                message = "is on a device, but not on that of CUDA which is used here (POLYBUILD_DEVICE)"
+            if not adopt(stand_in, size, ctypes.byref(memory)):
+                message = "is on a device, but not on the one that is used here (POLYBUILD_DEVICE)"
                 raise RuntimeError(f"{parameter.what} {message}")
             try:
                 yield stand_in
@@ -256,7 +255,7 @@ class LoadedFunction:
                 raise RuntimeError(f"the device failed; the values of {parameter.what} are lost")
         finally:
             del view
-            memory.close()
+            place.close()
 
 
 def _result(region: Region) -> Any:

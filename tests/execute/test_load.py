@@ -249,8 +249,32 @@ class Copy(ctypes.Structure):
         ("width", ctypes.c_size_t), ("height", ctypes.c_size_t),
     ]
 
+class Capsule:
+    # An array by DLPack alone.
+    def __init__(self, array, kind, pointer):
+        class Tensor(ctypes.Structure):
+            _fields_ = [
+                ("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("number", ctypes.c_int32),
+                ("dimensions", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+            ]
+        self.array, self.kind, self.streams = array, kind, []
+        self.shape = (ctypes.c_int64 * 2)(*array.shape)
+        shape = ctypes.cast(self.shape, ctypes.POINTER(ctypes.c_int64))
+        self.tensor = Tensor(pointer - 8, kind, 0, 2, 2, 64, 1, shape, None, 8)
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
 class DeviceArray:
-    def __init__(self, array):
+    def __init__(self, array, **more):
         self.host, pointer = array, ctypes.c_ulonglong()
         driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(array.nbytes))
         self.pointer = pointer.value
@@ -258,7 +282,7 @@ class DeviceArray:
         copy.sp = copy.tp = array.nbytes
         assert driver.cuMemcpy2DAsync_v2(ctypes.byref(copy), stream) == 0
         given = {"shape": array.shape, "typestr": array.dtype.str, "data": (self.pointer, False)}
-        self.__cuda_array_interface__ = {**given, "version": 3}
+        self.__cuda_array_interface__ = {**given, "version": 3, **more}
 
     def get(self):
         copy = Copy(st=2, sd=self.pointer, tt=1, th=self.host.ctypes.data, width=self.host.nbytes, height=1)
@@ -266,13 +290,24 @@ class DeviceArray:
         assert driver.cuMemcpy2DAsync_v2(ctypes.byref(copy), stream) == 0
         return self.host
 
-x, y, z = DeviceArray(a), DeviceArray(b), DeviceArray(np.zeros((12, 12)))
+x, y, z = (DeviceArray(each, stream=stream.value) for each in (a, b, np.zeros((12, 12))))
 before = counts()
 module.gemm(12, 9, x, y, z)
 after = counts()
 np.testing.assert_array_equal(z.get(), c)
 print("device", after.device - before.device, "host", after.host - before.host,
       "in", after.ins - before.ins, "out", after.outs - before.outs)
+w = DeviceArray(np.zeros((12, 12)))
+capsules = [Capsule(each.host, 2, each.pointer) for each in (x, y, w)]
+host = Capsule(a, 1, a.ctypes.data)
+module.gemm(12, 9, host, *capsules[1:])
+np.testing.assert_array_equal(w.get(), c)
+print("streams", host.streams, *(each.streams for each in capsules[1:]))
+for wrong in (DeviceArray(a, stream=0), Capsule(a, 7, 8)):
+    try:
+        module.gemm(12, 9, wrong, y, z)
+    except ValueError as error:
+        print(error)
 try:
     module.gemm(12, 9, x, z, y)
 except ValueError as error:
@@ -300,3 +335,6 @@ def test_arrays_of_a_device_are_used_where_they_are(tmp_path, stand_ins, backend
     )  # fmt: skip
     assert expected in done.stdout, done.stderr
     assert "argument 'B' has the shape (12, 12); extent 0 must be 9" in done.stdout
+    assert "streams [None] [1] [1]" in done.stdout, done.stderr
+    assert "argument 'A': its stream is 0, which the CUDA array interface has no meaning for" in done.stdout
+    assert "argument 'A': it is on a device of a kind (7 of DLPack) that is not known here" in done.stdout

@@ -73,9 +73,11 @@ static int foreign(int device, int taken) {
     use(device);
     if (allocate(&pointer, sizeof stand_in))
         abort();
-    int right = polybuild_adopt(stand_in, sizeof stand_in, pointer) == taken;
+    polybuild_foreign own = {POLYBUILD_CUDA, 1, pointer, 1};
+    int right = polybuild_adopt(stand_in, sizeof stand_in, &own) == taken;
     right = right && (!taken || polybuild_disown(stand_in));
-    right = right && !polybuild_adopt(stand_in, sizeof stand_in, (device_pointer)(size_t)stand_in);
+    own.pointer = (device_pointer)(size_t)stand_in;
+    right = right && !polybuild_adopt(stand_in, sizeof stand_in, &own);
     if (deallocate(pointer))
         abort();
     leave(device);
@@ -104,13 +106,96 @@ static int library(const char *name) {
     return right;
 }
 
+enum { PARTS = 4, PART = 20000 };
+static double shared_from[PART], shared_to[PARTS][PART];
+
+static void *part(void *data) {
+    long number = *(long *)data;
+    for (int step = 0; step < 5; step++)
+        twice(shared_from, shared_to[number], 0, PART);
+    return NULL;
+}
+
+/* Threads read the same array on the device, one after them writes to it, and memory goes from one to another. */
+static int streams(void) {
+    pthread_t threads[PARTS];
+    long numbers[PARTS];
+    int right = 1;
+    polybuild_resident(shared_from, sizeof shared_from);
+    for (int i = 0; i < PARTS; i++)
+        polybuild_resident(shared_to[i], sizeof shared_to[i]);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < PART; i++)
+            shared_from[i] = i + round;
+        polybuild_update_device(shared_from);
+        for (int i = 0; i < PARTS; i++) {
+            numbers[i] = i;
+            if (pthread_create(&threads[i], NULL, part, &numbers[i]))
+                abort();
+        }
+        for (int i = 0; i < PARTS; i++)
+            pthread_join(threads[i], NULL);
+        twice(shared_to[0], shared_from, 0, PART);
+        polybuild_update_host(NULL);
+        for (int i = 0; i < PART; i++)
+            right = right && shared_from[i] == 4.0 * (i + round) && shared_to[PARTS - 1][i] == 2.0 * (i + round);
+    }
+    for (int i = 0; i < PARTS; i++)
+        polybuild_release(shared_to[i]);
+    polybuild_release(shared_from);
+    return right;
+}
+
+/* What a program does in a stream of its own comes before and after what is done here, without the host. */
+static int stream(void) {
+    enum { N = 100 };
+    double from[N], to[N], result[N];
+    device_pointer target;
+    void *own;
+    int (*create)(void **, unsigned), (*copy_to)(device_pointer, const void *, size_t, void *);
+    int (*copy_from)(void *, device_pointer, size_t, void *), (*wait)(void *), (*destroy)(void *);
+    int right;
+    use(0);
+    find("cuStreamCreate", (void *)&create);
+    find("cuStreamSynchronize", (void *)&wait);
+    find("cuStreamDestroy_v2", (void *)&destroy);
+    find("cuMemcpyHtoDAsync_v2", (void *)&copy_to);
+    find("cuMemcpyDtoHAsync_v2", (void *)&copy_from);
+    if (create(&own, 1) || allocate(&target, sizeof to))
+        abort();
+    for (int i = 0; i < N; i++)
+        from[i] = i, result[i] = -1;
+    if (copy_to(target, result, sizeof to, own))
+        abort();
+    polybuild_foreign memory = {POLYBUILD_CUDA, 0, target, (unsigned long long)(size_t)own};
+    polybuild_resident(from, sizeof from); /* else its memory is freed, which waits for all */
+    right = polybuild_adopt(to, sizeof to, &memory);
+    twice(from, to, 0, N);
+    right = right && polybuild_disown(to);
+    if (copy_from(result, target, sizeof to, own) || wait(own))
+        abort();
+    polybuild_release(from);
+    for (int i = 0; i < N; i++)
+        right = right && result[i] == 2 * i;
+    if (destroy(own) || deallocate(target))
+        abort();
+    leave(0);
+    return right;
+}
+
 int main(int count, char **names) {
     (void)count;
+    if (!strcmp(names[1], "streams"))
+        return !streams();
+    if (!strcmp(names[1], "stream"))
+        return !stream();
     if (!strcmp(names[1], "library"))
         return !library(names[2]);
     if (!strcmp(names[1], "pinned"))
         return !pinned();
     if (!strcmp(names[1], "own"))
         return !foreign(0, 1);
+    if (!strcmp(names[1], "second"))
+        return !foreign(1, 1);
     return strcmp(names[1], "foreign") || !foreign(1, 0);
 }

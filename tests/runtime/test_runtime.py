@@ -84,6 +84,47 @@ def test_kernels_that_hip_does_not_take_leave_the_region_on_the_host(
         assert ("error: " in done.stderr) == (verbose == "1")
 
 
+def test_each_thread_has_a_stream_of_its_own(memories: Client, stand_ins: StandIns) -> None:
+    """Arrays that they share, and memory that goes from one to another, are used in order."""
+    for kept in ("0", "1"):
+        for _ in range(3):
+            environment = stand_ins.environment(POLYBUILD_DEVICE_CACHE=kept)
+            done = memories.run("streams", environment=environment)
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("forgotten", ["", "1", "2"])
+def test_streams_of_others_are_waited_for_and_wait(
+    memories: Client, stand_ins: StandIns, forgotten: str
+) -> None:
+    """Before and after: without one of the two the emulator sees that an array is used too early."""
+    environment = stand_ins.environment(POLYBUILD_EMULATOR_UNORDERED=forgotten)
+    done = memories.run("stream", environment=environment)
+    assert done.returncode == (97 if forgotten else 0), done.stderr
+    assert ("while another stream may still write" in done.stderr) == bool(forgotten)
+
+
+def test_a_device_that_reads_the_hosts_memory_gets_few_copies(client: Client, stand_ins: StandIns) -> None:
+    """What goes one way is used where it is; what is read and written has a copy, for the host's version."""
+    scenarios = ("twice", "large", "interior")
+    usual, direct = (
+        counts(client.run(*scenarios, environment=stand_ins.environment(**settings)).stdout)
+        for settings in ({}, {"POLYBUILD_EMULATOR_READS_HOST": "1"})
+    )
+    assert [(each["in"], each["out"]) for each in usual] == [(1, 1), (2, 2), (3, 3)]
+    assert [(each["in"], each["out"]) for each in direct] == [(0, 0), (0, 0), (1, 1)]
+    assert all(each["host"] == 0 for each in direct)
+
+
+def test_a_device_that_reads_the_hosts_memory_may_fail(client: Client, stand_ins: StandIns) -> None:
+    calls = stand_ins.report([str(client.program), *SHORT], POLYBUILD_EMULATOR_READS_HOST="1")["calls"]
+    for number in range(1, calls + 1, 7):
+        settings = {"POLYBUILD_EMULATOR_READS_HOST": "1", "fail": f"{number}+"}
+        done = client.run(*SHORT, environment=stand_ins.environment(**settings))
+        assert done.returncode == 0, f"call {number}: {done.stderr}"
+
+
 def test_memory_kept_between_regions_changes_nothing(client: Client, stand_ins: StandIns) -> None:
     done = client.run(*ALL, environment=stand_ins.environment(POLYBUILD_DEVICE_CACHE="1"))
     assert (done.returncode, done.stderr) == (0, "")
@@ -139,9 +180,13 @@ def test_what_a_run_costs(
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, where, "")
 
 
-@pytest.mark.parametrize("scenario", ["pinned", "own", "foreign"])
-def test_memory_that_cuda_knows_of(memories: Client, stand_ins: StandIns, scenario: str) -> None:
-    done = memories.run(scenario, environment=stand_ins.environment(POLYBUILD_EMULATOR_DEVICES="2"))
+@pytest.mark.parametrize(
+    ("scenario", "device"), [("pinned", "0"), ("own", "0"), ("foreign", "0"), ("second", "1")]
+)
+def test_memory_that_cuda_knows_of(memories: Client, stand_ins: StandIns, scenario: str, device: str) -> None:
+    """Of two devices, the one that is named."""
+    settings = {"POLYBUILD_EMULATOR_DEVICES": "2", "POLYBUILD_DEVICE": device}
+    done = memories.run(scenario, environment=stand_ins.environment(**settings))
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -169,12 +169,23 @@ int polybuild_host_begin(polybuild_region *region, int home);
 /* After a host version of `region` has run. */
 void polybuild_host_end(polybuild_region *region);
 
-/* Arrays that are in CUDA's memory from the start, for callers that have no host array at all. Between
- * the two calls `stand_in`, `bytes` bytes of host memory, is what the array at `device_pointer` is called;
+/* Memory of a device that the program has from elsewhere. What was done with it before was asked for in
+ * `stream`, and what comes after will be: the one is waited for, the other waits, both on the device. Where it
+ * `waits`, or there is no stream, the host waits at the end for what was done here, and for nothing else. */
+enum { POLYBUILD_CUDA = 0, POLYBUILD_HIP = 1 };
+#define POLYBUILD_NO_STREAM (~0ULL)
+typedef struct polybuild_foreign {
+    int kind; /* POLYBUILD_CUDA or POLYBUILD_HIP */
+    int waits;
+    unsigned long long pointer, stream;
+} polybuild_foreign;
+
+/* Arrays that are in a device's memory from the start, for callers that have no host array at all. Between
+ * the two calls `stand_in`, `bytes` bytes of host memory, is what the array in `memory` is called;
  * it is resident, and the stand-in gets values only if a host version runs. Each gives 1 if all went well;
  * polybuild_adopt gives 0 for memory of another device, too, and polybuild_disown if the array's values were
- * lost. */
-int polybuild_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer);
+ * lost. A failure of kernels that nobody waited for is told by the next call of the driver. */
+int polybuild_adopt(void *stand_in, size_t bytes, const polybuild_foreign *memory);
 int polybuild_disown(void *stand_in);
 
 #ifdef __cplusplus

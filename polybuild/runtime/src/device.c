@@ -19,6 +19,7 @@ struct loaded {
 /* Memory that no region uses at the moment. */
 struct spare {
     struct pb_device *device;
+    struct pb_lane *lane; /* that used it last */
     pb_memory memory;
     size_t bytes;
 };
@@ -67,6 +68,45 @@ static size_t most_kept(struct pb_device *device) {
     return said >= 0 ? (size_t)said << 20 : device->driver->capacity(device) / PART;
 }
 
+int pb_lane_take(struct pb_device *device, struct pb_lane **lane) {
+    enum { NO_MEMORY = -1 };
+    *lane = device->free_lanes;
+    if (*lane) {
+        device->free_lanes = (*lane)->next;
+        return 0;
+    }
+    struct pb_lane *made = calloc(1, sizeof *made);
+    int code = made ? device->driver->open_queue(device, &made->queue) : NO_MEMORY;
+    if (code) {
+        free(made);
+        return code;
+    }
+    made->device = device;
+    made->older = device->lanes;
+    *lane = device->lanes = made;
+    return 0;
+}
+
+void pb_lane_give(struct pb_lane *lane) {
+    lane->next = lane->device->free_lanes;
+    lane->device->free_lanes = lane;
+}
+
+int pb_lane_follow(struct pb_lane *lane, struct pb_lane *other) {
+    bool apart = other && other != lane;
+    return apart ? lane->device->driver->follow(lane->device, lane->queue, other->queue) : 0;
+}
+
+static void close_lanes(struct pb_device *device) {
+    while (device->lanes) {
+        struct pb_lane *lane = device->lanes;
+        device->lanes = lane->older;
+        device->driver->close_queue(device, lane->queue);
+        free(lane);
+    }
+    device->free_lanes = NULL;
+}
+
 /* Gives everything back. What other threads still run finds no device any more. */
 static void at_exit(void) {
     if (forked)
@@ -77,12 +117,13 @@ static void at_exit(void) {
         if (device->state != PB_READY)
             continue;
         if (device->driver->enter(device) == 0) {
-            free_spares(device);
             if (device->before_stop)
                 device->before_stop(device);
+            free_spares(device);
             for (struct loaded *each = all_loaded; each; each = each->next)
                 if (each->on[i].code)
                     device->driver->unload(device, each->on[i].code);
+            close_lanes(device);
             device->driver->leave(device);
         }
         device->driver->stop(device);
@@ -127,11 +168,12 @@ static void start(struct pb_device *device, bool any) {
     }
 }
 
-struct pb_device *pb_cuda_device(void) {
+struct pb_device *pb_device_of(int kind) {
+    struct pb_device *device = &devices[kind == POLYBUILD_HIP ? 1 : 0];
     if (forked)
         return NULL;
-    start(&devices[0], true);
-    return devices[0].state == PB_READY && !devices[0].lost ? &devices[0] : NULL;
+    start(device, true);
+    return device->state == PB_READY && !device->lost ? device : NULL;
 }
 
 /* The record of `module`, or NULL if there is no memory for one. */
@@ -198,9 +240,13 @@ struct pb_device *pb_device_for(polybuild_module *module, void **code, const cha
     return NULL;
 }
 
-int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
+int pb_take(struct pb_lane *lane, size_t bytes, pb_memory *memory) {
+    struct pb_device *device = lane->device;
     for (int i = spare_count - 1; i >= 0; i--) {
         if (spares[i].device == device && spares[i].bytes == bytes) {
+            int code = pb_lane_follow(lane, spares[i].lane);
+            if (code)
+                return code;
             *memory = spares[i].memory;
             device->kept -= bytes;
             memmove(&spares[i], &spares[i + 1], (size_t)(--spare_count - i) * sizeof *spares);
@@ -215,14 +261,15 @@ int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory) {
     return code;
 }
 
-int pb_wait(struct pb_device *device) {
-    int code = device->driver->wait(device);
+int pb_wait(struct pb_lane *lane) {
+    int code = lane->device->driver->wait(lane->device, lane->queue);
     if (code)
-        device->failed = code;
+        lane->device->failed = code;
     return code;
 }
 
-void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
+void pb_give(struct pb_lane *lane, pb_memory memory, size_t bytes) {
+    struct pb_device *device = lane->device;
     if (!memory)
         return;
     size_t most = most_kept(device);
@@ -234,6 +281,6 @@ void pb_give(struct pb_device *device, pb_memory memory, size_t bytes) {
         ;
     if (spare_count == MAXIMUM_SPARES)
         (void)free_oldest(spares[0].device);
-    spares[spare_count++] = (struct spare){device, memory, bytes};
+    spares[spare_count++] = (struct spare){device, lane, memory, bytes};
     device->kept += bytes;
 }

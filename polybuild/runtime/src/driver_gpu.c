@@ -63,25 +63,24 @@ static void stop(struct pb_device *device) {
                 (void)gpu->calls.event_destroy(gpu->travelled[i]);
         if (gpu->pinned)
             (void)gpu->calls.host_release(gpu->pinned);
-        if (gpu->stream)
-            (void)gpu->calls.stream_destroy(gpu->stream);
         leave(device);
     }
     (void)gpu->calls.context_release(gpu->device);
     gpu->context = NULL;
 }
 
-static int make_stream(struct pb_device *device) {
+/* What is asked of the device once. */
+static int prepare(struct pb_device *device) {
     struct gpu *gpu = of(device);
     int code = enter(device);
     if (code)
         return code;
-    int pitch = 0;
-    code = gpu->calls.stream_create(&gpu->stream, STREAM_NON_BLOCKING);
+    int value = 0;
     for (int i = 0; i < GPU_HALVES && !code; i++)
         code = gpu->calls.event_create(&gpu->travelled[i], EVENT_NO_TIMING);
-    if (gpu->calls.device_attribute(&pitch, gpu->dialect->max_pitch, gpu->device) == 0 && pitch > 0)
-        gpu->max_pitch = (size_t)pitch;
+    if (gpu->calls.device_attribute(&value, gpu->dialect->max_pitch, gpu->device) == 0 && value > 0)
+        gpu->max_pitch = (size_t)value;
+    gpu->reads_host = gpu->calls.device_attribute(&value, gpu->dialect->reads_host, gpu->device) == 0 && value == 1;
     leave(device);
     return code;
 }
@@ -108,7 +107,7 @@ static const char *start(struct pb_device *device, bool any) {
         code = gpu->calls.device_name(device->name, (int)sizeof device->name, gpu->device);
     if (!code)
         code = gpu->calls.context_retain(&gpu->context, gpu->device);
-    if (!code && (code = make_stream(device)) != 0)
+    if (!code && (code = prepare(device)) != 0)
         stop(device);
     return code ? explain(device, code) : NULL;
 }
@@ -168,8 +167,8 @@ static int launch(struct pb_device *device, const struct pb_call *call) {
         parameters[i] = call->arguments[i].buffer ? &pointers[i] : (void *)(uintptr_t)call->arguments[i].value;
     }
     return gpu->calls.launch(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
-                             (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0, gpu->stream, parameters,
-                             NULL);
+                             (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0,
+                             ((struct gpu_queue *)call->queue)->stream, parameters, NULL);
 }
 
 static bool holds(struct pb_device *device, unsigned long long pointer) {
@@ -177,15 +176,61 @@ static bool holds(struct pb_device *device, unsigned long long pointer) {
     return of(device)->calls.pointer_attribute(&own, POINTER_DEVICE, pointer) == 0 && own == of(device)->device;
 }
 
-static int settle(struct pb_device *device) { return of(device)->calls.context_wait(); }
+static bool reads_host(struct pb_device *device) { return of(device)->reads_host; }
 
-static int wait_for_all(struct pb_device *device) { return of(device)->calls.stream_wait(of(device)->stream); }
+static void close_queue(struct pb_device *device, void *handle) {
+    struct gpu_queue *queue = handle;
+    if (queue->reached)
+        (void)of(device)->calls.event_destroy(queue->reached);
+    if (queue->stream)
+        (void)of(device)->calls.stream_destroy(queue->stream);
+    free(queue);
+}
+
+static int open_queue(struct pb_device *device, void **handle) {
+    const struct gpu_calls *calls = &of(device)->calls;
+    struct gpu_queue *queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return GPU_OUT_OF_MEMORY;
+    int code = calls->stream_create(&queue->stream, STREAM_NON_BLOCKING);
+    if (code)
+        queue->stream = NULL;
+    else if ((code = calls->event_create(&queue->reached, EVENT_NO_TIMING)) != 0)
+        queue->reached = NULL;
+    if (code)
+        close_queue(device, queue);
+    else
+        *handle = queue;
+    return code;
+}
+
+static int after(const struct gpu_calls *calls, stream_t later, stream_t earlier, event_t event) {
+    int code = calls->event_record(event, earlier);
+    return code ? code : calls->stream_follow(later, event, 0);
+}
+
+static int follow(struct pb_device *device, void *handle, void *other) {
+    const struct gpu_queue *queue = handle, *before = other;
+    return after(&of(device)->calls, queue->stream, before->stream, before->reached);
+}
+
+static int join(struct pb_device *device, void *handle, unsigned long long stream, bool is_after) {
+    const struct gpu_queue *queue = handle;
+    /* 1 is what the legacy stream of CUDA is called by all, whatever the driver calls its own. */
+    stream_t others = stream == 1 ? of(device)->dialect->legacy : (stream_t)(uintptr_t)stream; /* NOLINT: a handle */
+    return is_after ? after(&of(device)->calls, others, queue->stream, queue->reached)
+                    : after(&of(device)->calls, queue->stream, others, queue->reached);
+}
+
+static int wait_for_all(struct pb_device *device, void *handle) {
+    return of(device)->calls.stream_wait(((struct gpu_queue *)handle)->stream);
+}
 
 static struct gpu cuda = {.dialect = &gpu_cuda}, hip = {.dialect = &gpu_hip};
 
 #define DRIVER(spelled, gpu)                                                                                           \
     {                                                                                                                  \
-        spelled, &(gpu), start, stop, capacity, explain, enter, leave, load, unload, allocate, release, gpu_copy_in,   \
-            gpu_copy_out, launch, wait_for_all, holds, settle                                                          \
+        spelled, &(gpu), start, stop, capacity, explain, enter, leave, load, unload, allocate, release, open_queue,    \
+            close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join              \
     }
 const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda), pb_hip_driver = DRIVER("hip", hip);

@@ -67,7 +67,6 @@ static struct {
 static void *library;
 static device_t device;
 static context_t context;
-static queue_t queue;
 
 struct code {
     program_t program;
@@ -174,11 +173,8 @@ static device_t choose(const device_t *found, unsigned count) {
 
 static void stop(struct pb_device *own) {
     (void)own;
-    if (queue)
-        (void)cl.queue_release(queue);
     if (context)
         (void)cl.context_release(context);
-    queue = NULL;
     context = NULL;
 }
 
@@ -199,9 +195,7 @@ static const char *start(struct pb_device *own, bool any) {
     name_of(device, own->name, sizeof own->name);
     int code = 0;
     context = cl.context(NULL, 1, &device, NULL, NULL, &code);
-    if (context && !code)
-        queue = cl.queue(context, device, 0, &code);
-    if (!context || !queue || code) {
+    if (!context || code) {
         stop(own);
         return explain(own, code);
     }
@@ -324,7 +318,8 @@ struct rectangle {
     size_t there[3], here[3], region[3], device_pitch, host_pitch;
 };
 
-static struct rectangle rectangle_of(size_t offset, const struct pb_rows *rows) {
+static struct rectangle rectangle_of(const struct pb_rows *rows) {
+    size_t offset = rows->offset;
     struct rectangle result = {{offset, 0, 0}, {0, 0, 0}, {rows->width, rows->rows, 1}, 0, 0};
     if (rows->rows > 1) { /* the origin is offset = row * pitch + column */
         result.there[0] = offset % rows->device_pitch;
@@ -335,18 +330,18 @@ static struct rectangle rectangle_of(size_t offset, const struct pb_rows *rows) 
     return result;
 }
 
-static int copy_in(struct pb_device *own, pb_memory memory, size_t offset, const char *host,
+static int copy_in(struct pb_device *own, void *queue, pb_memory memory, const char *host,
                    const struct pb_rows *rows) {
     (void)own;
-    struct rectangle r = rectangle_of(offset, rows);
+    struct rectangle r = rectangle_of(rows);
     return cl.write(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
                     0, NULL, NULL);
 }
 
-static int copy_out(struct pb_device *own, pb_memory memory, size_t offset, char *host,
+static int copy_out(struct pb_device *own, void *queue, pb_memory memory, char *host,
                     const struct pb_rows *rows) {
     (void)own;
-    struct rectangle r = rectangle_of(offset, rows);
+    struct rectangle r = rectangle_of(rows);
     return cl.read(queue, buffer_of(memory), YES, r.there, r.here, r.region, r.device_pitch, 0, r.host_pitch, 0, host,
                    0, NULL, NULL);
 }
@@ -365,15 +360,33 @@ static int launch(struct pb_device *own, const struct pb_call *call) {
         error = arguments[i].buffer ? cl.argument(which, (unsigned)i, sizeof buffer, &buffer)
                                     : cl.argument(which, (unsigned)i, arguments[i].size, arguments[i].value);
     }
-    return error ? error : cl.launch(queue, which, 3, NULL, threads, call->block, 0, NULL, NULL);
+    return error ? error : cl.launch(call->queue, which, 3, NULL, threads, call->block, 0, NULL, NULL);
 }
 
-static int wait_for_all(struct pb_device *own) {
+static int wait_for_all(struct pb_device *own, void *queue) {
     (void)own;
     return cl.finish(queue);
 }
 
+static int open_queue(struct pb_device *own, void **queue) {
+    int code = 0;
+    (void)own;
+    *queue = cl.queue(context, device, 0, &code);
+    return code;
+}
+
+static void close_queue(struct pb_device *own, void *queue) {
+    (void)own;
+    (void)cl.queue_release(queue);
+}
+
+/* The host waits: few threads share arrays, and no event is kept for them. */
+static int follow(struct pb_device *own, void *queue, void *other) {
+    (void)queue;
+    return wait_for_all(own, other);
+}
+
 const struct pb_driver pb_opencl_driver = {
-    "opencl", NULL,    start,   stop,    capacity, explain, enter,        leave, load, unload,
-    allocate, release, copy_in, copy_out, launch,  wait_for_all, NULL,  NULL,
+    "opencl", NULL,       start,       stop,   capacity, explain,  enter,  leave,        load, unload, allocate,
+    release,  open_queue, close_queue, follow, copy_in,  copy_out, launch, wait_for_all, NULL, NULL,   NULL,
 };

@@ -22,8 +22,8 @@
     VALUE(int, home, (const polybuild_use *uses, int count), (uses, count))                                            \
     VALUE(int, host_begin, (polybuild_region * region, int home), (region, home))                                      \
     NOTHING(host_end, (polybuild_region * region), (region))                                                           \
-    VALUE(int, adopt, (void *stand_in, size_t bytes, unsigned long long device_pointer),                               \
-          (stand_in, bytes, device_pointer))                                                                           \
+    VALUE(int, adopt, (void *stand_in, size_t bytes, const polybuild_foreign *memory),                                 \
+          (stand_in, bytes, memory))                                                                                   \
     VALUE(int, disown, (void *stand_in), (stand_in))                                                                   \
     VALUE(int, counters, (const char *file, int line, polybuild_counts *counts), (file, line, counts))                 \
     NOTHING(resident, (const void *array, size_t bytes), (array, bytes))                                               \

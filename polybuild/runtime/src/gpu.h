@@ -44,7 +44,6 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, context_release, "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease", (int))                       \
     X(int, context_push, "cuCtxPushCurrent_v2", "hipCtxPushCurrent", (context_t))                                      \
     X(int, context_pop, "cuCtxPopCurrent_v2", "hipCtxPopCurrent", (context_t *))                                       \
-    X(int, context_wait, "cuCtxSynchronize", "hipDeviceSynchronize", (void))                                           \
     X(int, module_load, "cuModuleLoadData", "hipModuleLoadData", (module_t *, const void *))                           \
     X(int, module_unload, "cuModuleUnload", "hipModuleUnload", (module_t))                                             \
     X(int, module_function, "cuModuleGetFunction", "hipModuleGetFunction", (function_t *, module_t, const char *))     \
@@ -59,6 +58,7 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, copy_rows, NULL, "hipMemcpy2DAsync",                                                                        \
       (void *, size_t, const void *, size_t, size_t, size_t, int, stream_t))                                           \
     X(int, stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (stream_t *, unsigned))                        \
+    X(int, stream_follow, "cuStreamWaitEvent", "hipStreamWaitEvent", (stream_t, event_t, unsigned))                    \
     X(int, stream_wait, "cuStreamSynchronize", "hipStreamSynchronize", (stream_t))                                     \
     X(int, stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (stream_t))                                       \
     X(int, event_create, "cuEventCreate", "hipEventCreateWithFlags", (event_t *, unsigned))                            \
@@ -80,7 +80,8 @@ struct gpu_calls {
 struct gpu_dialect {
     const char *const *libraries; /* the newest one first; NULL at the end */
     const char *missing;          /* what is said if there is none */
-    int max_pitch;                /* the attribute of a device */
+    int max_pitch, reads_host;    /* attributes of a device */
+    stream_t legacy;              /* the stream that all wait for which are not told otherwise */
     /* What the driver loads for a module, and what to free after that was unloaded; an error code. */
     int (*image)(const polybuild_module *module, const void **image, void **owned);
 };
@@ -93,12 +94,17 @@ struct gpu {
     struct gpu_calls calls;
     int device;
     context_t context;
-    stream_t stream;
     size_t max_pitch;
+    bool reads_host; /* kernels read the host's memory by the host's own tables of pages */
     /* Pinned memory through which arrays are copied, one half filled while the other one travels. */
     char *pinned; /* NULL: not yet, or not to be had */
     bool no_pinned;
     event_t travelled[GPU_HALVES];
+};
+
+struct gpu_queue {
+    stream_t stream;
+    event_t reached; /* for those that wait for it */
 };
 
 /* ---- gpu_libraries.c ---- */
@@ -107,9 +113,9 @@ extern PB_PRIVATE const struct gpu_dialect gpu_cuda, gpu_hip;
 PB_PRIVATE const char *gpu_open(struct gpu *gpu);
 
 /* ---- gpu_copies.c: as of struct pb_driver ---- */
-PB_PRIVATE int gpu_copy_in(struct pb_device *device, pb_memory memory, size_t offset, const char *host,
+PB_PRIVATE int gpu_copy_in(struct pb_device *device, void *queue, pb_memory memory, const char *host,
                            const struct pb_rows *rows);
-PB_PRIVATE int gpu_copy_out(struct pb_device *device, pb_memory memory, size_t offset, char *host,
+PB_PRIVATE int gpu_copy_out(struct pb_device *device, void *queue, pb_memory memory, char *host,
                             const struct pb_rows *rows);
 
 #endif

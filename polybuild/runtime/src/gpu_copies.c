@@ -9,19 +9,20 @@ enum { POINTER_MEMORY_TYPE = 2 };            /* CUpointer_attribute, hipPointer_
 static const size_t HALF = (size_t)4 << 20;
 static const size_t SMALL = (size_t)64 << 10; /* what is no larger does not go through pinned memory */
 
-static int copy_run(const struct gpu *gpu, pb_memory memory, char *host, size_t bytes, bool out) {
-    return out ? gpu->calls.copy_from(host, memory, bytes, gpu->stream)
-               : gpu->calls.copy_to(memory, host, bytes, gpu->stream);
+static int copy_run(const struct gpu *gpu, stream_t stream, pb_memory memory, char *host, size_t bytes, bool out) {
+    return out ? gpu->calls.copy_from(host, memory, bytes, stream)
+               : gpu->calls.copy_to(memory, host, bytes, stream);
 }
 
 /* One call for all rows. HIP's own numbers for kinds of memory differ between versions, those for ways do not. */
-static int copy_rectangle(const struct gpu *gpu, pb_memory memory, char *host, const struct pb_rows *rows, bool out) {
+static int copy_rectangle(const struct gpu *gpu, stream_t stream, pb_memory memory, char *host,
+                          const struct pb_rows *rows, bool out) {
     if (gpu->calls.copy_rows) {
         void *there = (void *)memory; /* NOLINT: an address of the device */
         return out ? gpu->calls.copy_rows(host, rows->host_pitch, there, rows->device_pitch, rows->width, rows->rows,
-                                          TO_HOST, gpu->stream)
+                                          TO_HOST, stream)
                    : gpu->calls.copy_rows(there, rows->device_pitch, host, rows->host_pitch, rows->width, rows->rows,
-                                          TO_DEVICE, gpu->stream);
+                                          TO_DEVICE, stream);
     }
     struct copy_2d copy = {.width = rows->width, .height = rows->rows};
     if (out) {
@@ -39,16 +40,17 @@ static int copy_rectangle(const struct gpu *gpu, pb_memory memory, char *host, c
         copy.target_device = memory;
         copy.target_pitch = rows->device_pitch;
     }
-    return gpu->calls.copy_rectangle(&copy, gpu->stream);
+    return gpu->calls.copy_rectangle(&copy, stream);
 }
 
 /* Copies rows directly; one by one where the driver takes no pitch as large as theirs. */
-static int copy_rows(const struct gpu *gpu, pb_memory memory, char *host, const struct pb_rows *rows, bool out) {
+static int copy_rows(const struct gpu *gpu, stream_t stream, pb_memory memory, char *host,
+                     const struct pb_rows *rows, bool out) {
     if (rows->rows > 1 && rows->device_pitch <= gpu->max_pitch && rows->host_pitch <= gpu->max_pitch)
-        return copy_rectangle(gpu, memory, host, rows, out);
+        return copy_rectangle(gpu, stream, memory, host, rows, out);
     int code = 0;
     for (size_t i = 0; i < rows->rows && !code; i++)
-        code = copy_run(gpu, memory + i * rows->device_pitch, host + i * rows->host_pitch, rows->width, out);
+        code = copy_run(gpu, stream, memory + i * rows->device_pitch, host + i * rows->host_pitch, rows->width, out);
     return code;
 }
 
@@ -92,12 +94,17 @@ static void move_piece(char *half, char *host, const struct piece *piece, size_t
 }
 
 /* Lets a piece travel between its half and the device. */
-static int send_piece(const struct gpu *gpu, int half, pb_memory memory, const struct piece *piece, size_t pitch,
-                      bool out) {
-    struct pb_rows rows = {piece->width, piece->rows, pitch, piece->width};
-    pb_memory there = memory + piece->row * pitch + piece->column;
-    int code = copy_rows(gpu, there, gpu->pinned + (size_t)half * HALF, &rows, out);
-    return code ? code : gpu->calls.event_record(gpu->travelled[half], gpu->stream);
+static int send_piece(const struct gpu *gpu, const struct gpu_queue *queue, int half, pb_memory memory,
+                      const struct pb_rows *piece, bool out) {
+    char *host = gpu->pinned + (size_t)half * HALF;
+    int code = copy_rows(gpu, queue->stream, memory + piece->offset, host, piece, out);
+    return code ? code : gpu->calls.event_record(gpu->travelled[half], queue->stream);
+}
+
+/* The same rows with the piece's own place on the device, without gaps on the host. */
+static struct pb_rows part_of(const struct pb_rows *rows, const struct piece *piece) {
+    size_t offset = rows->offset + piece->row * rows->device_pitch + piece->column;
+    return (struct pb_rows){offset, piece->width, piece->rows, rows->device_pitch, piece->width};
 }
 
 /* Whether memory of the host is known to the driver, which then reads it as late as the stream comes to it. */
@@ -106,39 +113,45 @@ static bool is_registered(const struct gpu *gpu, const char *host) {
     return gpu->calls.pointer_attribute(&type, POINTER_MEMORY_TYPE, (device_pointer)(uintptr_t)host) == 0;
 }
 
-int gpu_copy_in(struct pb_device *device, pb_memory memory, size_t offset, const char *from,
+int gpu_copy_in(struct pb_device *device, void *handle, pb_memory memory, const char *from,
                 const struct pb_rows *rows) {
     struct gpu *gpu = device->driver->own;
+    const struct gpu_queue *queue = handle;
     char *host = (char *)(uintptr_t)from;
-    if (rows->width * rows->rows <= SMALL || !has_pinned(gpu)) {
-        int code = copy_rows(gpu, memory + offset, host, rows, false);
-        return !code && is_registered(gpu, host) ? gpu->calls.stream_wait(gpu->stream) : code;
+    bool registered = is_registered(gpu, host);
+    if (registered || rows->width * rows->rows <= SMALL || !has_pinned(gpu)) {
+        int code = copy_rows(gpu, queue->stream, memory + rows->offset, host, rows, false);
+        return !code && registered ? gpu->calls.stream_wait(queue->stream) : code;
     }
     struct piece piece = {0};
     int code = 0;
     for (int half = 0; !code && next_piece(&piece, rows); half = !half) {
         code = gpu->calls.event_wait(gpu->travelled[half]); /* what was in it before has arrived */
         if (!code) {
+            struct pb_rows part = part_of(rows, &piece);
             move_piece(gpu->pinned + (size_t)half * HALF, host, &piece, rows->host_pitch, false);
-            code = send_piece(gpu, half, memory + offset, &piece, rows->device_pitch, false);
+            code = send_piece(gpu, queue, half, memory, &part, false);
         }
     }
     return code;
 }
 
-int gpu_copy_out(struct pb_device *device, pb_memory memory, size_t offset, char *host, const struct pb_rows *rows) {
+int gpu_copy_out(struct pb_device *device, void *handle, pb_memory memory, char *host, const struct pb_rows *rows) {
     struct gpu *gpu = device->driver->own;
-    if (rows->width * rows->rows <= SMALL || !has_pinned(gpu)) {
-        int code = copy_rows(gpu, memory + offset, host, rows, true);
-        return code ? code : gpu->calls.stream_wait(gpu->stream);
+    const struct gpu_queue *queue = handle;
+    if (rows->width * rows->rows <= SMALL || is_registered(gpu, host) || !has_pinned(gpu)) {
+        int code = copy_rows(gpu, queue->stream, memory + rows->offset, host, rows, true);
+        return code ? code : gpu->calls.stream_wait(queue->stream);
     }
     struct piece piece = {0}, before = {0};
     int code = 0;
     bool more = true;
     for (int half = 0; !code && more; half = !half) {
         more = next_piece(&piece, rows);
-        if (more)
-            code = send_piece(gpu, half, memory + offset, &piece, rows->device_pitch, true);
+        if (more) {
+            struct pb_rows part = part_of(rows, &piece);
+            code = send_piece(gpu, queue, half, memory, &part, true);
+        }
         if (!code && before.rows) { /* which travelled through the other half */
             code = gpu->calls.event_wait(gpu->travelled[!half]);
             if (!code)

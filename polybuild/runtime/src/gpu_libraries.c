@@ -8,6 +8,8 @@
 #include "gpu.h"
 
 enum { MAX_PITCH_OF_CUDA = 11, MAX_PITCH_OF_HIP = 58 };
+/* Pageable memory by the host's tables of pages. */
+enum { READS_HOST_OF_CUDA = 100, READS_HOST_OF_HIP = 66 };
 
 static void *open_first(const char *const *names) {
     void *library = NULL;
@@ -49,7 +51,8 @@ static int fatbin(const polybuild_module *module, const void **image, void **own
 
 static const char *const cuda_libraries[] = {"libcuda.so.1", NULL};
 const struct gpu_dialect gpu_cuda = {
-    cuda_libraries, "there is no libcuda.so.1, which the driver installs", MAX_PITCH_OF_CUDA, fatbin,
+    cuda_libraries, "there is no libcuda.so.1, which the driver installs", MAX_PITCH_OF_CUDA, READS_HOST_OF_CUDA,
+    (stream_t)1, fatbin, /* NOLINT: a handle */
 };
 
 /* ---- HIP: a library of its own compiles the source for the device at hand ---- */
@@ -161,5 +164,5 @@ static int compiled(const polybuild_module *module, const void **image, void **o
 }
 
 const struct gpu_dialect gpu_hip = {
-    hip_libraries, "there is no libamdhip64.so, which ROCm installs", MAX_PITCH_OF_HIP, compiled,
+    hip_libraries, "there is no libamdhip64.so, which ROCm installs", MAX_PITCH_OF_HIP, READS_HOST_OF_HIP, NULL, compiled,
 };

@@ -47,15 +47,16 @@ typedef uintptr_t pb_memory;
 
 /* A piece of memory that is copied: `rows` runs of `width` bytes, `pitch` apart on each side. */
 struct pb_rows {
+    size_t offset; /* of the first one in the device's memory */
     size_t width, rows, device_pitch, host_pitch;
 };
 
 enum { PB_MAXIMUM_ARGUMENTS = 256 }; /* of a kernel */
 
-/* A launch: `code` as loaded, the kernel's position in it, and its arguments, whose buffers' memory is in
+/* A launch in a `queue`: `code` as loaded, the kernel's position in it, and its arguments, whose buffers' memory is in
  * `memories`, 0 for values. */
 struct pb_call {
-    void *code;
+    void *queue, *code;
     int kernel;
     size_t grid[3], block[3];
     const polybuild_argument *arguments;
@@ -66,8 +67,9 @@ struct pb_call {
 struct pb_device;
 
 /* What the runtime asks of a driver. All that give an int give 0, or an error code that `explain`
- * knows. Only `enter`, `leave` and
- * `wait` are called by several threads at the same time. */
+ * knows. Only `enter`, `leave` and `wait` are called by several threads at the same time. What is asked for in
+ * one queue happens in this order; `follow` has what is asked for in a queue from now on wait for what was
+ * asked for in another one. */
 struct pb_driver {
     const char *name;
     void *own; /* the driver's */
@@ -85,17 +87,21 @@ struct pb_driver {
     void (*unload)(struct pb_device *device, void *code);
     int (*allocate)(struct pb_device *device, size_t bytes, pb_memory *memory);
     void (*release)(struct pb_device *device, pb_memory memory);
-    /* Copies; when they return, the host's side may be used again. In order with the kernels. */
-    int (*copy_in)(struct pb_device *device, pb_memory memory, size_t offset, const char *host,
+    int (*open_queue)(struct pb_device *device, void **queue);
+    void (*close_queue)(struct pb_device *device, void *queue);
+    int (*follow)(struct pb_device *device, void *queue, void *other);
+    /* Copies; when they return, the host's side may be used again. */
+    int (*copy_in)(struct pb_device *device, void *queue, pb_memory memory, const char *host,
                    const struct pb_rows *rows);
-    int (*copy_out)(struct pb_device *device, pb_memory memory, size_t offset, char *host,
+    int (*copy_out)(struct pb_device *device, void *queue, pb_memory memory, char *host,
                     const struct pb_rows *rows);
     int (*launch)(struct pb_device *device, const struct pb_call *call);
-    int (*wait)(struct pb_device *device);
-    /* Of drivers with addresses, else NULL: whether memory at `pointer` is this device's, and waiting for all
-     * that others have it do, whose memory it may be. */
+    int (*wait)(struct pb_device *device, void *queue);
+    /* Of drivers with addresses, else NULL: whether memory at `pointer` is this device's, whether its kernels
+     * read the host's as fast as the host, and waiting of a queue for a stream of others, or of that for it. */
     bool (*holds)(struct pb_device *device, unsigned long long pointer);
-    int (*settle)(struct pb_device *device);
+    bool (*reads_host)(struct pb_device *device);
+    int (*join)(struct pb_device *device, void *queue, unsigned long long stream, bool after);
 };
 
 extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_hip_driver, pb_opencl_driver;
@@ -110,6 +116,15 @@ PB_PRIVATE void pb_unlock(void);
 
 enum { PB_DEVICES = 3 };
 
+/* What one thread has a device do. Runs have one as long as they last; a thread that is alone has the same
+ * one again each time. */
+struct pb_lane {
+    struct pb_lane *next; /* free ones, the one that was given back last first */
+    struct pb_lane *older; /* all there are */
+    struct pb_device *device;
+    void *queue;
+};
+
 struct pb_device {
     const struct pb_driver *driver;
     int position; /* 0: CUDA, 1: HIP, 2: OpenCL */
@@ -119,20 +134,28 @@ struct pb_device {
     char name[128];
     const char *why; /* why it is unusable */
     size_t kept;     /* bytes of memory that no region uses at the moment */
+    struct pb_lane *free_lanes, *lanes;
     void (*before_stop)(struct pb_device *device); /* gives back its memory as the process ends; NULL: nothing to do */
 };
 
-/* The device of CUDA, opened if it is not; NULL if there is none. */
-PB_PRIVATE struct pb_device *pb_cuda_device(void);
+/* The device of CUDA or of HIP (POLYBUILD_CUDA, POLYBUILD_HIP), opened if it is not; NULL if there is none. */
+PB_PRIVATE struct pb_device *pb_device_of(int kind);
+
+/* A lane; an error code if there is none to be had. Between `enter` and `leave`, as all that follows. */
+PB_PRIVATE int pb_lane_take(struct pb_device *device, struct pb_lane **lane);
+PB_PRIVATE void pb_lane_give(struct pb_lane *lane);
+/* Has `lane` wait for what was asked of another one, NULL: none, until now. */
+PB_PRIVATE int pb_lane_follow(struct pb_lane *lane, struct pb_lane *other);
 /* The device on which `module` shall run, its code loaded (in `code`); NULL, and why not. */
 PB_PRIVATE struct pb_device *pb_device_for(polybuild_module *module, void **code, const char **why);
 
-/* Waits for the device's kernels, and remembers if they failed. Between `enter` and `leave`. */
-PB_PRIVATE int pb_wait(struct pb_device *device);
+/* Waits for all that was asked of a lane, and remembers if it failed. */
+PB_PRIVATE int pb_wait(struct pb_lane *lane);
 
 /* Memory, new or kept from before; an error code if there is none even when all that is kept is given back. */
-PB_PRIVATE int pb_take(struct pb_device *device, size_t bytes, pb_memory *memory);
-PB_PRIVATE void pb_give(struct pb_device *device, pb_memory memory, size_t bytes);
+PB_PRIVATE int pb_take(struct pb_lane *lane, size_t bytes, pb_memory *memory);
+/* `lane`: the one that used the memory last. */
+PB_PRIVATE void pb_give(struct pb_lane *lane, pb_memory memory, size_t bytes);
 
 /* ---- transfer.c: boxes between host and device --------------------------------------------------- */
 
@@ -140,10 +163,10 @@ PB_PRIVATE size_t pb_box_extent(const polybuild_box *box); /* bytes from the low
 PB_PRIVATE size_t pb_box_bytes(const polybuild_box *box);  /* bytes that are touched */
 
 /* Copies `box`, whose lowest byte is at `offset` in `memory`. */
-PB_PRIVATE int pb_box_in(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box);
-PB_PRIVATE int pb_box_out(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box);
+PB_PRIVATE int pb_box_in(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box);
+PB_PRIVATE int pb_box_out(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box);
 /* Copies the box from the device to `dense`, without gaps, and from there to its place on the host. */
-PB_PRIVATE int pb_box_stage(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box,
+PB_PRIVATE int pb_box_stage(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box,
                             char *dense);
 PB_PRIVATE void pb_box_settle(const polybuild_box *box, const char *dense);
 
@@ -155,17 +178,23 @@ struct pb_resident {
     size_t bytes;
     int depth;           /* how often it was asked for */
     struct pb_device *device; /* with memory; NULL: none */
+    struct pb_lane *lane;     /* the one that used it last */
     pb_memory memory;
     bool on_host, on_device; /* where its values are; at least one is true */
-    pb_memory adopted; /* memory of CUDA that is its owner's, for which the host's copy stands in; 0: none */
+    /* Memory that is its owner's, for which the host's copy stands in; `memory` 0: none. */
+    struct {
+        struct pb_device *device;
+        pb_memory memory;
+        unsigned long long stream; /* that waits for what was done with it; POLYBUILD_NO_STREAM: the host does */
+    } adopted;
     bool lost;         /* the values of an adopted array are gone */
 };
 
 /* The resident array that holds all `bytes` bytes at `low`; NULL: none. Those that overlap them otherwise
  * are brought home, and are given up on the device if `written`. */
 PB_PRIVATE struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written);
-/* Gives `resident` memory on `device`, and its values if `needed`. An error code of the driver. */
-PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_device *device, bool needed,
+/* Gives `resident` memory on the device of `lane`, and its values if `needed`. An error code of the driver. */
+PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_lane *lane, bool needed,
                                  polybuild_counts *counts);
 /* Brings all resident arrays home, for host code that reads and writes them. */
 PB_PRIVATE void pb_residents_home(void);

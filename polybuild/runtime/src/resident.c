@@ -23,11 +23,12 @@ static polybuild_box whole(const struct pb_resident *resident) {
 /* Gives up what the array has on a device. Adopted memory stays with its owner. */
 static void drop_memory(struct pb_resident *resident) {
     struct pb_device *device = resident->device;
-    if (device && resident->memory != resident->adopted && device->driver->enter(device) == 0) {
-        pb_give(device, resident->memory, resident->bytes);
+    if (device && resident->memory != resident->adopted.memory && device->driver->enter(device) == 0) {
+        pb_give(resident->lane, resident->memory, resident->bytes);
         device->driver->leave(device);
     }
     resident->device = NULL;
+    resident->lane = NULL;
     resident->memory = 0;
     resident->on_device = false;
 }
@@ -40,7 +41,7 @@ static void forget(struct pb_device *device) {
 }
 
 void pb_resident_lost(struct pb_resident *resident, const char *why) {
-    if (resident->adopted) {
+    if (resident->adopted.memory) {
         resident->lost = true;
         resident->on_host = true;
         return;
@@ -56,9 +57,9 @@ static int copy_home(const struct pb_resident *resident) {
     polybuild_box box = whole(resident);
     int code = device->driver->enter(device);
     if (!code) {
-        code = pb_wait(device);
+        code = pb_wait(resident->lane);
         if (!code)
-            code = pb_box_out(device, resident->memory, 0, &box);
+            code = pb_box_out(resident->lane, resident->memory, 0, &box);
         device->driver->leave(device);
     }
     return code;
@@ -97,22 +98,28 @@ struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written) {
     return NULL;
 }
 
-int pb_resident_fetch(struct pb_resident *resident, struct pb_device *device, bool needed, polybuild_counts *counts) {
+int pb_resident_fetch(struct pb_resident *resident, struct pb_lane *lane, bool needed, polybuild_counts *counts) {
+    struct pb_device *device = lane->device;
     int code = 0;
     if (resident->device != device) {
         bring_home(resident, pb_no_region());
         drop_memory(resident);
-        resident->memory = device->position == 0 ? resident->adopted : 0;
-        code = resident->memory ? 0 : pb_take(device, resident->bytes, &resident->memory);
+        resident->memory = device == resident->adopted.device ? resident->adopted.memory : 0;
+        code = resident->memory ? 0 : pb_take(lane, resident->bytes, &resident->memory);
         if (code)
             return code;
         resident->device = device;
+        resident->lane = lane;
         device->before_stop = forget;
     }
+    code = pb_lane_follow(lane, resident->lane);
+    if (code)
+        return code;
+    resident->lane = lane;
     if (needed && !resident->on_device) {
         unsigned long long begin = pb_now();
         polybuild_box box = whole(resident);
-        code = pb_box_in(device, resident->memory, 0, &box);
+        code = pb_box_in(lane, resident->memory, 0, &box);
         if (code)
             return code;
         resident->on_device = true;
@@ -242,17 +249,30 @@ void pb_update_device(const void *array) {
     pb_unlock();
 }
 
-int pb_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
+/* A lane that waits for `stream`; NULL if there is none. The lane is free again: what uses the memory follows it. */
+static struct pb_lane *lane_after(struct pb_device *device, unsigned long long stream) {
+    struct pb_lane *lane = NULL;
+    if (pb_lane_take(device, &lane))
+        return NULL;
+    bool ready = stream == POLYBUILD_NO_STREAM || !device->driver->join(device, lane->queue, stream, false);
+    pb_lane_give(lane);
+    return ready ? lane : NULL;
+}
+
+int pb_adopt(void *stand_in, size_t bytes, const polybuild_foreign *memory) {
     int done = 0;
     pb_lock();
-    struct pb_device *device = pb_cuda_device();
+    struct pb_device *device = pb_device_of(memory->kind);
     if (device && bytes && !is_taken((uintptr_t)stand_in, bytes) && device->driver->enter(device) == 0) {
-        bool own = device->driver->holds(device, device_pointer) && device->driver->settle(device) == 0;
-        struct pb_resident *resident = own ? add(stand_in, bytes) : NULL;
+        bool own = device->driver->holds(device, memory->pointer);
+        struct pb_lane *lane = own ? lane_after(device, memory->stream) : NULL;
+        struct pb_resident *resident = lane ? add(stand_in, bytes) : NULL;
         if (resident) {
-            resident->device = device;
+            resident->device = resident->adopted.device = device;
+            resident->lane = lane;
             device->before_stop = forget;
-            resident->memory = resident->adopted = (pb_memory)device_pointer;
+            resident->memory = resident->adopted.memory = (pb_memory)memory->pointer;
+            resident->adopted.stream = memory->waits ? POLYBUILD_NO_STREAM : memory->stream;
             resident->on_device = true;
             resident->on_host = false;
             done = 1;
@@ -263,16 +283,32 @@ int pb_adopt(void *stand_in, size_t bytes, unsigned long long device_pointer) {
     return done;
 }
 
+/* Brings the values of an adopted array back to their memory, and has its owner, or the host, wait for that. */
+static int restore(struct pb_resident *resident) {
+    struct pb_device *device = resident->adopted.device;
+    unsigned long long stream = resident->adopted.stream;
+    struct pb_lane *lane = NULL;
+    int code = pb_lane_take(device, &lane);
+    if (code)
+        return code;
+    code = pb_resident_fetch(resident, lane, true, pb_no_region());
+    if (!code)
+        code = stream == POLYBUILD_NO_STREAM ? pb_wait(lane) : device->driver->join(device, lane->queue, stream, true);
+    pb_lane_give(lane);
+    return code;
+}
+
 int pb_disown(void *stand_in) {
     int done = 0;
     pb_lock();
     struct pb_resident **place = find(stand_in);
     struct pb_resident *resident = *place;
     if (resident) {
-        struct pb_device *device = pb_cuda_device();
-        done = device && !device->lost && !resident->lost && device->driver->enter(device) == 0;
+        struct pb_device *device = resident->adopted.device;
+        done = device && device->state == PB_READY && !device->lost && !resident->lost &&
+               device->driver->enter(device) == 0;
         if (done) {
-            done = pb_resident_fetch(resident, device, true, pb_no_region()) == 0 && pb_wait(device) == 0;
+            done = restore(resident) == 0;
             device->driver->leave(device);
         }
         drop_memory(resident);

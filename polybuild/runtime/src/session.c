@@ -12,13 +12,15 @@ struct polybuild_buffer {
     long first;
     polybuild_box box;
     int mode;
-    struct pb_resident *resident; /* whose memory it is; NULL: its own */
+    struct pb_resident *resident; /* whose memory it is; NULL: its own, or the host's */
+    bool in_place;                /* the kernels use the host's memory */
     char *dense;                  /* the new values, until all have arrived */
 };
 
 struct polybuild_session {
     polybuild_region *region;
     struct pb_device *device;
+    struct pb_lane *lane;
     void *code;
     polybuild_buffer *buffers;
     const char *failure; /* the first error; NULL: none yet */
@@ -74,6 +76,27 @@ static void fail_with(polybuild_session *session, int code, bool fatal) {
     }
 }
 
+/* A session on `device`; NULL, and why not. */
+static polybuild_session *begin(struct pb_device *device, const char **why) {
+    polybuild_session *session = calloc(1, sizeof *session);
+    if (!session) {
+        *why = "out of memory";
+        return NULL;
+    }
+    int code = device->driver->enter(device);
+    if (!code) {
+        code = pb_lane_take(device, &session->lane);
+        device->driver->leave(device);
+    }
+    if (code) {
+        *why = device->driver->explain(device, code);
+        free(session);
+        return NULL;
+    }
+    session->device = device;
+    return session;
+}
+
 polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work, const polybuild_use *uses,
                                   int count) {
     enum pb_backend backend = pb_settings()->backend;
@@ -88,15 +111,14 @@ polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work,
     const char *better = why_not(&region->module->costs, work, uses, count);
     if (!better) {
         device = pb_device_for(region->module, &code, &why);
-        if (device && !(session = calloc(1, sizeof *session)))
-            why = "out of memory";
+        if (device)
+            session = begin(device, &why);
     }
     if (!session && (!better || pb_settings()->verbose))
         complain(region, better ? better : why);
     pb_unlock();
     if (session) {
         session->region = region;
-        session->device = device;
         session->code = code;
         session->begin = pb_now();
     }
@@ -138,22 +160,33 @@ static bool covers(const polybuild_box *box, const struct pb_resident *resident)
            pb_box_extent(box) == resident->bytes;
 }
 
+/* Whether kernels shall use the host's memory: no failure must cost the host version what it reads. */
+static bool stays_on_host(struct pb_device *device, const polybuild_buffer *buffer) {
+    bool one_way = buffer->mode == POLYBUILD_IN || buffer->mode == POLYBUILD_OUT;
+    return one_way && device->driver->reads_host && device->driver->reads_host(device);
+}
+
 /* Gives a buffer memory, and values if they are needed. */
 static void fill(polybuild_session *session, polybuild_buffer *buffer) {
-    struct pb_device *device = session->device;
+    struct pb_lane *lane = session->lane;
     const polybuild_box *box = &buffer->box;
     struct pb_resident *resident = buffer->resident;
     if (resident) {
         bool needed = (buffer->mode & POLYBUILD_IN) || !covers(box, resident);
-        fail_with(session, pb_resident_fetch(resident, device, needed, &session->counts), false);
+        fail_with(session, pb_resident_fetch(resident, lane, needed, &session->counts), false);
         buffer->memory = resident->memory;
         return;
     }
+    if (stays_on_host(session->device, buffer)) {
+        buffer->in_place = true;
+        buffer->memory = (pb_memory)buffer->start;
+        return;
+    }
     buffer->bytes = (uintptr_t)box->low - buffer->start + pb_box_extent(box);
-    fail_with(session, pb_take(device, buffer->bytes, &buffer->memory), false);
+    fail_with(session, pb_take(lane, buffer->bytes, &buffer->memory), false);
     if (!session->failure && (buffer->mode & POLYBUILD_IN)) {
         unsigned long long begin = pb_now();
-        fail_with(session, pb_box_in(device, buffer->memory, (uintptr_t)box->low - buffer->start, box), true);
+        fail_with(session, pb_box_in(lane, buffer->memory, (uintptr_t)box->low - buffer->start, box), true);
         session->counts.copies_in++;
         session->counts.bytes_in += pb_box_bytes(box);
         session->counts.in_time += pb_settings()->verbose ? pb_now() - begin : 0;
@@ -199,7 +232,7 @@ void pb_launch(polybuild_session *session, int kernel, const long grid[3], const
     pb_memory memories[PB_MAXIMUM_ARGUMENTS];
     if (!session || session->failure)
         return;
-    struct pb_call call = {session->code, kernel, {0}, {0}, arguments, memories, count};
+    struct pb_call call = {session->lane->queue, session->code, kernel, {0}, {0}, arguments, memories, count};
     for (int i = 0; i < 3; i++) {
         if (grid[i] <= 0 || block[i] <= 0)
             return;
@@ -218,7 +251,7 @@ void pb_launch(polybuild_session *session, int kernel, const long grid[3], const
     if (!code) {
         if (!session->launched) {
             if (pb_settings()->verbose)
-                code = pb_wait(session->device); /* so that the time of copies is not that of kernels */
+                code = pb_wait(session->lane); /* so that the time of copies is not that of kernels */
             session->launched = pb_now();
         }
         if (!code)
@@ -235,12 +268,12 @@ static void finish(polybuild_session *session) {
     const struct pb_driver *driver = session->device->driver;
     bool awaited = pb_settings()->verbose != 0;
     for (const polybuild_buffer *each = session->buffers; each; each = each->next)
-        awaited = awaited || ((each->mode & POLYBUILD_OUT) && !each->resident && each->box.width);
+        awaited = awaited || each->in_place || ((each->mode & POLYBUILD_OUT) && !each->resident && each->box.width);
     if (!awaited || !session->launched)
         return;
     int refused = driver->enter(session->device), code = refused;
     if (!refused) {
-        code = driver->wait(session->device);
+        code = driver->wait(session->device, session->lane->queue);
         driver->leave(session->device);
     }
     if (pb_settings()->verbose)
@@ -260,12 +293,12 @@ static void copy_back(polybuild_session *session) {
     for (polybuild_buffer *each = session->buffers; each && !session->failure; each = each->next) {
         const polybuild_box *box = &each->box;
         size_t offset = (uintptr_t)box->low - each->start;
-        if (!(each->mode & POLYBUILD_OUT) || each->resident || !box->width)
+        if (!(each->mode & POLYBUILD_OUT) || each->resident || each->in_place || !box->width)
             continue;
         if (!(each->mode & POLYBUILD_IN)) {
-            fail_with(session, pb_box_out(session->device, each->memory, offset, box), true);
+            fail_with(session, pb_box_out(session->lane, each->memory, offset, box), true);
         } else if ((each->dense = malloc(pb_box_bytes(box))) != NULL) {
-            fail_with(session, pb_box_stage(session->device, each->memory, offset, box, each->dense), true);
+            fail_with(session, pb_box_stage(session->lane, each->memory, offset, box, each->dense), true);
         } else {
             fail(session, "out of memory");
         }
@@ -280,8 +313,11 @@ static void copy_back(polybuild_session *session) {
 }
 
 /* What the run did to a resident array. */
-static void conclude(const polybuild_session *session, const polybuild_buffer *buffer) {
+static void conclude(polybuild_session *session, const polybuild_buffer *buffer, bool entered) {
     struct pb_resident *resident = buffer->resident;
+    /* Another thread may have read it at the same time: whoever uses it next waits for both. */
+    if (resident && entered && resident->lane && resident->lane->device == session->device)
+        fail_with(session, pb_lane_follow(resident->lane, session->lane), true);
     if (!resident || !(buffer->mode & POLYBUILD_OUT))
         return;
     if (!session->failure) {
@@ -299,8 +335,8 @@ static void free_buffers(polybuild_session *session, bool entered) {
     while (session->buffers) {
         polybuild_buffer *buffer = session->buffers;
         session->buffers = buffer->next;
-        if (!buffer->resident && entered)
-            pb_give(session->device, buffer->memory, buffer->bytes);
+        if (!buffer->resident && !buffer->in_place && entered)
+            pb_give(session->lane, buffer->memory, buffer->bytes);
         free(buffer->dense);
         free(buffer);
     }
@@ -346,10 +382,11 @@ int pb_close(polybuild_session *session) {
     if (!session->failure)
         copy_back(session);
     for (const polybuild_buffer *each = session->buffers; each; each = each->next)
-        conclude(session, each);
+        conclude(session, each, !code);
     free_buffers(session, !code);
     if (!code)
         session->device->driver->leave(session->device);
+    pb_lane_give(session->lane);
     account(session);
     pb_unlock();
     int done = !session->failure;

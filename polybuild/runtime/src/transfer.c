@@ -33,15 +33,16 @@ static polybuild_box merged(const polybuild_box *box) {
 
 /* Copies `box` in or out, plane by plane. The host's side is `host` with the pitches of the box or, if
  * `dense`, without gaps. */
-static int copy(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box, char *host,
+static int copy(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box, char *host,
                 bool dense, bool out) {
+    struct pb_device *device = lane->device;
     const struct pb_driver *driver = device->driver;
     for (size_t plane = 0; plane < box->planes && box->width; plane++) {
-        struct pb_rows rows = {box->width, box->rows, box->row_pitch, dense ? box->width : box->row_pitch};
-        size_t there = offset + plane * box->plane_pitch;
+        struct pb_rows rows = {offset + plane * box->plane_pitch, box->width, box->rows, box->row_pitch,
+                               dense ? box->width : box->row_pitch};
         char *here = host + plane * (dense ? box->width * box->rows : box->plane_pitch);
-        int code = out ? driver->copy_out(device, memory, there, here, &rows)
-                       : driver->copy_in(device, memory, there, here, &rows);
+        int code = out ? driver->copy_out(device, lane->queue, memory, here, &rows)
+                       : driver->copy_in(device, lane->queue, memory, here, &rows);
         if (code)
             return code;
     }
@@ -51,19 +52,19 @@ static int copy(struct pb_device *device, pb_memory memory, size_t offset, const
 /* The bytes of a box belong to the user, who gave them as const where they are only read. */
 static char *host_of(const polybuild_box *box) { return (char *)(uintptr_t)box->low; }
 
-int pb_box_in(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box) {
+int pb_box_in(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box) {
     polybuild_box runs = merged(box);
-    return copy(device, memory, offset, &runs, host_of(box), false, false);
+    return copy(lane, memory, offset, &runs, host_of(box), false, false);
 }
 
-int pb_box_out(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box) {
+int pb_box_out(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box) {
     polybuild_box runs = merged(box);
-    return copy(device, memory, offset, &runs, host_of(box), false, true);
+    return copy(lane, memory, offset, &runs, host_of(box), false, true);
 }
 
-int pb_box_stage(struct pb_device *device, pb_memory memory, size_t offset, const polybuild_box *box, char *dense) {
+int pb_box_stage(struct pb_lane *lane, pb_memory memory, size_t offset, const polybuild_box *box, char *dense) {
     polybuild_box runs = merged(box);
-    return copy(device, memory, offset, &runs, dense, true, true);
+    return copy(lane, memory, offset, &runs, dense, true, true);
 }
 
 void pb_box_settle(const polybuild_box *box, const char *dense) {

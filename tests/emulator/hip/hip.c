@@ -17,7 +17,6 @@ enum { INVALID_VALUE = 1, TO_DEVICE = 1, TO_HOST = 2, ON_HOST = 1, ON_DEVICE = 2
     X(hipDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (int device), (device))                                \
     X(hipCtxPushCurrent, cuCtxPushCurrent_v2, (void *context), (context))                                              \
     X(hipCtxPopCurrent, cuCtxPopCurrent_v2, (void **context), (context))                                               \
-    X(hipDeviceSynchronize, cuCtxSynchronize, (void), ())                                                              \
     X(hipModuleLoadData, cuModuleLoadData, (void **module, const void *data), (module, data))                          \
     X(hipModuleUnload, cuModuleUnload, (void *module), (module))                                                       \
     X(hipModuleGetFunction, cuModuleGetFunction, (void **kernel, void *module, const char *name),                      \
@@ -34,6 +33,7 @@ enum { INVALID_VALUE = 1, TO_DEVICE = 1, TO_HOST = 2, ON_HOST = 1, ON_DEVICE = 2
       (void *target, unsigned long long source, size_t bytes, void *stream), (target, source, bytes, stream))          \
     X(hipStreamCreateWithFlags, cuStreamCreate, (void **stream, unsigned flags), (stream, flags))                      \
     X(hipStreamSynchronize, cuStreamSynchronize, (void *stream), (stream))                                             \
+    X(hipStreamWaitEvent, cuStreamWaitEvent, (void *stream, void *event, unsigned flags), (stream, event, flags))      \
     X(hipStreamDestroy, cuStreamDestroy_v2, (void *stream), (stream))                                                  \
     X(hipEventCreateWithFlags, cuEventCreate, (void **event, unsigned flags), (event, flags))                          \
     X(hipEventRecord, cuEventRecord, (void *event, void *stream), (event, stream))                                     \
@@ -59,7 +59,7 @@ const char *hipGetErrorString(int code) {
 /* Attributes of devices have numbers of their own. */
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int hipDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int numbers[][2] = {{58, 11}, {65, 88}}; /* the maximum pitch, pageable memory */
+    static const int numbers[][2] = {{58, 11}, {66, 100}}; /* the maximum pitch, the host's memory */
     for (int i = 0; i < 2; i++)
         if (numbers[i][0] == attribute)
             return cuDeviceGetAttribute(value, numbers[i][1], device);

@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth_of_context; /* pushed by this thread */
 static __thread int pushed[MOST_PUSHED]; /* which devices */
 static int contexts[MOST_DEVICES];    /* how often each was retained */
-static int retained, streams, events, initialized;
+static int retained, streams_live, events, initialized;
 static unsigned long long calls, allocations, rectangles; /* rectangles: copies of rows with a pitch */
 static struct image images[MOST_IMAGES];
 static int image_count, images_live;
@@ -40,9 +40,77 @@ static struct {
 static struct copy_2d waiting[MOST_WAITING]; /* copies that were asked for and have not happened */
 static unsigned long long first_waiting, asked; /* their numbers, counted from the first one ever */
 
+/* What a stream, an event or the host knows to be done: of each stream so many operations. */
+struct known {
+    unsigned long long done[MOST_STREAMS];
+};
+
 struct event {
     unsigned long long after; /* copies with smaller numbers */
+    struct known known;
 };
+
+static struct stream {
+    bool live, blocking; /* blocking: the legacy stream waits for it, and it for that */
+    unsigned long long asked;
+    struct known known;
+} streams[MOST_STREAMS] = {{.live = true, .blocking = true}, {.live = true, .blocking = true}};
+enum { LEGACY, OF_THREAD, FIRST_OWN };
+static struct known host;
+static struct {
+    int stream;
+    unsigned long long number;
+} now; /* the operation that is done, or asked for */
+
+static void learn(struct known *known, const struct known *other) {
+    for (int i = 0; i < MOST_STREAMS; i++)
+        if (other->done[i] > known->done[i])
+            known->done[i] = other->done[i];
+}
+
+/* The stream of a handle: NULL and 1 are the legacy one, 2 is that of the thread. NULL if there is none. */
+static struct stream *stream_of(const void *handle) {
+    uintptr_t number = (uintptr_t)handle;
+    if (number <= 2)
+        return &streams[number == 2 ? OF_THREAD : LEGACY];
+    ptrdiff_t place = (const struct stream *)handle - streams;
+    return place >= FIRST_OWN && place < MOST_STREAMS && streams[place].live ? &streams[place] : NULL;
+}
+
+/* What a stream knows before its next operation. */
+static void catch_up(struct stream *stream) {
+    learn(&stream->known, &host);
+    for (int i = 0; i < MOST_STREAMS && stream == &streams[LEGACY]; i++)
+        if (streams[i].live && streams[i].blocking)
+            learn(&stream->known, &streams[i].known);
+    if (stream->blocking)
+        learn(&stream->known, &streams[LEGACY].known);
+}
+
+/* The next operation of a stream begins. */
+static void begin_in(struct stream *stream) {
+    catch_up(stream);
+    now.stream = (int)(stream - streams);
+    now.number = ++stream->asked;
+    stream->known.done[now.stream] = now.number;
+}
+
+void use_in_order(const void *pc, struct uses *uses, bool writes) {
+    const struct known *known = &streams[now.stream].known;
+    bool wrote = uses->writer_stream == now.stream && uses->writer_number == now.number;
+    if (uses->readers[now.stream] == now.number && (wrote || !writes))
+        return; /* as before in this operation */
+    if (uses->writer_number > known->done[uses->writer_stream])
+        fault(pc, "%s an array while another stream may still write to it", writes ? "writes to" : "reads");
+    for (int i = 0; i < MOST_STREAMS && writes; i++)
+        if (uses->readers[i] > known->done[i])
+            fault(pc, "writes to an array while another stream may still read it");
+    uses->readers[now.stream] = now.number;
+    if (writes) {
+        uses->writer_stream = now.stream;
+        uses->writer_number = now.number;
+    }
+}
 
 /* Whether this call is to fail, as the environment says. */
 static bool fails(void) {
@@ -87,6 +155,8 @@ int driver_call(const char *name) {
         fault(NULL, "%s is called by a thread without a device", name);
     return end(SUCCESS);
 }
+
+bool reads_host(void) { return number_of("POLYBUILD_EMULATOR_READS_HOST", 0) != 0; }
 
 int cuGetErrorString(int code, const char **text) {
     *text = code == FAILED           ? "the emulator was told to fail"
@@ -134,8 +204,8 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     BEGIN();
     (void)device;
-    *value = attribute == 11 ? MAX_PITCH : 0;
-    return end(attribute == 11 ? SUCCESS : INVALID_VALUE);
+    *value = attribute == 11 ? MAX_PITCH : reads_host();
+    return end(attribute == 11 || attribute == 100 ? SUCCESS : INVALID_VALUE);
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -155,10 +225,10 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
         pins += pinned[i].low != NULL;
     if (--retained == 0) {
         statistics_write(calls, allocations, rectangles);
-        if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams || events || images_live)) {
+        if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams_live || events || images_live)) {
             fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
                             "%d modules\n",
-                    memory_live(), pins, streams, events, images_live);
+                    memory_live(), pins, streams_live, events, images_live);
             fflush(NULL);
             _exit(LEAK);
         }
@@ -261,11 +331,14 @@ static int copy_later(const struct copy_2d *copy, void *stream) {
     }
     if (!depth_of_context)
         fault(NULL, "memory is copied by a thread without a device");
-    if (!stream || copy->source_x || copy->source_y || copy->target_x || copy->target_y || !copy->width ||
+    if (!stream_of(stream) || copy->source_x || copy->source_y || copy->target_x || copy->target_y || !copy->width ||
         copy->source_type + copy->target_type != HOST + DEVICE)
         return end(INVALID_VALUE);
     if (in_device_memory((uintptr_t)host))
         fault(NULL, "an address of the device is given for one of the host");
+    uintptr_t device = (uintptr_t)(out ? copy->source_device : copy->target_device);
+    begin_in(stream_of(stream));
+    use_in_order(NULL, uses_of(device), !out);
     if (is_pinned(host)) {
         flush(asked >= MOST_WAITING ? asked - MOST_WAITING + 1 : 0);
         waiting[asked++ % MOST_WAITING] = *copy;
@@ -298,6 +371,8 @@ int cuMemcpyDtoHAsync_v2(void *target, unsigned long long source, size_t bytes, 
 int cuMemFree_v2(unsigned long long pointer) {
     BEGIN_WITH_CONTEXT();
     flush(asked);
+    for (int i = 0; i < MOST_STREAMS; i++) /* it waits for the device */
+        learn(&host, &streams[i].known);
     return end(memory_free((uintptr_t)pointer) ? SUCCESS : INVALID_VALUE);
 }
 
@@ -330,27 +405,51 @@ int cuMemFreeHost(void *pointer) {
 
 int cuStreamCreate(void **stream, unsigned flags) {
     BEGIN_WITH_CONTEXT();
-    *stream = &streams;
-    streams++;
-    return end(flags > 1 ? INVALID_VALUE : SUCCESS);
+    int place = FIRST_OWN;
+    while (place < MOST_STREAMS && streams[place].live)
+        place++;
+    if (flags > 1 || place == MOST_STREAMS)
+        return end(INVALID_VALUE);
+    streams[place].live = true;
+    streams[place].blocking = !flags;
+    *stream = &streams[place];
+    streams_live++;
+    return end(SUCCESS);
 }
 
 int cuStreamSynchronize(void *stream) {
     BEGIN_WITH_CONTEXT();
     flush(asked);
-    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+    if (!stream_of(stream))
+        return end(INVALID_HANDLE);
+    catch_up(stream_of(stream));
+    learn(&host, &stream_of(stream)->known);
+    return end(SUCCESS);
 }
 
 int cuStreamDestroy_v2(void *stream) {
     BEGIN_WITH_CONTEXT();
     flush(asked);
-    streams--;
-    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+    struct stream *own = stream_of(stream);
+    if (!own || own < &streams[FIRST_OWN])
+        return end(INVALID_HANDLE);
+    own->live = false;
+    streams_live--;
+    return end(SUCCESS);
 }
 
-int cuCtxSynchronize(void) {
+/* Whether this waiting of a stream is to be forgotten, as the environment says. */
+static bool forgets(void) {
+    static unsigned long long waitings;
+    return ++waitings == number_of("POLYBUILD_EMULATOR_UNORDERED", 0);
+}
+
+int cuStreamWaitEvent(void *stream, struct event *event, unsigned flags) {
     BEGIN_WITH_CONTEXT();
-    flush(asked);
+    if (!stream_of(stream) || flags)
+        return end(INVALID_HANDLE);
+    if (!forgets())
+        learn(&stream_of(stream)->known, &event->known);
     return end(SUCCESS);
 }
 
@@ -364,13 +463,18 @@ int cuEventCreate(struct event **event, unsigned flags) {
 
 int cuEventRecord(struct event *event, void *stream) {
     BEGIN_WITH_CONTEXT();
+    if (!stream_of(stream))
+        return end(INVALID_HANDLE);
     event->after = asked;
-    return end(stream == &streams ? SUCCESS : INVALID_HANDLE);
+    catch_up(stream_of(stream));
+    event->known = stream_of(stream)->known;
+    return end(SUCCESS);
 }
 
 int cuEventSynchronize(struct event *event) {
     BEGIN_WITH_CONTEXT();
     flush(event->after);
+    learn(&host, &event->known);
     return end(SUCCESS);
 }
 
@@ -480,8 +584,9 @@ int cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsi
                    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra) {
     BEGIN_WITH_CONTEXT();
     flush(asked);
-    if (stream != &streams || shared || extra)
+    if (!stream_of(stream) || shared || extra)
         return end(INVALID_VALUE);
+    begin_in(stream_of(stream));
     struct index3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
     return end(launch(kernel, grid, block, parameters));
 }

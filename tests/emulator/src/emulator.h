@@ -42,7 +42,15 @@ struct shadow {
 void shadow_make(struct shadow *shadow, size_t bytes);
 void shadow_free(struct shadow *shadow);
 
+/* Which operation of which stream wrote to an array last, and of each stream the last one that used it. */
+enum { MOST_STREAMS = 32 };
+struct uses {
+    int writer_stream;
+    unsigned long long writer_number, readers[MOST_STREAMS];
+};
+
 struct allocation {
+    struct uses uses;
     uintptr_t start;
     size_t bytes;
     bool live;
@@ -54,6 +62,7 @@ uintptr_t memory_allocate(size_t bytes, int device); /* 0: there is none */
 bool memory_free(uintptr_t address);
 size_t memory_live(void);
 bool in_device_memory(uintptr_t address);
+struct uses *uses_of(uintptr_t address); /* NULL: no array is there */
 const struct allocation *allocation_at(uintptr_t address); /* also one that was freed; NULL: none */
 /* Checks that the bytes are in one live allocation; `what` is told if not. */
 const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what);
@@ -77,6 +86,9 @@ struct copy_2d { /* CUDA_MEMCPY2D */
 /* A call of another library, named so, that is counted and may fail like those of the driver; 0: it does not. */
 int driver_call(const char *name);
 int current_device(void); /* of this thread */
+bool reads_host(void);    /* whether kernels may use the host's memory */
+/* That the stream of the running operation knows all that was done with an array to be over. */
+void use_in_order(const void *pc, struct uses *uses, bool writes);
 
 /* ---- stamps: who did something when. Epochs grow by one with each barrier, block and launch. ---- */
 enum { THREAD_BITS = 11 };

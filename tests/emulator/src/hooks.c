@@ -89,8 +89,11 @@ static void access(const void *pc, const void *pointer, size_t count, enum kind 
         const struct allocation *allocation = checked(pc, address, count, DOES[kind]);
         bytes.shadow = &allocation->shadow;
         bytes.first = address - allocation->start;
+        use_in_order(pc, uses_of(address), kind != READ);
     } else if (address >= image->constants_low && address < image->constants_high && kind == READ) {
         return; /* constants */
+    } else if (reads_host()) {
+        return;
     } else {
         fault(pc, "%s %zu bytes at %p, which is no memory of the device", DOES[kind], count, pointer);
     }

@@ -53,7 +53,7 @@ uintptr_t memory_allocate(size_t bytes, int device) {
             abort();
     }
     struct allocation *result = &allocations[allocation_count++];
-    *result = (struct allocation){(uintptr_t)arena + used, bytes, true, device, {0}};
+    *result = (struct allocation){{0}, (uintptr_t)arena + used, bytes, true, device, {0}};
     shadow_make(&result->shadow, bytes);
     for (size_t i = 0; i < pages; i++)
         owners[used / PAGE + i] = (uint32_t)allocation_count;
@@ -74,6 +74,11 @@ static struct allocation *find(uintptr_t address) {
         return NULL;
     uint32_t owner = owners[(address - (uintptr_t)arena) / PAGE];
     return owner ? &allocations[owner - 1] : NULL;
+}
+
+struct uses *uses_of(uintptr_t address) {
+    struct allocation *allocation = find(address);
+    return allocation ? &allocation->uses : NULL;
 }
 
 const struct allocation *allocation_at(uintptr_t address) { return find(address); }
