@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -11,14 +12,22 @@ from pathlib import Path
 from benchmarks.cpu.suites import OwnKernels
 from polybuild.driver.file import compile_source
 from polybuild.driver.progress import ProgressLine
+from polybuild.machine.file import read_machine_file
+from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 DESCRIPTION = """\
 Prepares a folder with the thirty kernels and a matrix product for CUDA, and runs it: every result is
-compared with the host's, kernels and copies are timed, and the product is set against cuBLAS. With
---prepare the folder is only written, to be run elsewhere by 'python3 run.py': that needs no polybuild."""
+compared with the host's, kernels and copies are timed, beside the bandwidth and the peak of the device (of
+--machine), and the product is set against cuBLAS. A kernel that the compiler leaves to the host, with a
+reason, is a row like the others; any other one that runs there fails the command. With --prepare the
+folder is only written, to be run elsewhere by 'python3 run.py': that needs no polybuild."""
+
+
+_ON_HOST = "runs on the host: "
+"""What a remark begins with that says why there are no kernels."""
 
 
 def main() -> int:
@@ -29,22 +38,39 @@ def main() -> int:
     parser.add_argument("--kernels", default="", metavar="A,B", help="only these")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
     parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
+    parser.add_argument("--products", default="", metavar="N,N", help="extents of the products of matrices")
+    parser.add_argument(
+        "--machine", type=Path, metavar="FILE", help="the device's figures, as 'polybuild machine'"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go (results.json)")
     arguments = parser.parse_args()
     names = [name for name in arguments.kernels.split(",") if name]
     unknown = sorted(set(names) - {each.name for each in OwnKernels().kernels})
     if unknown:
         parser.error(f"no such kernel: {', '.join(unknown)}")
-    prepare(arguments.folder, names)
+    prepare(arguments.folder, names, _device(arguments.machine))
     if arguments.prepare:
         return 0
     command = [sys.executable, "run.py", *names, "--runs", str(arguments.runs), "--size", arguments.size]
+    if arguments.products:
+        command += ["--products", arguments.products]
     if arguments.json:
         command += ["--json", str(arguments.json.absolute())]
     return subprocess.run(command, check=False, cwd=arguments.folder).returncode
 
 
-def prepare(folder: Path, names: list[str]) -> None:
+def _device(file: Path | None) -> dict[str, float]:
+    """The figures of the device that measurements are set against."""
+    machine = Machine()
+    if file:
+        found = read_machine_file(file)
+        if found.diagnostic:
+            sys.exit(str(found.diagnostic))
+        machine = machine.with_figures(found.figures, Origin.FILE)
+    return {name: float(getattr(machine.device, name)) for name in ("bandwidth", "single")}
+
+
+def prepare(folder: Path, names: list[str], device: dict[str, float]) -> None:
     """Write everything that ``run.py`` needs to ``folder``."""
     for part in ("original", "fast", "exact"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -55,22 +81,34 @@ def prepare(folder: Path, names: list[str]) -> None:
         shutil.copy(kernels / name, folder)
     shutil.copytree(ROOT / "polybuild" / "runtime", folder / "runtime", dirs_exist_ok=True)
     chosen = [each for each in OwnKernels().kernels if not names or each.name in names]
+    on_host: dict[str, dict[str, str]] = {}
     with ProgressLine(parts=len(chosen) + 1) as progress:
         for kernel in chosen:
             progress.at(kernel.name)
             shutil.copy(kernel.source, folder / "original")
             for part, flags in (("fast", ["-O3"]), ("exact", ["-O2", "-ffp-contract=off"])):
-                _transform(kernel.source, folder / part / kernel.source.name, flags, min_work=part == "fast")
+                target = folder / part / kernel.source.name
+                reason = _transform(kernel.source, target, flags, min_work=part == "fast")
+                on_host.setdefault(kernel.name, {})[part] = reason
         progress.at("matmul")
         _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], min_work=True)
+    facts = {"device": device, "on host": on_host}
+    (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def _transform(source: Path, target: Path, flags: list[str], *, min_work: bool) -> None:
-    """Write the CUDA version of ``source``; small runs use the device, too, unless ``min_work``."""
+def _transform(source: Path, target: Path, flags: list[str], *, min_work: bool) -> str:
+    """Write the CUDA version of ``source``; small runs use the device, too, unless ``min_work``.
+
+    Gives the reason, as the report has it, if all of it is for the host; empty if some is for the device.
+    """
     options = Options(backend="cuda") if min_work else Options(backend="cuda", min_work=0)
     include = ["-I", str(ROOT / "tests" / "kernels")]
     result = compile_source(str(source), options, ["gcc"], [*flags, *include])
     target.write_text(result.text, encoding="utf-8")
+    if any(region.backend == options.backend for region in result.regions):
+        return ""
+    told = [each for region in result.regions for each in region.remarks if each.startswith(_ON_HOST)]
+    return told[0].removeprefix(_ON_HOST).replace(str(source), source.name) if told else ""
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Builds, checks and times what ``python -m benchmarks.gpu`` prepared, with Python, gcc and nvcc alone.
 
-usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--jobs N] [--json FILE]
+usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--products N,N] [--jobs N] [--json FILE]
 
 Run it in the folder that was prepared, on the machine with the GPU; Python 3.9 is new enough. Results are
-written after each kernel. A kernel with other results than the host's, or that ran on the host, fails the
-command.
+written after each kernel. A kernel with other results than the host's, or that ran on the host although the
+compiler made kernels of it, fails the command. Beside the times stand fractions of the device's bandwidth
+(what went in and out once, over the time of all kernels) and of its peak, whose figures are in facts.json.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ LIMIT = 300
 FLAGS = ["-O3", "-march=native", "-fopenmp", "-Wno-unknown-pragmas"]
 EXACT = ["-O2", "-ffp-contract=off", "-fopenmp", "-Wno-unknown-pragmas"]
 PRODUCT = "matmul"
-PRODUCTS = (1024, 2048, 4096, 8192)
 ON_DEVICE = "runs on the device"
 
 
@@ -41,6 +41,9 @@ def main() -> int:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="compilers at a time"
     )
+    parser.add_argument(
+        "--products", default="1024,2048,4096,8192", metavar="N,N", help="extents of the products of matrices"
+    )
     parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.kernels) - {*known, PRODUCT})
@@ -48,18 +51,21 @@ def main() -> int:
         parser.error(f"no such kernel here: {', '.join(unknown)} (there are {', '.join([*known, PRODUCT])})")
     chosen = arguments.kernels or [*known, PRODUCT]
     os.chdir(HERE)
+    facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))
     runtime = _runtime()
     rows: dict[str, Any] = {}
     result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": rows}
     with ThreadPoolExecutor(arguments.jobs) as pool:
         programs = {name: pool.submit(_programs, name, runtime) for name in known if name in chosen}
         for name, built in programs.items():
-            rows[name] = _kernel(built.result(), arguments)
+            rows[name] = _kernel(built.result(), arguments, facts["on host"][name])
+            _set_against(rows[name], facts["device"])
             _print_row(name, rows[name])
             _write(arguments.json, result)
-    right = all(row["equal"] and row.get("on_device") for row in rows.values())
+    right = all(row["equal"] and (row.get("on_device") or row["for host"]) for row in rows.values())
     if PRODUCT in chosen:
-        result[PRODUCT] = _products(runtime)
+        sizes = [int(each) for each in arguments.products.split(",")]
+        result[PRODUCT] = _products(runtime, sizes, facts["device"])
         right = right and all("polybuild GFLOP/s" in row for row in result[PRODUCT].values())
         for size, product in result[PRODUCT].items():
             print(f"{PRODUCT} {size:>5} {json.dumps(product)}")
@@ -83,12 +89,14 @@ def _programs(name: str, runtime: list[str]) -> dict[str, str | None]:
     }
 
 
-def _kernel(programs: dict[str, str | None], arguments: argparse.Namespace) -> dict[str, Any]:
-    """Check and time one kernel."""
+def _kernel(
+    programs: dict[str, str | None], arguments: argparse.Namespace, for_host: dict[str, str]
+) -> dict[str, Any]:
+    """Check and time one kernel; ``for_host`` has why the compiler left it to the host, else nothing."""
     failed = [each for each, program in programs.items() if program is None]
     if failed:
-        return {"equal": False, "failure": f"does not compile: {', '.join(failed)}"}
-    row: dict[str, Any] = {"equal": True, "on_device": True}
+        return {"equal": False, "for host": "", "failure": f"does not compile: {', '.join(failed)}"}
+    row: dict[str, Any] = {"equal": True, "on_device": True, "for host": for_host["exact"]}
     for size in ("mini", "small"):
         expected, found = (_run([f"./{programs[each]}", size]) for each in ("host-exact", "device-exact"))
         row["equal"] &= expected is not None and found is not None and _sums(expected) == _sums(found)
@@ -111,7 +119,17 @@ def _kernel(programs: dict[str, str | None], arguments: argparse.Namespace) -> d
     return row
 
 
-def _products(runtime: list[str]) -> dict[str, Any]:
+def _set_against(row: dict[str, Any], device: dict[str, float]) -> None:
+    """Add the fraction of the device's bandwidth that what went in and out would take, moved once."""
+    moved = re.findall(
+        r"kernels ([\d.]+) ms.*?in \(([\d.]+) MB\).*?out \(([\d.]+) MB\)", " ".join(row.get("told", []))
+    )
+    if moved and float(moved[0][0]):
+        milliseconds, came, went = map(float, moved[0])
+        row["of bandwidth"] = round((came + went) / milliseconds / device["bandwidth"], 3)
+
+
+def _products(runtime: list[str], sizes: list[int], device: dict[str, float]) -> dict[str, Any]:
     """The matrix product against cuBLAS, kernels alone, in GFLOP/s; without a device only the first size."""
     own = _build("matmul", ["fast/matmul.c", *runtime], FLAGS)
     cublas = None
@@ -123,7 +141,7 @@ def _products(runtime: list[str]) -> dict[str, Any]:
         )
         cublas = "cublas" if done.returncode == 0 else None
     rows: dict[str, Any] = {}
-    for size in PRODUCTS:
+    for size in sizes:
         row: dict[str, Any] = {}
         rows[str(size)] = row
         operations = 2.0 * size**3
@@ -134,6 +152,7 @@ def _products(runtime: list[str]) -> dict[str, Any]:
             runs = re.findall(r": (\d+) runs on the device", done.stderr)
             if kernels and runs:
                 row["polybuild GFLOP/s"] = round(operations * int(runs[-1]) / float(kernels[-1][1]) / 1e6, 1)
+                row["of peak"] = round(row["polybuild GFLOP/s"] / device["single"], 3)
         if "polybuild GFLOP/s" not in row:
             break
         if cublas and (seconds := _median(_run(["./cublas", str(size)]))):
@@ -186,9 +205,13 @@ def _print_row(name: str, row: dict[str, Any]) -> None:
     threads = row.get("host threads")
     ratio = f"{host / device:8.2f}" if host and device else "       -"
     result = "equal" if row["equal"] else row.get("failure", "DIFFERENT")
-    where = "" if row.get("on_device") else " (ran on the host)"
+    where = (
+        "" if row.get("on_device") else f" (ran on the host{': ' * bool(row['for host'])}{row['for host']})"
+    )
+    bandwidth = f"{row['of bandwidth']:6.3f}" if "of bandwidth" in row else "     -"
+    times = f"{host or 0:10.4f} {threads or 0:10.4f} {device or 0:10.4f} {ratio} {bandwidth}"
     print(
-        f"{name:16} {host or 0:10.4f} {threads or 0:10.4f} {device or 0:10.4f} {ratio}  {result}{where}",
+        f"{name:16} {times}  {result}{where}",
         flush=True,
     )
 

@@ -21,6 +21,7 @@ _SCALES: Mapping[Unit, Mapping[str, float]] = {
     Unit.BYTES: {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
     Unit.NANOSECONDS: {"ns": 1, "us": 1e3, "ms": 1e6},
     Unit.GIGABYTES_PER_SECOND: {"GB/s": 1, "MB/s": 1e-3},
+    Unit.GIGAFLOPS: {"GFLOP/s": 1, "TFLOP/s": 1e3},
     Unit.COUNT: {},
     Unit.RATIO: {},
 }

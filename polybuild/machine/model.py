@@ -34,6 +34,7 @@ class Unit(Enum):
     COUNT = "count"
     NANOSECONDS = "ns"
     GIGABYTES_PER_SECOND = "GB/s"  # bytes a nanosecond
+    GIGAFLOPS = "GFLOP/s"  # operations a nanosecond
     RATIO = "times"
 
 
@@ -139,6 +140,7 @@ class Device:
     meeting: float = _figure(300.0, Unit.NANOSECONDS, "for the threads of a block to wait for each other")
     latency: float = _figure(150.0, Unit.NANOSECONDS, "until operands come from its cache")
     bandwidth: float = _figure(4000.0, Unit.GIGABYTES_PER_SECOND, "what it reads from its memory")
+    single: float = _figure(60_000.0, Unit.GIGAFLOPS, "its sums and products of floats, at most")
     cache: int = _figure(50 * 1024 * 1024, Unit.BYTES, "its cache")
     threads: int = _figure(132 * 2048, Unit.COUNT, "threads that run at once")
     overflow: float = _figure(8.0, Unit.RATIO, "grids of unknown extents over its cache")
