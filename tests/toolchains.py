@@ -33,7 +33,10 @@ TOOLCHAINS = {
         ("env", "ASAN_OPTIONS=detect_leaks=0", "qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
         "-march=armv8-a",
     ),
-    "i386": Toolchain(("gcc", "-m32", "-msse2", "-mfpmath=sse")),
+    # Beside the cross compiler for aarch64 Debian has the 32 bits without /usr/include/asm, which lies here.
+    "i386": Toolchain(
+        ("gcc", "-m32", "-msse2", "-mfpmath=sse", "-idirafter", "/usr/include/x86_64-linux-gnu")
+    ),
     "musl": Toolchain(("musl-gcc",)),
     "clang": Toolchain(("clang",)),
 }

@@ -35,10 +35,19 @@ int main(void)
 """
 
 
-@pytest.mark.aarch64
-def test_a_sample_for_aarch64():
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [
+        pytest.param("aarch64", SAMPLE, marks=pytest.mark.aarch64),
+        pytest.param("i386", SAMPLE, marks=pytest.mark.links("-m32")),
+        # many tests name clang besides
+        pytest.param("clang", SAMPLE[1:2], marks=[pytest.mark.clang, pytest.mark.links("-fopenmp")]),
+    ],
+    ids=["aarch64", "i386", "clang"],
+)
+def test_a_sample(name, sample):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--toolchain", "aarch64", *SAMPLE],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--toolchain", name, *sample],
         cwd=TESTS,
         check=False,
         capture_output=True,

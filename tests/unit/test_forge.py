@@ -52,3 +52,17 @@ def test_forms_ask_for_the_bundle():
         names = [each["id"] for each in body if "id" in each]
         assert len(set(names)) == len(names)
         assert "bundle" in names
+
+
+def test_contacts_and_addresses_stand_in_one_place():
+    """Pages say under which name of [project.urls] they are; who publishes sets all of them or none."""
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    names = {"SECURITY.md": "Security", "CODE_OF_CONDUCT.md": "Conduct"}
+    wanted = {"Source", "Documentation", *names.values()}
+    for page, name in names.items():
+        said = (ROOT / page).read_text("utf-8")
+        assert f"`{name}` (`[project.urls]`" in said.replace("\n", " ")
+        assert not re.search(r"[\w.]+@[\w.]+\.\w+", said)
+    comment = next(each for each in text.split("\n\n") if "Whoever publishes" in each)
+    assert all(name in comment for name in wanted)
+    assert set(tomllib.loads(text)["project"].get("urls", wanted)) >= wanted
