@@ -12,6 +12,9 @@ REGION_OPERATIONS = 10_000_000
 """For one analysis, or all transformations, of a region of some lines: about twenty seconds' work at most."""
 REGION_LINES = 100
 """Lines of a region that are worth that: it is the number of regions that must not matter."""
+EXACT_DEPENDENCES = 0.4
+"""The part of these that exact dependences may take: over-approximated ones take half a second, and what
+comes after them works with either."""
 PROJECTION_OPERATIONS = 1_000_000
 """For counters that others determine."""
 PRIVATE_MODEL_OPERATIONS = 4_000_000

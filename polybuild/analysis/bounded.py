@@ -17,6 +17,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
+from polybuild.effort import EXACT_DEPENDENCES
 from polybuild.poly.budget import operation_budget
 from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.poly.relations import maps_of, union_of
@@ -38,19 +39,28 @@ def bounded_dependences(
     if not exact:
         with operation_budget(maximum):
             return overapproximate_dependences(scop), tuple(arrays)
-    with contextlib.suppress(isl.Error), operation_budget(maximum):
-        return compute_dependences(scop, live_out), ()
+    allowed = int(EXACT_DEPENDENCES * maximum)
+    whole = _exact(scop, live_out, allowed)
+    if whole is not None:
+        return whole, ()
     parts, approximated = [], []
     for array in arrays:
         alone = _restricted(scop, array)
-        try:
-            with operation_budget(maximum // len(arrays)):
-                parts.append(compute_dependences(alone, live_out))
-        except isl.Error:  # too many operations, or a case that isl's analysis does not master
+        # all of a single array was too much already
+        found = _exact(alone, live_out, allowed // len(arrays)) if len(arrays) > 1 else None
+        if found is None:
             approximated.append(array)
             with operation_budget(maximum):
-                parts.append(overapproximate_dependences(alone))
+                found = overapproximate_dependences(alone)
+        parts.append(found)
     return _together(parts), tuple(approximated)
+
+
+def _exact(scop: Scop, live_out: frozenset[str], maximum: int) -> Dependences | None:
+    """The dependences; None for too many operations, or a case that isl's analysis does not master."""
+    with contextlib.suppress(isl.Error), operation_budget(maximum):
+        return compute_dependences(scop, live_out)
+    return None
 
 
 def overapproximate_dependences(scop: Scop) -> Dependences:

@@ -10,7 +10,7 @@ hold automatically as long as each live range stays within one iteration.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 
 import islpy as isl
 
@@ -54,7 +54,7 @@ class Dependences:
     output dependences of those that are not private; ``live_in`` relates
     instances to the elements they read from before the region. ``reductions`` are the pairs of
     instances of each group of reductions that may run in any order, though not at the same time
-    on one element; the others know nothing of them.
+    on one element; the others know nothing of them. ``known`` is what was asked for before.
     """
 
     flow: isl.UnionMap
@@ -62,11 +62,14 @@ class Dependences:
     private: tuple[PrivateArray, ...]
     live_in: isl.UnionMap
     reductions: tuple[ReductionDependences, ...] = ()
+    known: dict[str, isl.UnionMap] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def validity(self) -> isl.UnionMap:
         """Dependences that hold whatever is private: all flow, and the others' false ones."""
-        return self.flow.union(self.false).coalesce()
+        if "validity" not in self.known:
+            self.known["validity"] = self.flow.union(self.false).coalesce()
+        return self.known["validity"]
 
     @property
     def carried(self) -> isl.UnionMap:

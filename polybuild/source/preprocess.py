@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -63,8 +64,13 @@ def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) 
 
     Raises SourceError as ``preprocess`` does.
     """
-    command = [*compiler, *preprocessing_flags(path, flags), "-E", "-dM", "-w", "-x", "c", os.devnull]
-    return frozenset(re.findall(r"^#define (\w+)", _run(command, path), re.MULTILINE))
+    return _macros((*compiler, *preprocessing_flags(path, flags)), path)
+
+
+@functools.lru_cache(maxsize=1)  # a file with loops to detect asks before it is read, and after
+def _macros(command: tuple[str, ...], path: str) -> frozenset[str]:
+    output = _run([*command, "-E", "-dM", "-w", "-x", "c", os.devnull], path)
+    return frozenset(re.findall(r"^#define (\w+)", output, re.MULTILINE))
 
 
 _DEFINITION = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)

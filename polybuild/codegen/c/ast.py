@@ -214,11 +214,17 @@ def instance_at(
         for dim in range(len(statement.iterators))
     )
     here = schedule.domain()
+    moved = _only_piece(to_instance)
 
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
         if buffer is None:
             element = isl.PwMultiAff.from_map(access.relation)
+            affine = _only_piece(element)
+            if affine is not None and moved is not None:
+                # it is asked for where it is defined: isl would compare conditions that say so
+                at = isl.PwMultiAff.from_multi_aff(affine.pullback_multi_aff(moved))
+                return access, build.access_from_pw_multi_aff(at)
         else:
             access, element = replace(access, array=buffer.array), buffer.element(access.relation)
         at = element.pullback_pw_multi_aff(to_instance)
@@ -227,10 +233,17 @@ def instance_at(
             at = isl.PwMultiAff.from_multi_aff(isl.MultiAff.zero(at.get_space()))
         return access, build.access_from_pw_multi_aff(at)
 
-    affine = [each for each in statement.accesses if each.exact and each.relation.is_single_valued()]
+    single = [each for each in statement.accesses if each.exact and each.relation.is_single_valued()]
     made: list[Access] = []
     never: list[Access] = []
-    for access in affine:
+    for access in single:
         (never if access.relation.domain().is_disjoint(here) else made).append(access)
     missing = tuple(each for each in never if each.array.name in buffers)
     return Instance(statement, iterators, tuple(map(place, made)), here, missing)
+
+
+def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff | None:
+    """What ``function`` is wherever it is defined; None if it is that in several pieces."""
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _where, piece: pieces.append(piece))
+    return pieces[0] if len(pieces) == 1 else None
