@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -158,7 +159,8 @@ def _attribute_effects(attributes: frozenset[str]) -> Effects | None:
     return None
 
 
-def declared_effects(text: str) -> dict[str, Effects]:
+@functools.lru_cache(maxsize=1)  # each function of a file asks for that of the file
+def declared_effects(text: str) -> Mapping[str, Effects]:
     """What each ``#pragma polybuild access(f, read(x), write(y))`` that is understood says."""
     found: dict[str, Effects] = {}
     for match in _PRAGMA.finditer(text):
