@@ -62,12 +62,14 @@ def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
 class _Alternating:
     """A loop at some ``depth`` with what it counts, by the names of its statements, and a ``period``.
 
-    Storage is used again after so many iterations.
+    Storage is used again after so many iterations. Where the loop starts at a parameter, the counters are
+    less by that ``start``.
     """
 
     depth: int
     counters: dict[str, isl.PwAff]
     period: int
+    start: isl.PwAff | None = None
 
 
 def _alternating_loops(
@@ -79,12 +81,17 @@ def _alternating_loops(
         return
     if is_band(node) and node.band_n_member() == 1:
         below = max(len(each.iterators) for each in inside) - node.get_schedule_depth() - 1
-        loop = _find_period(node, inside) if below >= ALTERNATING_LOOPS else None
+        loop = _find_period(node, inside) if below >= _loops_inside(inside) else None
         if loop is not None:
             yield loop
             return
     for each in children(node):
         yield from _alternating_loops(each, named, divided)
+
+
+def _loops_inside(inside: Sequence[Statement]) -> int:
+    """How many loops a loop over alternating storage has at least, one if each step has its own arrays."""
+    return 1 if any(each.domain.involves_locals() for each in inside) else ALTERNATING_LOOPS
 
 
 def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Alternating | None:
@@ -93,13 +100,46 @@ def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Altern
     schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
     for each in maps_of(schedule.intersect_domain(band.get_domain())):
         counters[each.get_tuple_name(isl.dim_type.in_)] = isl.PwMultiAff.from_map(each).get_pw_aff(0)
-    if any(each.dynamic for each in inside):
+    if any(each.dynamic for each in inside) or len(inside) > ALTERNATING_STATEMENTS:
         return None
+    depth, first = band.get_schedule_depth(), _first_iteration(inside, counters)
+    moved = counters if first is None else {name: _less(each, first) for name, each in counters.items()}
     for period in STORAGE_PERIODS:
-        loop = _Alternating(band.get_schedule_depth(), counters, period)
-        if period * len(inside) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
-            return loop
+        loops = [_Alternating(depth, counters, period), _Alternating(depth, moved, period, first)]
+        for loop in sorted(loops[: 1 if first is None else 2], key=partial(_count_parts, inside)):
+            if _count_parts(inside, loop) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
+                return loop
     return None
+
+
+def _count_parts(inside: Sequence[Statement], loop: _Alternating) -> int:
+    """How many statements there are once each step of a period has its own."""
+    return sum(not part.is_empty() for each in inside for part in _classes(each, loop))
+
+
+def _first_iteration(inside: Sequence[Statement], counters: dict[str, isl.PwAff]) -> isl.PwAff | None:
+    """The parameters' value that the loop starts at; None if that is a constant, or not affine."""
+    times = [
+        isl.Map.from_pw_aff(counters[each.name]).intersect_domain(each.domain).range() for each in inside
+    ]
+    time = reduce(isl.Set.union, times).coalesce()
+    if not time.dim_has_lower_bound(isl.dim_type.set, 0):
+        return None
+    pieces = time.dim_min(0).coalesce().get_pieces()
+    affine = [aff for _, aff in pieces]
+    moves = affine[0].involves_dims(isl.dim_type.param, 0, affine[0].dim(isl.dim_type.param))
+    if (
+        not moves
+        or affine[0].dim(isl.dim_type.div)
+        or not all(affine[0].plain_is_equal(each) for each in affine)
+    ):
+        return None
+    return isl.PwAff.from_aff(affine[0])
+
+
+def _less(counter: isl.PwAff, start: isl.PwAff) -> isl.PwAff:
+    """``counter`` less the value of the parameters ``start``."""
+    return counter.sub(start.insert_domain(counter.get_domain_space()))
 
 
 def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
@@ -177,24 +217,32 @@ def _split(scop: Scop, loop: _Alternating) -> Scop:
                 phase.append(part)
                 originals[part.name] = each.name
     before = order_of_copies(scop, statements, originals)
-    schedule = _in_phases(before, loop.depth, phases)
+    schedule = _in_phases(before, loop, phases)
     # what comes later takes this for the original order: nothing else would find a fault in it
     if not lexicographically_after(before.get_map()).is_subset(lexicographically_after(schedule.get_map())):
         raise IllegalSchedule("a loop over alternating storage was split into another order")
     return replace(scop, statements=tuple(statements), schedule=schedule)
 
 
-def _in_phases(schedule: isl.Schedule, depth: int, phases: Sequence[Sequence[Statement]]) -> isl.Schedule:
-    """``schedule`` with its loop at ``depth`` around the statements ``phases`` counted in periods."""
+def _in_phases(
+    schedule: isl.Schedule, loop: _Alternating, phases: Sequence[Sequence[Statement]]
+) -> isl.Schedule:
+    """``schedule`` with its ``loop``, now around the statements ``phases``, counted in periods."""
     inside = {each.name for phase in phases for each in phase}
     band = next(
         each
         for each in descendants(schedule.get_root())
         if is_band(each)
-        and each.get_schedule_depth() == depth
+        and each.get_schedule_depth() == loop.depth
         and {tuple_name(one) for one in sets_of(each.get_domain())} == inside
     )
-    counter = band.band_get_partial_schedule().scale_down_val(isl.Val(len(phases))).floor()
+    counter = band.band_get_partial_schedule()
+    if loop.start is not None:
+        parts = counter.get_union_pw_aff(0).get_pw_aff_list()
+        moved = [_less(parts.get_at(each), loop.start) for each in range(parts.n_pw_aff())]
+        union = reduce(isl.UnionPwAff.union_add, map(isl.UnionPwAff.from_pw_aff, moved))
+        counter = isl.MultiUnionPwAff.from_union_pw_aff(union)
+    counter = counter.scale_down_val(isl.Val(len(phases))).floor()
     filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(phases))
     for phase in filter(None, phases):
         filters = filters.add(

@@ -25,7 +25,7 @@ static int f{number}(int steps, int h, int w, double *a, double *b, double *c, d
 {body}
 #pragma endscop
   held[0] = a; held[1] = b; held[2] = c; held[3] = tmp;
-  return steps;
+  return steps + w;
 }}
 """
 MAIN = """\
@@ -82,6 +82,11 @@ FORMS = {
     "the time itself": f"{LOOP} {{ STEP(b, a)\n EACH AT(b, i, j) += 0.01 * t;\n SWAP(a, b); }}",
     "three pointers": f"{LOOP} {{ WAVE(c, b, a) tmp = a; a = b; b = c; c = tmp; }}",
     "two swaps of three pointers": f"{LOOP} {{ WAVE(c, b, a) SWAP(a, b); SWAP(b, c); }}",
+    "a line": f"{LOOP} {{ for (int i = 1; i < h - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 2;\n SWAP(a, b); }}",
+    "a line, counting down": """while (steps-- > 0) {
+  for (int i = 1; i < h - 1; i++) b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
+  SWAP(a, b);
+}""",
     "the last grid used": f"{LOOP} {{ STEP(b, a) SWAP(a, b); }}\n EACH AT(c, i, j) = AT(a, i, j);",
     "a grid set before": f"EACH AT(b, i, j) = 1;\n {LOOP} {{ STEP(b, a) SWAP(a, b); }}",
 }

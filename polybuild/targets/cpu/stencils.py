@@ -84,9 +84,26 @@ def tile_stencil(
 def _shape(stencil: Stencil) -> str:
     """Diamonds; where halves of a line are folded, hexagons: in time their rows do not depend on its length.
 
-    Whether that is odd or even, isl would have to know for each side of a large diamond.
+    Whether that is odd or even, isl would have to know for each side of a large diamond. So it would whether
+    the number of steps is, where some statements run in every second one.
     """
-    return "hybrid" if stencil.folded and len(stencil.space) == 1 else "diamond"
+    line = len(stencil.space) == 1
+    return "hybrid" if line and (stencil.folded or _last_step_is_partial(stencil)) else "diamond"
+
+
+def _last_step_is_partial(stencil: Stencil) -> bool:
+    """Whether the last iteration of the loop over time lacks statements for some remainder of parameters."""
+    counters = stencil.counters[0].get_pw_aff_list()
+    steps = [isl.Map.from_pw_aff(counters.get_at(each)).range() for each in range(counters.n_pw_aff())]
+    limits = [
+        [each.dim_max(0) for each in steps if each.dim_has_upper_bound(isl.dim_type.set, 0)],
+        [each.dim_min(0) for each in steps if each.dim_has_lower_bound(isl.dim_type.set, 0)],
+    ]
+    return any(
+        any(aff.dim(isl.dim_type.div) for each in found for _, aff in each.get_pieces())
+        and not all(found[0].ne_set(each).is_empty() for each in found)
+        for found in limits
+    )
 
 
 def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
