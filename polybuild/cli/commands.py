@@ -78,7 +78,7 @@ def guarded(action: Callable[[], int]) -> int:
         return int(end.code or 0)
     except (KeyboardInterrupt, BrokenPipeError):
         raise
-    except Exception as error:  # noqa: BLE001 -- the last resort: a line, not a traceback
+    except Exception as error:  # the last resort: a line, not a traceback
         if _is_interrupted(error):
             raise KeyboardInterrupt from error
         from polybuild.report.record.failure import DEBUG_VARIABLE, describe
@@ -88,7 +88,7 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def _is_interrupted(error: BaseException | None) -> bool:
-    """Whether ``error`` came of an interrupt: what is written in C, such as an import, makes another of it."""
+    """Whether ``error`` came of an interrupt: what is written in C, an import say, makes another of it."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
