@@ -43,6 +43,8 @@ def split_rotations(region: Region) -> Region:
         found = _rotation(loop, region.statements[:position], region)
         if found is not None:
             before, after = region.statements[:position], region.statements[position + 1 :]
+            if _sets(after, {*found.moved, *found.copies}):
+                return region
             return dataclasses.replace(region, statements=(*before, *_split(loop, after, found, region)))
     return region
 
@@ -164,6 +166,12 @@ def _with_body(loop: Loop, body: c_ast.Node) -> Loop:
     if isinstance(loop, c_ast.For):
         return c_ast.For(loop.init, loop.cond, loop.next, body, loop.coord)
     return type(loop)(loop.cond, body, loop.coord)
+
+
+def _sets(nodes: Sequence[c_ast.Node], names: Collection[str]) -> bool:
+    """Whether ``nodes`` set a variable of one of ``names``."""
+    targets = (changed_operand(each) for node in nodes for each in walk(node))
+    return any(isinstance(each, c_ast.ID) and each.name in names for each in targets)
 
 
 def _mentions(node: c_ast.Node, names: Collection[str]) -> bool:

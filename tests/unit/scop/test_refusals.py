@@ -10,6 +10,7 @@ from polybuild.diagnostics import Unsupported
 LOOP = "for (int i = 0; i < n; i++)"
 
 # (code, region, parameters, declarations before, file scope)
+SWAP = "for (int i = 0; i < n; i++) { a[0] = b[0]; int *s = a; a = b; b = s; }"
 CASES = [
     ("while", "while (n > 0) a[0] = 1;", "int n, double *a"),
     ("do-while", "do a[0] = 1; while (n > 0);", "int n, double *a"),
@@ -66,6 +67,7 @@ CASES = [
         f"{LOOP} if (a[i]) {{ int *t = a; a = b; b = t; a[i] = b[i]; }}",
         "int n, int *a, int *b",
     ),
+    ("pointer-swap", f"{SWAP} t = a; a = b; b = t; a[1] = 0;", "int n, int *a, int *b", "int *t;"),
     ("pointer-arithmetic", f"{LOOP} ((float *)a)[i] = 0;", "int n, double *a"),
     ("pointer-may-change", f"{LOOP} p->a[i] = 0;", "int n, struct s *p", "", "struct s { char *a; };"),
     ("partial-subscript", f"{LOOP} x = *a[i] + (a[0] == 0);", "int n, double a[n][n], double x"),
