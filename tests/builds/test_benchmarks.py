@@ -166,3 +166,17 @@ def test_ranks_that_fail_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     done = benchmark("--programs", "lu", "--ranks", "7", name="agreement")
     assert done.returncode == 1
     assert re.search(r"^lu +\w+ +DIFFERS 7 ranks of 29: .*rank \d: waits for ", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.mpi
+def test_scaling_on_paper_stands_beside_what_is_measured(tmp_path: Path) -> None:
+    """Counts of ranks in turn, with results that agree; how near times are a quiet machine tells."""
+    record = tmp_path / "here.json"
+    words = ("--programs", "product", "--ranks", "1,2,3", "--rounds", "1", "--json", str(record))
+    done = benchmark(*words, name="ranks")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(record.read_text(encoding="utf-8"))["rows"]
+    assert [(each["program"], each["ranks"]) for each in rows] == [("product", each) for each in (1, 2, 3)]
+    assert all(each["predicted_ms"] > 0 and each["measured_ms"] > 0 for each in rows)
+    assert rows[2]["predicted_speed_up"] > rows[1]["predicted_speed_up"] > 1.0 == rows[0]["measured_speed_up"]
+    assert done.stdout.count("product") == 4
