@@ -47,6 +47,7 @@ def pictures() -> dict[str, str]:
         "tiles-hybrid.svg": _time(
             _shaped(line, lambda node, stencil: hybrid(node, stencil, 2, 3, ())), "Hexagons"
         ),
+        "tiles-folded.svg": _time(_folded(line), "Hexagons on a ring, folded in its middle"),
         "tiles-hybrid-strips.svg": tile_picture(
             plane(
                 tile_numbers(
@@ -88,6 +89,12 @@ def _hexagons(node: isl.ScheduleNode, stencil: Stencil) -> isl.ScheduleNode:
     return hexagonal(node, stencil, diamond_planes(stencil, 1, _dependences(1)), 6, stretch=4)
 
 
+def _folded(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Hexagons over a line whose first and last points are neighbours."""
+    stencil = find_stencil(node, _dependences(1).union(_across_the_border()), folding=True)
+    return node if stencil is None else hybrid(node, stencil, 2, 3, ())
+
+
 def _tree(dims: int) -> isl.ScheduleNode:
     """The loop over time of a stencil on a line or a plane."""
     places = "ij"[:dims]
@@ -107,6 +114,13 @@ def _dependences(dims: int) -> isl.UnionMap:
     relation = "; ".join(f"S[t, {', '.join(names)}] -> S[t + 1, {end}]" for end in ends)
     domain = _tree(dims).get_domain()
     return isl.UnionMap(f"{{ {relation} }}").intersect_domain(domain).intersect_range(domain)
+
+
+def _across_the_border() -> isl.UnionMap:
+    """The first point of a ring needs the last one of the step before, and the other way round."""
+    domain = _tree(1).get_domain()
+    relation = isl.UnionMap("[n] -> { S[t, n - 1] -> S[t + 1, 0]; S[t, 0] -> S[t + 1, n - 1] }")
+    return relation.intersect_domain(domain).intersect_range(domain)
 
 
 def _shaped(
