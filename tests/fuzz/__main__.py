@@ -52,6 +52,7 @@ from .pieces import pieces
 from .privates import private_values
 from .program import Program
 from .reduce import reduce
+from .steps import steps
 from .text import batch_text
 
 STREAMS: dict[str, Callable[[int, int], Program]] = {
@@ -59,6 +60,7 @@ STREAMS: dict[str, Callable[[int, int], Program]] = {
     "chains": chain,
     "privates": private_values,
     "pieces": pieces,
+    "steps": steps,
 }
 """Program number I of seed S, of each kind."""
 

@@ -15,6 +15,7 @@ from .privates import private_values
 from .program import Array as Variable
 from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
 from .reduce import reduce
+from .steps import steps
 from .text import batch_text
 
 I = Var("i")  # noqa: E741 -- a loop counter
@@ -62,10 +63,19 @@ def test_random_subscripts_in_pieces(tmp_path):
     assert outcome.transformed == outcome.regions
 
 
+def test_random_steps_over_time(tmp_path):
+    programs = [steps(2026, index) for index in range(6)]
+    settings = [{"min-work": "0", "tile-sizes": "3,12,8"}]
+    outcome = Harness(tmp_path / "steps").check(programs, settings, [BACKWARDS])
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed == outcome.regions
+
+
 def test_programs_are_free_of_undefined_behaviour(tmp_path):
     programs = [*(generate(7, index) for index in range(40)), generate(815, 67)]
     programs += [private_values(7, index) for index in range(20)]
     programs += [pieces(7, index) for index in range(20)]
+    programs += [steps(7, index) for index in range(20)]
     assert Harness(tmp_path).invalid(programs) == []
 
 

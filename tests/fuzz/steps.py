@@ -1,0 +1,116 @@
+"""Random steps over time: rings and borders, in grids that are copied back, or written in turn.
+
+They are what tiles over time, folded grids, residue classes of steps and ghost cells are for.
+"""
+
+from __future__ import annotations
+
+import random
+
+from .program import Array, Bin, Do, Expr, Loop, Num, Pick, Program, Read, Size, Stmt, Store, Var
+
+_SIZES = ((0, 1, 1), (1, 1, 2), (2, 2, 1), (3, 3, 2), (5, 7, 12), (6, 33, 5), (9, 20, 17))
+_COUNTERS = "ij"
+
+
+def steps(seed: int, index: int) -> Program:
+    """Program ``index`` of the stream of ``seed``."""
+    return _Steps(random.Random(f"steps:{seed}:{index}"), f"s{seed}_{index}").program()  # noqa: S311
+
+
+class _Steps:
+    """Makes one program: a loop over ``steps`` with sweeps over places 1 to the extent of each dimension."""
+
+    def __init__(self, rng: random.Random, name: str) -> None:
+        self.rng = rng
+        self.name = name
+        self.rank = rng.choice((1, 1, 2))
+        self.extents = ("n", "m")[: self.rank]
+        self.type = rng.choice(("unsigned", "double", "unsigned char", "float"))
+        self.period = rng.choice((0, 0, 2, 2, 3))
+        # what stands beside a grid: the other border, a place of the same side, copies of these, or nothing
+        self.borders = [rng.choice(("ring", "ring", "clamped", "ghosts", "fixed")) for _ in self.extents]
+
+    def program(self) -> Program:
+        now, after = (self._grid(each) for each in (0, 1))
+        body = [self._sweep(now, after)]
+        if not self.period:
+            body.append(self._nest(Do(Store(self._at("A"), "=", self._at("B")))))
+        ghosts = [
+            each
+            for dim, border in enumerate(self.borders)
+            if border == "ghosts"
+            for each in self._copies(dim)
+        ]
+        body = [*ghosts, *body] if self.period or self.rng.random() < 0.6 else [*body, *ghosts]
+        loop = Loop("t", "int", False, Num(0), "<", Var("steps"), 1, tuple(body))
+        sizes = tuple(Size(each, "int") for each in ("steps", "n", "m"))
+        arrays = [
+            Array("A", "A", self.type, "parameter", ("",) * bool(self.period) + self.extents, restrict=True)
+        ]
+        if not self.period:
+            arrays.append(Array("B", "B", self.type, "parameter", self.extents, restrict=True))
+        return Program(self.name, sizes, tuple(arrays), ((loop,),), _SIZES)
+
+    def _grid(self, later: int) -> tuple[str, tuple[Expr, ...]]:
+        """The array of a grid, and the subscripts that say which grid of it."""
+        if not self.period:
+            return "AB"[later], ()
+        step: Expr = Bin("+", Var("t"), Num(1)) if later else Var("t")
+        return "A", (Bin("%", step, Num(self.period)),)
+
+    def _at(self, key: str) -> Read:
+        return Read(key, tuple(map(Var, _COUNTERS[: self.rank])))
+
+    def _sweep(self, now: tuple[str, tuple[Expr, ...]], after: tuple[str, tuple[Expr, ...]]) -> Stmt:
+        here = tuple(map(Var, _COUNTERS[: self.rank]))
+        value: Expr = Read(now[0], (*now[1], *here))
+        for _ in range(self.rng.randint(1, 4)):
+            place = tuple(self._near(dim) for dim in range(self.rank))
+            value = Bin("+", value, Bin("*", Read(now[0], (*now[1], *place)), Num(self.rng.randint(1, 3))))
+        return self._nest(Do(Store(Read(after[0], (*after[1], *here)), "=", value)))
+
+    def _nest(self, statement: Stmt) -> Stmt:
+        for dim in reversed(range(self.rank)):
+            statement = self._loop(dim, statement)
+        return statement
+
+    def _loop(self, dim: int, *body: Stmt) -> Loop:
+        return Loop(_COUNTERS[dim], "int", False, Num(1), "<=", Var(self.extents[dim]), 1, body)
+
+    def _near(self, dim: int) -> Expr:
+        """A place at most one beside the counter, as the border asks for."""
+        here, size, border = Var(_COUNTERS[dim]), Var(self.extents[dim]), self.borders[dim]
+        before, after = Bin("-", here, Num(1)), Bin("+", here, Num(1))
+        if border in {"ghosts", "fixed"}:
+            return self.rng.choice((here, before, after))
+        low, high = (size, Num(1)) if border == "ring" else (Num(1), size)
+        chosen = [
+            here,
+            Pick(Bin("==", here, Num(1)), low, before),
+            Pick(Bin("<", here, size), after, high),
+        ]
+        if border == "ring":
+            chosen += [
+                Bin("+", Bin("%", here, size), Num(1)),
+                Bin("+", Bin("%", Bin("-", Bin("+", here, size), Num(2)), size), Num(1)),
+            ]
+        return self.rng.choice(chosen)
+
+    def _copies(self, dim: int) -> list[Stmt]:
+        """What is beside the grid along ``dim``, copied from the other border or from the same one."""
+        key, turn = self._grid(0)
+        size, ring = Var(self.extents[dim]), self.rng.random() < 0.7
+        low, high = (size, Num(1)) if ring else (Num(1), size)
+        made: list[Stmt] = []
+        for ghost, source in ((Num(0), low), (Bin("+", size, Num(1)), high)):
+            left, right = (
+                tuple(place if other == dim else Var(_COUNTERS[other]) for other in range(self.rank))
+                for place in (ghost, source)
+            )
+            made.append(Do(Store(Read(key, (*turn, *left)), "=", Read(key, (*turn, *right)))))
+        if self.rank == 1:
+            return made
+        if self.rng.random() < 0.5:
+            return [self._loop(1 - dim, *made)]
+        return [self._loop(1 - dim, each) for each in made]
