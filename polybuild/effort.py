@@ -144,9 +144,7 @@ FOLDED_DIMENSIONS = 2
 STORAGE_PERIODS = (2, 3, 4)
 """Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for,"""
 ALTERNATING_STATEMENTS = 24
-"""statements of such a loop once each step of a period has its own,"""
-ALTERNATING_LOOPS = 2
-"""and loops inside of it: a line has no rows to use again, and its tiles take isl long."""
+"""statements of such a loop once each step of a period has its own."""
 TILE_SIZES = (128, 64, 48, 32, 24, 16, 8)
 """Iterations that are tried for the loops of a tile but the one for vectors, the best first."""
 STREAM_SIZES = (2048, 1024, 512, 256)
@@ -154,7 +152,9 @@ STREAM_SIZES = (2048, 1024, 512, 256)
 TILE_HEIGHTS = (32, 24, 16, 12, 8, 6, 4, 3, 2)
 """Iterations of the loop over time that are tried for a tile of a plane or of space, the best first,"""
 LINE_HEIGHTS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
-"""and for one of a line."""
+"""and for one of a line,"""
+FOLDED_LINE_HEIGHT = 64
+"""at most so many where its halves are folded: isl tells odd lengths from even ones, row by row."""
 STRIP_PAGES = (2, 4)
 """Pages that are tried for a row of a tile that keeps temporary arrays in strips, after one."""
 OVERLAPPED_ROWS = (16, 32, 64, 128)

@@ -20,7 +20,7 @@ from functools import partial, reduce
 
 import islpy as isl
 
-from polybuild.effort import ALTERNATING_LOOPS, ALTERNATING_STATEMENTS, SPLITTING_OPERATIONS, STORAGE_PERIODS
+from polybuild.effort import ALTERNATING_STATEMENTS, SPLITTING_OPERATIONS, STORAGE_PERIODS
 from polybuild.poly import spaces
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, lexicographically_after, maps_of, sets_of, tuple_name
@@ -81,17 +81,12 @@ def _alternating_loops(
         return
     if is_band(node) and node.band_n_member() == 1:
         below = max(len(each.iterators) for each in inside) - node.get_schedule_depth() - 1
-        loop = _find_period(node, inside) if below >= _loops_inside(inside) else None
+        loop = _find_period(node, inside) if below > 0 else None
         if loop is not None:
             yield loop
             return
     for each in children(node):
         yield from _alternating_loops(each, named, divided)
-
-
-def _loops_inside(inside: Sequence[Statement]) -> int:
-    """How many loops a loop over alternating storage has at least, one if each step has its own arrays."""
-    return 1 if any(each.domain.involves_locals() for each in inside) else ALTERNATING_LOOPS
 
 
 def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Alternating | None:

@@ -87,6 +87,10 @@ for (int t = 0; t < steps; t++) {
 for (int t = 0; t < steps; t++)
   PLANE u[(t + 1) % 2][i][j] = 0.2 * (u[t % 2][i][j] + u[t % 2][(i + h - 1) % h][j] + u[t % 2][(i + 1) % h][j]
     + u[t % 2][i][(j + w - 1) % w] + u[t % 2][i][(j + 1) % w]);""",
+    "alternating lines": """
+for (int t = 0; t < steps; t++)
+  for (int j = 0; j < w; j++)
+    u[(t + 1) % 2][1][j] = 0.5 * (u[t % 2][1][(j + w - 1) % w] + u[t % 2][1][(j + 1) % w]);""",
     "upwind": """
 for (int t = 0; t < steps; t++) {
   PLANE v[i][j] = 0.5 * (p[i][j] + p[(i + h - 1) % h][j]);

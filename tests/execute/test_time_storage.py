@@ -49,6 +49,10 @@ int main(void)
 """
 FORMS = {
     "remainders": "for (int t = 0; t < steps; t++) EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);",
+    "a line": """
+for (int t = 0; t < steps; t++)
+  for (int j = 1; j < w - 1; j++)
+    u[(t + 1) % 2][1][j] = 0.3 * (u[t % 2][1][j - 1] + u[t % 2][1][j] + u[t % 2][1][j + 1]);""",
     "masks": "for (int t = 0; t < steps; t++) EACH u[(t + 1) & 1][i][j] = MEAN(u[t & 1]);",
     "exclusive or": "for (int t = 0; t < steps; t++) EACH u[(t & 1) ^ 1][i][j] = MEAN(u[t & 1]);",
     "differences": "for (int t = 0; t < steps; t++) EACH u[1 - t % 2][i][j] = MEAN(u[t % 2]);",

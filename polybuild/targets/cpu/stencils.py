@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
-from polybuild.effort import LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
+from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE
 from polybuild.poly.relations import span
 from polybuild.poly.spaces import constant_value
@@ -143,9 +143,13 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
     if depth == 3 and len(stencil.space) - 1 in stencil.folded:
         row //= 2
     sizes: tuple[int, ...] = ()
-    for steps in LINE_HEIGHTS if depth == 2 else TILE_HEIGHTS:
+    lines = [each for each in LINE_HEIGHTS if not stencil.folded or each <= FOLDED_LINE_HEIGHT]
+    fitting = max(1, int(cache // (copies * sum(grids.values()))))
+    for steps in lines if depth == 2 else TILE_HEIGHTS:
         # how wide a diamond is in its middle
         spread = math.ceil(stencil.cones[0].spread * steps * stencil.steps / stencil.scale)
+        if depth == 2 and stencil.folded:  # low tiles may be as wide as the cache allows
+            spread = max(spread, 1 << fitting.bit_length() - 1)
         strips = [max(minimum, spread // 2)] * (depth - 3)
         touched = [spread, *(each + spread // 2 for each in strips), *[row + spread // 2] * (depth > 2)]
         rows = {2: [], 3: [row]}.get(depth, [whole_row])

@@ -50,7 +50,6 @@ def test_each_step_of_a_period_has_its_statements(model, body, count):
         f"{SPACE} a[i / 2][j] += u[0][i][j];",
         f"{SPACE} if (i % 2) a[i][j] = u[0][i - 1][j];",
         f"{TIME} {SPACE} a[i][j] += u[t % 2][i / 2][j];",
-        f"{TIME} for (int i = 1; i < n; i++) u[(t + 1) % 2][0][i] = u[t % 2][0][i];",
         f"{TIME} {SPACE} u[(t + 1) % 5 % 4][i][j] = u[t % 5 % 4][i - 1][j];",
     ],
 )
