@@ -23,6 +23,10 @@ PRIVATE_EXPANSION_OPERATIONS = 3_000_000
 """and for an order of what is expanded instead."""
 SHARING_OPERATIONS = 2_000_000
 """For finding the loops that ranks share, and what these send each other."""
+STEPS_TOGETHER = 8
+"""Steps over time that ranks take between two exchanges, at most,"""
+USUAL_RANKS = 8
+"""and how many ranks there are where that is decided."""
 OVERLAP_OPERATIONS = 4_000_000
 """For stages in tiles that overlap."""
 COMPARISON_OPERATIONS = 3_000_000

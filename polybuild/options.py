@@ -341,6 +341,13 @@ class Options:
         Choice(("off", "mpi")),
         "share the outermost parallel loops among the ranks of an MPI program, too",
     )
+    rank_steps: int = _knob(
+        0,
+        Number(0, 64),
+        "steps over time that ranks take between two exchanges; 0: what the figures of the network say",
+        metavar="N",
+        more="See [steps between exchanges](../guide/mpi.md#steps-between-exchanges).",
+    )
     adapt: bool = _knob(
         False,
         _boolean,

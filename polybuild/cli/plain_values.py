@@ -37,4 +37,5 @@ NUMBERS = {
     "--jobs": (0, 1024, 1),
     "--block-sizes": (1, 1024, 3),
     "--grid-sizes": (1, 2147483647, 3),
+    "--rank-steps": (0, 64, 1),
 }

@@ -349,6 +349,8 @@ def _shared_among_ranks(work: Transformation) -> Mapped | None:
         work.remarks += ("all ranks run the whole region: no loop was found that they could share",)
     else:
         work.remarks += (found.sharing.summary,) if found.sharing else ()
+        if found.sharing and found.sharing.steps < work.context.options.rank_steps:
+            work.remarks += ("ranks meet in each step: what they share is not all in one loop over time",)
     return found
 
 

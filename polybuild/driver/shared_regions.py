@@ -16,12 +16,14 @@ from polybuild.context import CompileContext
 from polybuild.poly.budget import found_within
 from polybuild.schedule.original import original_bands
 from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.parameters import usual_values
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.schedule_choice import Order, orders
 from polybuild.targets.ranks.model import Share
 from polybuild.targets.ranks.reductions import overflows_in_parts
 from polybuild.targets.ranks.sharing import share_best
+from polybuild.targets.ranks.steps import choose_steps
 
 
 def share_region(
@@ -38,13 +40,13 @@ def share_region(
     ``among`` are the orders that respect the exact ``dependences``. Where ranks would run statements alike,
     or meet in loops, they accumulate ``reductions`` in parts if they meet more seldom then.
     """
-    share = _share(scop, dependences, [each.schedule for each in among], live)
+    share = _share(scop, dependences, [each.schedule for each in among], live, context)
     if share is not None and not any(share.meetings):
         return _mapped(share, context)
     relaxed = separate_reduction_dependences(scop, dependences, reductions) if reductions else dependences
     if relaxed is not dependences:
         candidates = found_within(effort.REDUCTION_OPERATIONS, partial(orders, scop, relaxed, context)) or ()
-        parts = _share(scop, relaxed, [each.schedule for each in candidates], live)
+        parts = _share(scop, relaxed, [each.schedule for each in candidates], live, context)
         if parts is not None and (share is None or parts.meetings < share.meetings):
             mapped = _mapped(parts, context)
             if not overflows_in_parts(parts.sharing.reductions, mapped.mapping.accumulators):
@@ -53,11 +55,26 @@ def share_region(
 
 
 def _share(
-    scop: Scop, dependences: Dependences, schedules: Sequence[isl.Schedule], live: frozenset[str]
+    scop: Scop,
+    dependences: Dependences,
+    schedules: Sequence[isl.Schedule],
+    live: frozenset[str],
+    context: CompileContext,
 ) -> Share | None:
     """The best share of a rank in one of ``schedules`` or the original order, if isl finds it in time."""
     every = [*schedules, original_bands(scop, replace(dependences, reductions=()))]
-    return found_within(effort.SHARING_OPERATIONS, partial(share_best, scop, dependences, every, live))
+    found_in = partial(share_best, scop, dependences, every, live)
+
+    def in_steps(steps: int) -> Share | None:
+        return found_within(effort.SHARING_OPERATIONS, partial(found_in, steps))
+
+    share, steps = in_steps(1), context.options.rank_steps
+    if share is None or not share.meets_in_a_loop:
+        return share
+    if steps:
+        return in_steps(steps) or share
+    better = partial(choose_steps, share, in_steps, context.machine, usual_values(scop))
+    return found_within(effort.PREDICTION_OPERATIONS, better) or share
 
 
 def _mapped(share: Share, context: CompileContext) -> Mapped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 
 import pytest
 import region_programs
@@ -99,6 +100,38 @@ def test_kernels(mpi, kernel, tmp_path):
             assert_all_print(mpi.run(program, ranks, *extents), expected, ranks)
 
 
+@pytest.mark.parametrize(("kernel", "steps"), [("jacobi-1d", 8), ("jacobi-2d", 3), ("heat-3d", 4)])
+def test_steps_between_exchanges(mpi, kernel, steps, tmp_path):
+    """Blocks with many rows, with fewer than neighbours need, and ranks without any."""
+    toolchain = Toolchain(mpi.name, mpi.compiler, ("-O1", "-g", "-fopenmp", *SANITIZERS))
+    result = transform(kernel, replace(SHARED, rank_steps=steps), toolchain)
+    (region,) = result.regions
+    assert any(f"they meet once in {steps} steps" in each for each in region.remarks)
+    (tmp_path / f"{kernel}.c").write_text(result.text)
+    shared = build(tmp_path / f"{kernel}.c", tmp_path / "shared", toolchain)
+    plain = build(source(kernel), tmp_path / "plain", PLAIN)
+    for extents, ranks in (((29, 11), 3), ((13, 8), 7), ((4, 5), 7), ((29, 1), 2)):
+        expected = run(plain, tuple(map(str, extents)))
+        assert_all_print(mpi.run(shared, ranks, *extents), expected, ranks)
+
+
+def test_steps_between_exchanges_cost_messages_and_no_bytes(mpi, tmp_path):
+    """A step needs a row of the neighbour, and tells it one, however often ranks meet."""
+    steps, n = 24, 42
+    counted = {}
+    for together in (1, 4):
+        toolchain = Toolchain(mpi.name, mpi.compiler, ("-O1", "-fopenmp"))
+        result = transform("jacobi-2d", replace(SHARED, rank_steps=together), toolchain)
+        (tmp_path / "jacobi-2d.c").write_text(result.text)
+        program = build(tmp_path / "jacobi-2d.c", tmp_path / "shared", toolchain)
+        said = mpi.run(program, 2, n, steps, POLYBUILD_VERBOSE="1").stderr
+        ((messages, sent),) = re.findall(r"rank 0 of 2: .* sent (\d+) messages, (\d+) bytes", said)
+        counted[together] = int(messages) - 1, int(sent) - 2 * 20 * 40 * 8  # both arrays after the region
+    row = 40 * 8
+    # nothing is read after the last step, or the last tile
+    assert counted == {1: (steps - 1, (steps - 1) * row), 4: (steps // 4 - 1, (steps - 4) * row)}
+
+
 @pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
 def test_forms(mpi, group, tmp_path):
     """Loops in many forms, those with dynamic bounds among them."""
@@ -161,13 +194,16 @@ def test_a_rank_that_does_not_come_is_missed(mpi, waves):
 
 
 def test_what_ranks_do_is_told():
-    result = transform("jacobi-2d", SHARED)
-    (region,) = result.regions
+    (region,) = transform("jacobi-2d", replace(SHARED, rank_steps=1)).regions
     (told,) = (
         each for each in region.remarks if each.startswith("ranks share the loops, and send each other")
     )
     assert told.endswith("; they work while messages travel")
     (region,) = transform("gemm", SHARED).regions  # sends nothing before its end
     assert not any("while messages travel" in each for each in region.remarks)
+    (region,) = transform("lu", replace(SHARED, rank_steps=4)).regions
+    assert "ranks meet in each step: what they share is not all in one loop over time" in region.remarks
+    (region,) = transform("jacobi-2d", SHARED).regions
+    assert any(each.endswith("compute the border of others' blocks themselves") for each in region.remarks)
     (region,) = transform("seidel-2d", SHARED).regions
     assert "all ranks run the whole region: no loop was found that they could share" in region.remarks

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, may_be_private, only, without
+from polybuild.analysis.dependences import Dependences, PrivateArray, may_be_private, only, without
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.poly import spaces
 from polybuild.poly.relations import lexicographically_after
@@ -20,15 +21,31 @@ from polybuild.targets.ranks.model import (
     Message,
 )
 from polybuild.targets.ranks.phases import SharedLoop
+from polybuild.values import dataclass
 
 
-def values_read(
-    scop: Scop, dependences: Dependences, readers: isl.UnionSet, accumulated: isl.UnionMap
-) -> isl.UnionMap:
-    """``{ W[i] -> a[x] }``: the values that instances write and ``readers`` find.
+@dataclass(frozen=True, slots=True)
+class ValueFlow:
+    """Which values the instances of a region find; of a ``private`` array only which instances use one.
 
-    What is ``accumulated``, ``{ S[i] -> a[x] }``, all ranks read, and have afterwards: nobody sends it.
+    ``shared``, ``{ W[i] -> [R[j] -> a[x]] }``, is that of the other arrays; ``reads``, of these, and
+    ``writes`` are accesses.
     """
+
+    shared: isl.UnionMap
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    private: tuple[PrivateArray, ...]
+
+    @property
+    def pairs(self) -> isl.UnionMap:
+        """``{ W[i] -> R[j] }``: who reads what another wrote."""
+        every = self.shared.range_factor_domain()
+        return reduce(isl.UnionMap.union, (each.flow for each in self.private), every)
+
+
+def value_flow(scop: Scop, dependences: Dependences) -> ValueFlow:
+    """Who finds which values; an instance that may write an element finds and writes it."""
     kept = scop.accesses(AccessKind.MAY_WRITE)
     reads, writes = scop.accesses(AccessKind.READ).union(kept), scop.accesses(AccessKind.WRITE).union(kept)
     private = {each.array.name for each in dependences.private}
@@ -43,12 +60,20 @@ def values_read(
             .compute_flow()
             .get_full_must_dependence()
         )
-    found_by = shared_reads.intersect_domain(readers).union(shared_reads.intersect(accumulated))
-    found = flow.intersect_range(found_by.wrap()).range_factor_range()
-    for each in dependences.private:
+    return ValueFlow(flow, shared_reads, writes, tuple(dependences.private))
+
+
+def values_read(flow: ValueFlow, readers: isl.UnionSet, accumulated: isl.UnionMap) -> isl.UnionMap:
+    """``{ W[i] -> a[x] }``: the values that instances write and ``readers`` find.
+
+    What is ``accumulated``, ``{ S[i] -> a[x] }``, all ranks read, and have afterwards: nobody sends it.
+    """
+    found_by = flow.reads.intersect_domain(readers).union(flow.reads.intersect(accumulated))
+    found = flow.shared.intersect_range(found_by.wrap()).range_factor_range()
+    for each in flow.private:
         # of a private array it is known which instances use a value, and all of it is taken to be used
         used = each.flow.intersect_range(readers.union(accumulated.domain())).domain()
-        found = found.union(only(writes, each.array.name).intersect_domain(used))
+        found = found.union(only(flow.writes, each.array.name).intersect_domain(used))
     return found.subtract_domain(accumulated.domain())
 
 

@@ -164,6 +164,7 @@ class Sharing:
     that are nothing but for arrays that stay distributed.
     Values are those of the outermost loops that carry nothing, in which instances differ that
     different ranks run; functions of the parameters, of which ``context`` is known.
+    Ranks meet once in ``steps`` of the loop around, and run ``extra`` instances beyond their blocks in these.
     """
 
     context: isl.Set
@@ -173,6 +174,8 @@ class Sharing:
     notes: tuple[Exchange, ...]
     reductions: tuple[RankReduction, ...] = ()
     work: tuple[ValueWork, ...] = ()
+    steps: int = 1
+    extra: float = 0.0
 
     @property
     def summary(self) -> str:
@@ -182,8 +185,12 @@ class Sharing:
         parts = [f"their parts of {each.text}" for each in self.reductions]
         after = [f"{last} after the region"] if last else []
         sent = ", ".join([*during, *parts, *after])
-        overlap = "; they work while messages travel" if any(each.overlaps for each in self.exchanges) else ""
-        return f"ranks share the loops, and send each other {sent}{overlap}"
+        how = "; they work while messages travel" if any(each.overlaps for each in self.exchanges) else ""
+        if self.steps > 1:
+            how = (
+                f"; they meet once in {self.steps} steps, and compute the border of others' blocks themselves"
+            )
+        return f"ranks share the loops, and send each other {sent}{how}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,11 @@ class Share:
     dependences: Dependences
     schedule: isl.Schedule
     sharing: Sharing
+
+    @property
+    def meets_in_a_loop(self) -> bool:
+        """Whether ranks run everything in parts, and send each other values in a loop around these."""
+        return self.meetings == (0, 1) and not self.sharing.reductions
 
     @property
     def meetings(self) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import islpy as isl
 
@@ -20,9 +21,18 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.poly.relations import depends_on, maps_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
 from polybuild.targets.ranks.distribution import read_before, written_alike
 from polybuild.targets.ranks.exchange_points import Point, insert_exchanges
-from polybuild.targets.ranks.messages import last_writes, live_arrays, messages_of, values_read, whole_arrays
+from polybuild.targets.ranks.messages import (
+    ValueFlow,
+    last_writes,
+    live_arrays,
+    messages_of,
+    value_flow,
+    values_read,
+    whole_arrays,
+)
 from polybuild.targets.ranks.model import (
     END,
     FIRST,
@@ -36,26 +46,33 @@ from polybuild.targets.ranks.model import (
 from polybuild.targets.ranks.overlap import find_overlap
 from polybuild.targets.ranks.phases import SharedLoop, mark_phases, phases_of
 from polybuild.targets.ranks.reductions import SharedAccumulators, shared_accumulators
+from polybuild.targets.ranks.step_tiles import tile_time
 from polybuild.targets.ranks.work import work_of
+from polybuild.values import dataclass
 
 _NAME = "exchange"
 
 
 def share_best(
-    scop: Scop, dependences: Dependences, orders: Sequence[isl.Schedule], live: frozenset[str]
+    scop: Scop,
+    dependences: Dependences,
+    orders: Sequence[isl.Schedule],
+    live: frozenset[str],
+    steps: int = 1,
 ) -> Share | None:
     """The share of a rank in that of ``orders`` where the fewest loops are around what ranks share."""
-    found = [each for order in orders if (each := share_among_ranks(scop, dependences, order, live))]
+    found = [each for order in orders if (each := share_among_ranks(scop, dependences, order, live, steps))]
     return min(found, key=lambda each: each.meetings, default=None)
 
 
 def share_among_ranks(
-    scop: Scop, dependences: Dependences, schedule: isl.Schedule, live: frozenset[str]
+    scop: Scop, dependences: Dependences, schedule: isl.Schedule, live: frozenset[str], steps: int = 1
 ) -> Share | None:
     """The block of a rank in the order ``schedule``, and what it sends; None where no loop can be shared.
 
-    ``live`` names the variables that are read after the region. Raises IllegalSchedule if iterations
-    of a loop that ranks would share depend on each other.
+    ``live`` names the variables that are read after the region. Ranks meet once in so many ``steps`` of the
+    loop around what they share. Raises IllegalSchedule if iterations of a loop that ranks would share depend
+    on each other.
     """
     marked = mark_phases(schedule)
     check_schedule(marked, replace(dependences, reductions=()), scop.domain)  # each rank has its parts
@@ -65,38 +82,33 @@ def share_among_ranks(
     every = _shared_values(phases)
     if every is None:
         return None
-    shared = isl.UnionSet.empty(scop.context.get_space())
-    for each in phases:
-        shared = shared.union(each.domain)
-    alone = scop.domain.subtract(shared)
-    mine, theirs = (_run_by(phases, alone, *ends) for ends in ((FIRST, END), (TO_FIRST, TO_END)))
     parts = shared_accumulators(scop, dependences, phases)
-    flow = values_read(scop, dependences, theirs, parts.accesses)
+    values = value_flow(scop, dependences)
+    division = _divide(scop, marked, phases, values, steps)
+    if division is None or (steps > 1 and parts.reductions):
+        return None
+    alone, mine, theirs = division.alone, division.mine, division.theirs
+    flow = values_read(values, theirs, parts.accesses)
+    if steps > 1:  # a rank computes itself what it is not sent
+        flow = flow.subtract_domain(theirs)
     exchanges = [
         Exchange(f"{_NAME}{number}", phase.depth, messages_of(scop.arrays, flow, phase))
-        for number, phase in enumerate(phases)
+        for number, phase in enumerate(division.phases)
     ]
     arrays, last = live_arrays(scop, live), last_writes(scop)
-    final = Exchange(
-        f"{_NAME}{len(phases)}",
-        0,
-        whole_arrays(last.subtract_domain(parts.instances), phases, arrays),
-        ExchangeKind.AFTER,
-    )
+    whole = whole_arrays(last.subtract_domain(parts.instances), phases, arrays)
+    final = Exchange(f"{_NAME}{len(exchanges)}", 0, whole, ExchangeKind.AFTER)
     if not (parts.reductions or any(each.messages for each in (*exchanges, final))):
         return None
     read = read_before(f"{_NAME}s_before", scop, dependences, theirs, parts.accesses)
     alike = written_alike(f"{_NAME}s_alike", last, alone.union(parts.instances), arrays)
-    block = replace(
-        scop,
-        statements=tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements),
-    )
-    points = _points(parts, [*zip(exchanges, phases, strict=True)], flow)
+    own = tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements)
+    points = _points(parts, [*zip(exchanges, division.phases, strict=True)], flow, splits=steps == 1)
     exchanges = [
         replace(each, overlaps=any(each.start in one.posted for one in points)) for each in exchanges
     ]
     names = [[each.name for each in one if each.messages] for one in ((read,), (alike, final))]
-    order = insert_exchanges(marked, points, *names)
+    order = insert_exchanges(division.schedule, points, *names)
     order = order.intersect_domain(mine.union(order.get_domain().subtract(scop.domain)))
     sharing = Sharing(
         scop.context,
@@ -106,19 +118,58 @@ def share_among_ranks(
         (read, alike),
         tuple(each for _, each in parts.reductions),
         work_of(scop, phases),
+        steps,
+        division.extra,
     )
-    return Share(block, dependences.within(mine), order, sharing)
+    return Share(replace(scop, statements=own), dependences.within(mine), order, sharing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """The tree with the phases after which ranks meet; what they run alike, what each, and what a receiver.
+
+    ``extra`` counts the instances that a rank runs beyond its block between two meetings, at usual sizes.
+    """
+
+    schedule: isl.Schedule
+    phases: Sequence[SharedLoop]
+    alone: isl.UnionSet
+    mine: isl.UnionSet
+    theirs: isl.UnionSet
+    extra: float = 0.0
+
+
+def _divide(
+    scop: Scop, marked: isl.Schedule, phases: Sequence[SharedLoop], values: ValueFlow, steps: int
+) -> _Division | None:
+    """Blocks of all ``phases`` and what ranks run alike; None where several ``steps`` cannot be tiles."""
+    shared = reduce(isl.UnionSet.union, (each.domain for each in phases))
+    alone = scop.domain.subtract(shared)
+    ends = ((FIRST, END), (TO_FIRST, TO_END))
+    if steps == 1:
+        mine, theirs = (_run_by(phases, alone, *each) for each in ends)
+        return _Division(marked, phases, alone, mine, theirs)
+    tiles = tile_time(marked, phases, values.pairs, steps) if alone.is_empty() else None
+    if tiles is None:
+        return None
+    mine, theirs = (tiles.run_by(*each) for each in ends)
+    extra = tiles.instances_beyond(parameters_at(scop.context, usual_values(scop)))
+    return _Division(tiles.schedule, [tiles.phase], alone, mine, theirs, extra)
 
 
 def _points(
-    parts: SharedAccumulators, exchanges: Sequence[tuple[Exchange, SharedLoop]], flow: isl.UnionMap
+    parts: SharedAccumulators,
+    exchanges: Sequence[tuple[Exchange, SharedLoop]],
+    flow: isl.UnionMap,
+    *,
+    splits: bool,
 ) -> list[Point]:
     """Where ranks meet: around phases in which they accumulate, after those that write what others read."""
     points = [Point(phase, (one.start,) * one.has_start, (one.name,)) for phase, one in parts.reductions]
     accumulating = {phase.mark for phase, _ in parts.reductions}
     for each, phase in exchanges:
         if each.messages:
-            split = None if phase.mark in accumulating else find_overlap(phase, flow)
+            split = find_overlap(phase, flow) if splits and phase.mark not in accumulating else None
             points.append(Point(phase, (), (each.name,), (each.start,) * (split is not None), split))
     return points
 

@@ -7,7 +7,7 @@ import pytest
 
 from polybuild.poly.relations import sets_of
 from polybuild.schedule.original import original_bands
-from polybuild.targets.ranks.messages import values_read
+from polybuild.targets.ranks.messages import value_flow, values_read
 from polybuild.targets.ranks.model import END, FIRST, TO_END, TO_FIRST
 from polybuild.targets.ranks.overlap import find_overlap
 from polybuild.targets.ranks.phases import mark_phases, phases_of
@@ -23,7 +23,8 @@ def overlaps(found):
     readers = isl.UnionSet.empty(scop.context.get_space())
     for each in phases:
         readers = readers.union(each.block(TO_FIRST, TO_END))
-    flow = values_read(scop, dependences, readers, isl.UnionMap.empty(scop.context.get_space()))
+    nothing = isl.UnionMap.empty(scop.context.get_space())
+    flow = values_read(value_flow(scop, dependences), readers, nothing)
     return [(find_overlap(each, flow), each.block(FIRST, END), flow) for each in phases]
 
 
