@@ -8,6 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.dependences import Dependences, PrivateArray, may_be_private, only, without
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.poly import spaces
@@ -53,13 +54,7 @@ def value_flow(scop: Scop, dependences: Dependences) -> ValueFlow:
     if has_strides(shared_reads, shared_writes):
         flow, _ = last_writers(scop, shared_reads, shared_writes, shared_writes)
     else:
-        flow = (
-            isl.UnionAccessInfo.from_sink(shared_reads)
-            .set_must_source(shared_writes)
-            .set_schedule(scop.schedule)
-            .compute_flow()
-            .get_full_must_dependence()
-        )
+        flow = flow_between(scop, shared_reads, must=shared_writes).full
     return ValueFlow(flow, shared_reads, writes, tuple(dependences.private))
 
 

@@ -20,7 +20,7 @@ def tiles(found, steps):
 
 
 def widths(made):
-    return [(each.below, each.above, *each.slopes) for each in made.halos]
+    return [(each.below, each.above, *each.growths) for each in made.halos]
 
 
 FORTH = "for (int i = 2; i < n - 1; i++) b[i] = {};"

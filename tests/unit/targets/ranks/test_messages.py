@@ -1,0 +1,29 @@
+"""Who reads what another rank wrote."""
+
+from __future__ import annotations
+
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
+
+STEPS = """struct s { unsigned long b[35]; };
+void f(int n, unsigned long a[restrict 32], struct s *s) {
+#pragma scop
+for (int i = 0; i <= 2; i += 2)
+  for (int j = 3; j < n - 1; j = 5 + j) {
+    for (int k = j; k >= 0; k = k - 5)
+      if (k + i < j)
+        s->b[n - i + 1] -= (k & a[k]) + a[k];
+    s->b[j + 1] += 7u % (s->b[i + 4] | 1u);
+  }
+#pragma endscop
+}
+"""
+
+
+def test_values_of_loops_in_steps_are_found(tmp_path):
+    """Given the schedule as a tree, isl's dataflow analysis fails for these steps."""
+    source = tmp_path / "one.c"
+    source.write_text(STEPS)
+    options = Options(distribute="mpi", schedule="original", min_work=0)
+    (region,) = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
+    assert region.code != "internal", region.message
