@@ -88,7 +88,7 @@ static void begin_with(void)
 {
   for (int p = 0; p < POINTS; p++) {
     float turn = 2.6f * sqrtf((float)(p / 2) / (POINTS / 2)) + 0.5f;
-    float angle = 1.5f * turn + (float)(p % 2) * 3.14159265f;
+    float angle = 2.2f * turn + (float)(p % 2) * 3.14159265f;
     point[p][0] = 0.3f * turn * cosf(angle) + 0.015f * uniform();
     point[p][1] = 0.3f * turn * sinf(angle) + 0.015f * uniform();
     wanted[p] = p % 2 ? 1 : -1;
@@ -132,7 +132,7 @@ static int draw(const char *name)
 
 int main(int argc, char **argv)
 {
-  int steps = argc > 2 ? atoi(argv[2]) : 300;
+  int steps = argc > 2 ? atoi(argv[2]) : 500;
   struct timespec t0, t1;
   begin_with();
   timespec_get(&t0, TIME_UTC);
