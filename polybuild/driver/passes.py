@@ -477,6 +477,9 @@ def generate_kernels(work: Transformation) -> None:
     target = TARGETS[options.backend]
     if target.language is None or target.limits is None:
         return
+    if work.mapped.sharing is not None:  # a device has no messages, and not every rank's need do its part
+        work.remarks += ("runs on the host: ranks share its loops, and kernels are made of whole regions",)
+        return
     try:
         if not _write_kernels(work, work.requested):
             _write_kernels(work, replace(work.requested, options=replace(options, tile_shape="rectangular")))

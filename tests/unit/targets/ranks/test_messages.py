@@ -27,3 +27,22 @@ def test_values_of_loops_in_steps_are_found(tmp_path):
     options = Options(distribute="mpi", schedule="original", min_work=0)
     (region,) = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
     assert region.code != "internal", region.message
+
+
+def test_kernels_are_made_of_regions_that_ranks_do_not_share(tmp_path):
+    source = tmp_path / "one.c"
+    source.write_text("""void f(int n, double a[restrict n], double b[restrict n]) {
+#pragma scop
+for (int i = 0; i < n; i++) a[i] = 2 * b[i];
+#pragma endscop
+#pragma scop
+for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
+for (int i = 0; i < 100; i++) b[0] = b[0] * 2 + a[n - 1];
+#pragma endscop
+}
+""")
+    options = Options(distribute="mpi", backend="opencl")
+    shared, whole = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
+    assert "runs on the host: ranks share its loops" in " ".join(shared.remarks)
+    assert shared.kernels == 0
+    assert "ranks share" not in " ".join(whole.remarks)
