@@ -70,7 +70,7 @@ def test_results_are_right_when_drivers_fail(workshop, runtime):
 def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, monkeypatch):
     """And so does a name that is none; what was measured is written all the same."""
     monkeypatch.setenv("NVCC", workshop.stand_ins.nvcc)
-    prepare(tmp_path, ["mvt"])
+    prepare(tmp_path, ["mvt", "durbin"], {"bandwidth": 1000.0, "single": 1000.0})
 
     def measure(kernel: str, environment: dict[str, str]) -> int:
         command = [sys.executable, "run.py", kernel, "--size", "mini", "--runs", "1"]
@@ -80,6 +80,8 @@ def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, m
     assert measure("mvt", {**os.environ, "OCL_ICD_VENDORS": "/nowhere"}) == 1
     row = json.loads((tmp_path / "results.json").read_text())["kernels"]["mvt"]
     assert (row["equal"], row["on_device"]) == (True, False)
+    # what the rules leave to the host is a row that tells why
+    assert measure("durbin", workshop.stand_ins.environment()) == 0
     assert measure("mtv", workshop.stand_ins.environment()) == 2
 
 
