@@ -43,9 +43,9 @@ def _overhead(share: Share, machine: Machine, values: Mapping[str, int]) -> floa
     sent = Communication(machine, values, blocks, points).of(sharing)
     during = {each.name for each in sharing.exchanges[:-1]}
     point = parameters_at(sharing.context, values)
-    runs = max(
-        _count(each.intersect_params(point)) for each in sets_of(points) if each.get_tuple_name() in during
-    )
+    meetings = (each for each in sets_of(points) if each.get_tuple_name() in during)
+    # where all steps are in one tile, ranks do not meet in between
+    runs = max((_count(each.intersect_params(point)) for each in meetings), default=1.0)
     accesses = [len(each.accesses) for each in share.scop.statements]
     each = sum(accesses) / len(accesses) * machine.arithmetic.access * machine.vector.adjacent
     return sent.nanoseconds + runs * sharing.extra * each
