@@ -107,15 +107,15 @@ def missing_private() -> None:
 @_fault
 def wrong_final_value() -> None:
     """A counter is off by one after the region."""
-    final_value = boundary.BoundaryPrinter.final_value
+    last = boundary.BoundaryPrinter._last
 
-    def off_by_one(self: object, value: object) -> list[str]:
+    def off_by_one(self: object, value: object) -> tuple[str, str]:
         if value.value is not None:
             one = isl.PwAff.val_on_domain(value.value.domain(), isl.Val(1))
             value = dataclasses.replace(value, value=value.value.add(one))
-        return final_value(self, value)
+        return last(self, value)
 
-    _replace(boundary.BoundaryPrinter, "final_value", off_by_one)
+    _replace(boundary.BoundaryPrinter, "_last", off_by_one)
 
 
 @_fault
