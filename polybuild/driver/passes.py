@@ -210,7 +210,7 @@ def model_scop(model: RegionModel) -> None:
 
 def find_live_variables(model: RegionModel) -> None:
     """Find the variables that are live after the region."""
-    model.live = live_after(model.region)
+    model.live = live_after(model.form.inlined)
 
 
 def reroll_loops(model: RegionModel) -> None:

@@ -21,6 +21,7 @@ from polybuild.c.syntax_tree import (
     mapped,
     walk,
 )
+from polybuild.normalise.out_parameters import addressed, target_of
 from polybuild.source.model import Callee
 
 _UNSUITED = (
@@ -139,6 +140,9 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
         new.name = renamed(node.name, names)
         return new
     new = mapped(node, lambda each: renamed(each, names))
+    pointer = target_of(new)
+    if pointer is not None and addressed(pointer):
+        return pointer.expr
     if isinstance(node, c_ast.Decl) and node.name in names:
         new.name = names[node.name].name
         inner = new.type

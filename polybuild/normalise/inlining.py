@@ -27,6 +27,7 @@ from polybuild.normalise.computing_functions import (
     updating_statements,
     without_copy,
 )
+from polybuild.normalise.out_parameters import addressed, is_target_only, symbols_after
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 
@@ -49,7 +50,10 @@ def inline_calls(region: Region, *, loops: bool = True) -> Region:
         return region
     inliner = _Inliner(region, bodies, computing)
     statements = tuple(inliner.statements(region.statements))
-    return dataclasses.replace(region, statements=statements) if inliner.count else region
+    if not inliner.count:
+        return region
+    visible = dataclasses.replace(region.visible, symbols=symbols_after(region, statements))
+    return dataclasses.replace(region, statements=statements, visible=visible)
 
 
 def _expression(callee: Callee) -> c_ast.Node | None:
@@ -173,10 +177,14 @@ class _Inliner:
         if any(each.name in self._symbols for each in names.values()):
             return None
         before: list[c_ast.Node] = []
+        targets = {addressed(each) for each in arguments}
         for parameter, argument in zip(callee.parameters, arguments, strict=True):
             name = str(parameter.name)
             value = self._argument(argument, body.visible.symbols[name].type, names)
-            if value is not None and name not in assigned and not (updating and reads_memory(argument)):
+            changes = updating and (reads_memory(argument) or not targets.isdisjoint(names_in(argument)))
+            if addressed(argument):
+                changes = not is_target_only(callee, name)
+            if value is not None and name not in assigned and not changes:
                 names[name] = value
                 continue
             variable = parameter_variable(parameter, names[name].name, value or argument)
@@ -297,7 +305,7 @@ class _Inliner:
             return self._converted(argument, kind)
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
-        if not isinstance(argument, c_ast.ID):
+        if not isinstance(argument, c_ast.ID) and addressed(argument) is None:
             return None
         if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):
             return argument if isinstance(kind, types.RecordType) and kind == own else None

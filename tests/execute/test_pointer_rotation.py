@@ -15,6 +15,7 @@ TOP = """\
 #define WAVE(to, from, old) EACH AT(to, i, j) = 2 * AT(from, i, j) - AT(old, i, j) \\
   + 0.1 * (AT(from, i, j - 1) + AT(from, i, j + 1) + AT(from, i - 1, j) + AT(from, i + 1, j));
 #define SWAP(x, y) do { double *kept = x; x = y; y = kept; } while (0)
+static void swap(double **x, double **y) { double *kept = *x; *x = *y; *y = kept; }
 int fallbacks;
 """
 FUNCTION = """\
@@ -72,6 +73,8 @@ FORMS = {
     "in the middle": f"{LOOP} {{ STEP(b, a) tmp = a; a = b; b = tmp;\n EACH AT(b, i, j) += 1; }}",
     "a pointer of the step": f"{LOOP} {{ STEP(b, a) double *s = a; a = b; b = s; }}",
     "a macro": f"{LOOP} {{ STEP(b, a) SWAP(a, b); }}",
+    "a function": f"{LOOP} {{ STEP(b, a) swap(&a, &b); }}",
+    "a function, twice": f"{LOOP} {{ WAVE(c, b, a) swap(&a, &b); swap(&b, &c); }}",
     "in one statement": f"{LOOP} {{ STEP(b, a) tmp = a, a = b, b = tmp; }}",
     "steps from one": "for (int t = 1; t <= steps; t++) { STEP(b, a) SWAP(a, b); }",
     "a while loop": "while (steps-- > 0) { STEP(b, a) SWAP(a, b); }",

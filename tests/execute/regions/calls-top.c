@@ -110,3 +110,13 @@ static double halves(int count, const double *p, const double *q)
   for (int k = count / 2; k < count; k++) sum -= p[k] * q[k];
   return sum;
 }
+static void sum_and_difference(double p, double q, double *sum, double *difference)
+{
+  *sum = p + q;
+  *difference = p - q;
+}
+static void put_in_order(double *low, double *high)
+{
+  if (*low > high[0]) { double kept = *low; *low = *high; *high = kept; }
+}
+static void first_and_next(const double *p, double *out) { *out = p[0] + p[1]; }

@@ -221,3 +221,27 @@ for (int i = 0; i < n; i++)
 //# dot_of_rows: parallel
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) { double d = halves(n, &X[i][0], X[j]); x[i * n + j] = 2 * d; }
+
+//# out_parameters: parallel
+for (int i = 0; i < n; i++) { double s, d; sum_and_difference(x[i], y[i], &s, &d); z[i] = s * d; }
+
+//# out_parameters_declared_before: parallel
+double s, d; for (int i = 0; i < n; i++) { sum_and_difference(x[i], y[i], &s, &d); z[i] = s * d; }
+
+//# out_parameter_that_is_an_argument: parallel
+for (int i = 0; i < n; i++) { double s = x[i], d; sum_and_difference(s, y[i], &s, &d); z[i] = s - 3 * d; }
+
+//# out_parameters_that_are_one: parallel
+for (int i = 0; i < n; i++) { double s; sum_and_difference(x[i], y[i], &s, &s); z[i] = s; }
+
+//# out_parameters_that_are_read: parallel
+for (int i = 0; i < n; i++) { double p = x[i], q = y[i]; put_in_order(&p, &q); x[i] = p; z[i] = q; }
+
+//# out_parameter_of_a_sum: serial
+double s = 0, d; for (int i = 0; i < n; i++) { sum_and_difference(s, y[i], &s, &d); z[i] = d; }
+
+//# out_parameter_and_elements: parallel
+for (int i = 1; i < n; i++) { double s; first_and_next(y + i - 1, &s); z[i] = s; }
+
+//# address_that_stays: declaration
+for (int i = 0; i < n; i++) { double s = x[i], *p = &s; put_in_order(&s, &y[i]); *p += 1; z[i] = s; }
