@@ -182,7 +182,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.agreement", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("--polybench", type=Path, help="an unpacked PolyBench/C 4.2.1: its kernels instead")
+    parser.add_argument("--polybench", type=Path, help="an unpacked PolyBench/C 4.2.1: its kernels, too")
     parser.add_argument("--size", choices=SIZES, default="mini", help="of PolyBench")
     parser.add_argument("--programs", type=names, default=[], help="only these")
     parser.add_argument("--ranks", type=names, default=["1", "2", "3", "4", "7"])
