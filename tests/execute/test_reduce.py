@@ -22,7 +22,8 @@ if os.environ.get("PLANTED") and sys.prefix == {prefix!r}:
         from polybuild.codegen.file import boundary
         def lost(*_arguments):
             raise LookupError("planted at 42")
-        boundary.BoundaryPrinter.final_value = lost
+        assert boundary.BoundaryPrinter._last
+        boundary.BoundaryPrinter._last = lost
     (FAULTS | {{"crash": crash}})[os.environ["PLANTED"]]()
 """
 """What each process of Python runs first."""
