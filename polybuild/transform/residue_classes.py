@@ -53,9 +53,9 @@ def _divides(relation: isl.Map) -> bool:
 
 def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
     named = {each.name: each for each in scop.statements}
-    for loop in _alternating_loops(scop.schedule.get_root().child(0), named, divided):
-        scop = count_steps(_split(scop, loop))
-    return scop
+    loops = [*_alternating_loops(scop.schedule.get_root().child(0), named, divided)]
+    # what is known of each loop is about the counters as they are: steps are counted when all are split
+    return count_steps(reduce(_split, loops, scop)) if loops else scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _comes_back(access: Access, statement: Statement, loop: _Alternating, classe
 def _split(scop: Scop, loop: _Alternating) -> Scop:
     """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period.
 
-    The order is proved to stay the same; IllegalSchedule otherwise.
+    The instances and their order are proved to stay the same; IllegalSchedule otherwise.
     """
     names = iter(unused_names(scop, loop.period * len(loop.counters)))
     phases: list[list[Statement]] = [[] for _ in range(loop.period)]
@@ -205,7 +205,10 @@ def _split(scop: Scop, loop: _Alternating) -> Scop:
         if each.name not in loop.counters:
             statements.append(each)
             continue
-        for phase, instances in zip(phases, _classes(each, loop), strict=True):
+        classes = _classes(each, loop)
+        if not reduce(isl.Set.union, classes).is_equal(each.domain):
+            raise IllegalSchedule(f"instances of {each.name} are in no residue class")
+        for phase, instances in zip(phases, classes, strict=True):
             if not instances.is_empty():
                 part = copied(each, next(names), instances.coalesce())
                 statements.append(part)

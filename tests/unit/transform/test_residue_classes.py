@@ -73,3 +73,32 @@ def test_bodies_keep_the_value_of_the_time(model):
         cast = statement.body.rvalue.right
         assert cast.expr.left.left.value == "2"
         assert cast.expr.right.value == str(first)
+
+
+def instances(scop):
+    """How many instances there are where all parameters are seven."""
+    seven = isl.Set("[n, steps] -> { : n = 7 and steps = 7 }")
+    return sum(
+        each.domain.intersect_params(seven).project_out_all_params().count_val().to_python()
+        for each in scop.statements
+    )
+
+
+def test_loops_in_steps_after_one_that_is_split_keep_their_instances(model):
+    step = "u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j];"
+    strided = "for (int i = 1; i < n - 1; i += 2) for (int j = 0; j < n; j += 3)"
+    before, after = split(model, f"{TIME} {SPACE} {step} {TIME} {strided} {step}")
+    assert len(after.statements) == 4
+    assert instances(after) == instances(before)
+
+
+def test_instances_that_are_lost_are_found(model, monkeypatch):
+    classes = residue_classes._classes
+
+    def without_last(*given):
+        *found, last = classes(*given)
+        return [*found, isl.Set.empty(last.get_space())]
+
+    monkeypatch.setattr(residue_classes, "_classes", without_last)
+    with pytest.raises(IllegalSchedule, match="in no residue class"):
+        split(model, f"{TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j];")
