@@ -55,6 +55,7 @@ def symbols_after(region: Region, statements: Iterable[c_ast.Node]) -> Mapping[s
         name: replace(symbol, address_taken=False)
         if symbol.address_taken
         and isinstance(symbol.type, IntegerType | FloatingType | PointerType)
+        and name in before
         and name not in left
         and everywhere.count(name) == before.count(name)
         else symbol

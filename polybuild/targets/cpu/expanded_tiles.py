@@ -126,13 +126,8 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
         rows = {each.name for each in private_rows(expanded)}
         return _reads(tiles, rows) and updates <= vectors | {each.update.name for each in tiles}
     # what is done once with a finished value reads it wherever it is
-    sums = [each for each in tiles if _loops(scop, each.update.name) > expanded.nest.depth]
+    sums = [each for each in tiles if len(each.update.iterators) > expanded.nest.depth]
     return bool(sums) and not _reads(sums, names)
-
-
-def _loops(scop: Scop, name: str) -> int:
-    """How many loops are around the statement ``name``."""
-    return next(len(each.iterators) for each in scop.statements if each.name == name)
 
 
 def _is_dot_product(scop: Scop, name: str) -> bool:

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import key, walk
 from polybuild.scop.model import Statement
 from polybuild.targets.cpu.cost.operations import Operations
 
-_REMAINDERS = {"/", "%"}
+_DIVISIONS = {"/", "%"}
 
 
 def with_subscripts(operations: Operations, statement: Statement) -> Operations:
@@ -36,24 +35,23 @@ def divides_in_subscripts(statement: Statement) -> bool:
 
 
 def _choices(statement: Statement) -> Iterator[c_ast.Node]:
-    """Choices and divisions by variables in subscripts that depend on the innermost counter, each text once.
+    """Choices and divisions by variables in subscripts that depend on the innermost counter, each once.
 
     Compilers take what does not depend on it out of the loop, and multiply by the reciprocals of constants.
     """
     counter = statement.iterators[-1].name if statement.iterators else ""
-    seen: set[str] = set()
+    seen: set[object] = set()
     elements = (each.node for each in statement.accesses if isinstance(each.node, c_ast.ArrayRef))
     for node in (each for element in elements for each in walk(element)):
         if not isinstance(node, c_ast.TernaryOp) and not (
             _is_division(node) and not isinstance(node.right, c_ast.Constant)
         ):
             continue
-        text = CGenerator().visit(node)
         named = any(isinstance(each, c_ast.ID) and each.name == counter for each in walk(node))
-        if named and text not in seen:
-            seen.add(text)
+        if named and key(node) not in seen:
+            seen.add(key(node))
             yield node
 
 
 def _is_division(node: c_ast.Node) -> bool:
-    return isinstance(node, c_ast.BinaryOp) and node.op in _REMAINDERS
+    return isinstance(node, c_ast.BinaryOp) and node.op in _DIVISIONS
