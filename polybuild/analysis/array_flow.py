@@ -23,8 +23,8 @@ class ArrayFlow:
     """What sinks see of the sources of one array, or of several.
 
     ``pairs`` is ``{ source -> sink }``, ``full`` is ``{ source -> [sink -> element] }``, for sources that a
-    sink may see, and ``certain`` has the pairs of those it sees for certain; ``old`` are the sinks with the
-    elements for which there is none for certain.
+    sink may see, and ``certain`` is like ``full`` for those it sees for certain; ``old`` are the sinks with
+    the elements for which there is none for certain.
     """
 
     pairs: isl.UnionMap
@@ -74,7 +74,7 @@ def _array_flow(order: isl.UnionMap, accesses: tuple[isl.UnionMap, ...], has_kil
     return ArrayFlow(
         flow.get_may_dependence(),
         flow.get_full_may_dependence(),
-        flow.get_must_dependence(),
+        flow.get_full_must_dependence(),
         flow.get_may_no_source(),
     )
 

@@ -174,14 +174,7 @@ def certain_writers(scop: Scop, array: Array) -> isl.UnionMap:
     For regions without dynamic loops.
     """
     reads, must, may = accesses_of(scop, array)
-    flow = (
-        isl.UnionAccessInfo.from_sink(reads)
-        .set_must_source(must)
-        .set_may_source(may)
-        .set_schedule(scop.schedule)
-        .compute_flow()
-    )
-    return flow.get_full_must_dependence()
+    return flow_between(scop, reads, must=must, may=may).certain
 
 
 def false_dependences(

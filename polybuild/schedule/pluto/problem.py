@@ -97,7 +97,7 @@ def _reads_of_same(scop: Scop, dependences: Dependences) -> isl.UnionMap:
     for each in maps_of(scop.accesses(AccessKind.READ)):
         if each.get_tuple_name(_dim.out) not in private:
             reads = reads.union(isl.UnionMap.from_map(each))
-    return flow_between(scop, reads, must=reads).certain
+    return flow_between(scop, reads, must=reads).certain.range_factor_domain()
 
 
 def _directions(scop: Scop) -> dict[str, tuple[int, ...]]:

@@ -32,7 +32,7 @@ def test_it_is_that_of_all_arrays_together(accesses):
     assert not found.pairs.is_empty()
     assert found.pairs.is_equal(whole.get_may_dependence())
     assert found.full.is_equal(whole.get_full_may_dependence())
-    assert found.certain.is_equal(whole.get_must_dependence())
+    assert found.certain.is_equal(whole.get_full_must_dependence())
     assert found.old.is_equal(whole.get_may_no_source())
 
 
