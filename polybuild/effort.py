@@ -174,7 +174,7 @@ USUAL_ACCESSES = 4.0
 FIXED_SIZE = 32
 """Parameters below that are taken to be the same at all sizes."""
 NOMINAL_SIZE = 1000
-"""What a parameter is taken to be, where nothing bounds it, to compare candidates,"""
+"""What a parameter is taken to be, where nothing bounds it, to compare candidates; its square for lines,"""
 SMALL_SIZE = 16
 """and where it has to be smaller than another."""
 SIZE_STEP = 4

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import islpy as isl
 
 from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE
-from polybuild.poly.relations import largest
-from polybuild.scop.model import Scop
+from polybuild.poly.relations import depends_on, largest
+from polybuild.scop.model import Access, Scop
 
 _params = isl.dim_type.param
 
@@ -70,11 +70,54 @@ def values_at(point: isl.Set) -> dict[str, int]:
 def usual_values(scop: Scop) -> dict[str, int]:
     """Values of all parameters at which some of ``scop`` runs: large ones, one of them small if need be."""
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
-    for small in ({}, *({str(name): SMALL_SIZE} for name in names)):
-        point = parameters_at(scop.context, small)
+    lines = dict.fromkeys(lengths_of_lines(scop), NOMINAL_SIZE**2)
+    for values in (lines, {}, *({str(name): SMALL_SIZE} for name in names)):
+        point = parameters_at(scop.context, values)
         if _runs_at(scop, point):
             return values_at(point)
     return values_at(nominal_parameters(scop.context))
+
+
+def lengths_of_lines(scop: Scop) -> frozenset[str]:
+    """The parameters that say how long the lines are that ``scop`` walks along again and again.
+
+    Such a line, as that of a stencil in one dimension, is taken to have as many elements as a plane. Empty
+    where arrays have more dimensions, but for ones of a few elements, or where loops around those along lines
+    have the same bounds: that is work on a plane. ::
+
+        for (t < steps) for (i < n) u[(t + 1) % 2][i] = u[t % 2][i - 1] + u[t % 2][i + 1];        n
+        for (i < n) for (j < n) f[i] += g(x[i], x[j]);                                            none
+    """
+    along: set[str] = set()
+    again: set[str] = set()
+    for statement in scop.statements:
+        dims = [each for access in statement.accesses for each in _large_dimensions(access)]
+        walked = {each for dim in dims for each in range(dim.dim(isl.dim_type.in_)) if depends_on(dim, each)}
+        if len(walked) > 1:
+            return frozenset()
+        for dim in range(statement.domain.dim(isl.dim_type.set)) if walked else ():
+            (along if dim in walked else again).update(_bounding(statement.domain, dim))
+    return frozenset(along) if again and not along & again else frozenset()
+
+
+def _large_dimensions(access: Access) -> Iterator[isl.Map]:
+    """The subscripts of an array that have no bounds but parameters, each as a function of the instances."""
+    count = access.relation.dim(isl.dim_type.out)
+    for dim in range(count):
+        subscript = access.relation.project_out(isl.dim_type.out, dim + 1, count - dim - 1)
+        subscript = subscript.project_out(isl.dim_type.out, 0, dim)
+        values = subscript.range()
+        if not values.project_out(_params, 0, values.dim(_params)).is_bounded():
+            yield subscript
+
+
+def _bounding(domain: isl.Set, dim: int) -> Iterator[str]:
+    """The parameters in the limits of a dimension of ``domain``."""
+    for limit in (domain.dim_min(dim), domain.dim_max(dim)):
+        for _, affine in limit.get_pieces():
+            for each in range(affine.dim(_params)):
+                if affine.involves_dims(_params, each, 1):
+                    yield str(affine.get_dim_name(_params, each))
 
 
 def usual_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:

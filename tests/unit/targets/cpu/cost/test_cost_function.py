@@ -121,6 +121,28 @@ def test_usual_values_let_something_run(model):
     assert values["n"] > values["m"]
 
 
+@pytest.mark.parametrize(
+    ("body", "length"),
+    [
+        ("for (int t = 0; t < m; t++) for (int i = 1; i < n; i++) x[i] += y[i - 1];", 1_000_000),
+        (
+            "for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) e[(t + 1) % 2][i] = e[t % 2][i];",
+            1_000_000,
+        ),
+        ("for (int t = 0; t < m; t++) { for (int i = 0; i < n; i++) x[i] = y[i]; y[0] = t; }", 1_000_000),
+        ("for (int i = 0; i < n; i++) x[i] += y[i];", 1000),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) x[i] += y[i] * y[j];", 1000),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[i + j] += y[i];", 1000),
+        ("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) x[i] += y[i];", 1000),
+        ("for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) x[i] += a[i][t];", 1000),
+    ],
+)
+def test_lines_that_are_walked_along_again_are_long(model, body, length):
+    read = model(body, f"{PARAMETERS}, double e[restrict 2][n]")
+    assert usual_values(read.scop)["n"] == length
+    assert usual_values(read.scop).get("m", 1000) == 1000
+
+
 def test_threads_pay_where_there_is_enough_to_do(model):
     read = model(PRODUCT, PARAMETERS)
     context = context_of()
