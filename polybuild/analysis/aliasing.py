@@ -13,6 +13,7 @@ where a footprint is not known are their types relied on, as compilers do.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
 from polybuild.analysis.inspectors import Inspector, Inspectors
+from polybuild.analysis.pointer_tables import tables_of
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
@@ -35,7 +37,10 @@ _set = isl.dim_type.set
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two footprints that must turn out disjoint at run time; ``location`` is an access to one of them."""
+    """Two footprints that must turn out disjoint at run time; ``location`` is an access to one of them.
+
+    Where both are the same, its rows must be.
+    """
 
     first: Footprint
     second: Footprint
@@ -70,7 +75,8 @@ def find_overlaps(
     pointers = _fixed_parameters(region)
     inspector = Inspectors(scop)
     overlaps: list[Overlap] = []
-    for first, second in itertools.combinations(arrays + values, 2):
+    tables = [table for each in arrays for table in tables_of(each, scop)]
+    for first, second in itertools.combinations(arrays + values + tables, 2):
         if not (first.written or second.written) or not _may_alias(first.array, second.array, pointers):
             continue
         typed = strict and not _same_type(first.array.element, second.array.element)
@@ -88,8 +94,25 @@ def find_overlaps(
             continue
         place = _first_access(scop, first.array)
         overlaps += [Overlap(one, other, place) for one, other in itertools.product(*boxes)]
+    overlaps += [each for footprint in arrays for each in _disjoint_rows(scop, footprint, inspector)]
     _check_order(overlaps)
     return tuple(overlaps)
+
+
+def _disjoint_rows(scop: Scop, footprint: Footprint, inspectors: Inspectors) -> list[Overlap]:
+    """That no two rows of an array overlap, where it is written and pointers lead to the rows."""
+    if not (footprint.written and footprint.array.row_subscripts):
+        return []
+    boxes = boxes_of(scop, footprint, footprint, inspectors)
+    if len({each.inspector for each in boxes}) > 1:
+        raise Unsupported(
+            "unknown-footprint",
+            f"which rows of '{footprint.array.name}' are touched depends on data in some places",
+            footprint.array.location,
+            "use one array with all dimensions",
+        )
+    box = functools.reduce(Footprint.joined, boxes)
+    return [Overlap(box, box, _first_access(scop, footprint.array))]
 
 
 def aliases_of(region: Region, *, strict: bool) -> Callable[[Array, Array], bool]:
@@ -112,6 +135,7 @@ def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str
     The one that settles most comes first, of several the one that is written; no overlap is told twice.
     """
     pointers = _fixed_parameters(region)
+    overlaps = [each for each in overlaps if each.first is not each.second]
     both = [each for overlap in overlaps for each in (overlap.first, overlap.second)]
     parameters = {
         each.array.name: each.array
@@ -236,6 +260,9 @@ def _same_type(first: types.Type, second: types.Type) -> bool:
     for kind in (first, second):
         if isinstance(kind, types.IntegerType) and kind.width <= 8:
             return True
+    pointers = [isinstance(kind, types.PointerType) for kind in (first, second)]
+    if any(pointers):
+        return all(pointers)
     if isinstance(first, types.IntegerType) and isinstance(second, types.IntegerType):
         return first.width == second.width
     if isinstance(first, types.FloatingType) and isinstance(second, types.FloatingType):

@@ -48,6 +48,14 @@ def plan_for_device(
     Unsupported if the region cannot run on a device.
     """
     scop, dependences, live_out = model
+    for array in scop.arrays:
+        if array.row_subscripts:
+            raise Unsupported(
+                "device-footprint",
+                f"the rows of '{array.source_name}' lie apart, so they cannot be copied",
+                array.location,
+                "declare it as an array of known extents",
+            )
     # a check looks at all that was written
     live = None if context.options.verify else live_out
     if context.options.schedule == "original":

@@ -16,7 +16,8 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import changed_operand, walk
+from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.state import NormalisationContext, NotFollowable
@@ -48,13 +49,24 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     followed = {each for each in _candidates(names, nodes, wrapping=wrapping) if each.name not in excluded}
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
+    stores = _stores_pointers(names, nodes, region)
     while followed or points or labelled:
-        context = NormalisationContext(region, names, frozenset(followed), live, wrapping)
+        context = NormalisationContext(region, names, frozenset(followed), live, wrapping, stores)
         try:
             return dataclasses.replace(region, statements=StatementNormaliser(context).region())
         except NotFollowable as dropped:
             followed.remove(dropped.variable)
     return region
+
+
+def _stores_pointers(names: Names, nodes: Collection[c_ast.Node], region: Region) -> bool:
+    """Whether the region sets a pointer other than a variable."""
+    for target in map(changed_operand, nodes):
+        if target is not None and not isinstance(target, c_ast.ID):
+            symbols = {each.name: each.type for each in names.variables_in(target)}
+            if isinstance(type_of(target, symbols, region.visible), types.PointerType):
+                return True
+    return False
 
 
 def _candidates(names: Names, nodes: Collection[c_ast.Node], *, wrapping: bool) -> set[Variable]:

@@ -46,7 +46,8 @@ class NormalisationContext:
     """The region, its names, and the variables to follow.
 
     ``live`` are the names read after the region; ``wrapping`` is for regions whose
-    unsigned counters step over their limits on purpose.
+    unsigned counters step over their limits on purpose. A region that ``stores_pointers`` sets some
+    that are elements or members.
     """
 
     region: Region
@@ -54,6 +55,7 @@ class NormalisationContext:
     followed: frozenset[Variable]
     live: frozenset[str]
     wrapping: bool = False
+    stores_pointers: bool = False
 
     def variable(self, node: c_ast.Node) -> Variable | None:
         """The followed variable that the identifier ``node`` names."""
@@ -182,16 +184,24 @@ class SymbolicState:
             )
             return is_array or self._is_constant(variable)
         if isinstance(node, c_ast.ArrayRef):
-            row = isinstance(self.typing(node), types.ArrayType)
-            return row and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
+            if isinstance(self.typing(node), types.ArrayType):
+                return self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
+            return self._is_fixed_element(node)
         if isinstance(node, c_ast.TernaryOp):
             chosen = self.is_fixed_base(node.iftrue) and self.is_fixed_base(node.iffalse)
             return chosen and self.is_fixed(node.cond)
         if isinstance(node, c_ast.StructRef):
             if isinstance(self.typing(node), types.ArrayType) and node.type == ".":
                 return self.is_fixed_base(node.name)
-            return self._is_fixed_member(node, self.context.names)
+            return self._is_fixed_element(node) or self._is_fixed_member(node, self.context.names)
         return False
+
+    def _is_fixed_element(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is a pointer that is an element, or a member of one, that nothing changes."""
+        while isinstance(node, c_ast.StructRef) and node.type == ".":
+            node = node.name
+        element = isinstance(node, c_ast.ArrayRef) and not self.context.stores_pointers
+        return element and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
 
     def _visible(self, name: str) -> Variable | None:
         """The variable ``name`` of before the region, unless the region declares another one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -252,14 +253,14 @@ class AccessReader:
         for position, subscript in enumerate(subscripts):
             if subscript is None:
                 within = opaque_dimension(point.depth, array, position)
-                if position == 0 or position >= array.flat:
-                    source = reference.subscripts[max(0, position - array.flat + 1)]
-                    self.read(source, point, certain=certain)
-                    if position >= array.flat or array.flat == 1:
+                if position not in array.view[1:]:
+                    self.read(reference.subscripts[_written(array, position)], point, certain=certain)
+                    if position not in array.view or array.flat == 1:
+                        source = reference.subscripts[_written(array, position)]
                         within = within.intersect(self._range(source, point))
             else:
                 within = isl.Map.from_pw_aff(subscript)
-                if self._guarded and position >= array.flat:
+                if self._guarded and position not in {0, *array.view}:
                     within = within.intersect(opaque_dimension(point.depth, array, position))
             relation = relation.flat_range_product(within)
         if not self._guarded:
@@ -275,19 +276,21 @@ class AccessReader:
         """One subscript for each dimension of ``array``, None if any may be meant."""
         if not reference.subscripts:
             return []
-        first, *others = (self._subscript(each, point) for each in reference.subscripts)
-        rest = [None if isinstance(each, FlatSubscript) else each for each in others]
+        found = [self._subscript(each, point) for each in reference.subscripts]
+        plain = [None if isinstance(each, FlatSubscript) else each for each in found]
+        base = array.row_subscripts
+        first, written = found[base], reference.subscripts[base]
         flat = self._arrays.flat
         flat.note(key_of(reference), first, point, in_rows=not array.local)
         if array.flat == 1:
-            return [None if isinstance(first, FlatSubscript) else first, *rest]
-        view = None
+            return plain
+        view: Sequence[isl.PwAff | None] | None = None
         if first is not None:
-            view = flat.split(key_of(reference), first, point, reference.subscripts[0], self._assumptions)
+            view = flat.split(key_of(reference), first, point, written, self._assumptions)
         if view is None:
-            flat.require_sizes(key_of(reference), point, reference.subscripts[0], self._assumptions)
-            return [*[None] * array.flat, *rest]
-        return [*view, *rest]
+            flat.require_sizes(key_of(reference), point, written, self._assumptions)
+            view = [None] * array.flat
+        return [*plain[:base], *view, *plain[base + 1 :]]
 
     def _range(self, node: c_ast.Node, point: ProgramPoint) -> isl.Map:
         """``{ [i0, ...] -> [x] }`` for any ``x`` that the subscript ``node`` may be."""
@@ -324,11 +327,11 @@ class AccessReader:
         point: ProgramPoint,
     ) -> None:
         """Inner subscripts must stay in their extents: beyond them lie elements with other subscripts."""
-        for position in range(array.flat, len(subscripts)):
+        for position in range(1, len(subscripts)):
             extent, subscript = array.extents[position], subscripts[position]
-            if extent is None or subscript is None:
+            if extent is None or subscript is None or position in array.view:
                 continue
-            written = position - array.flat + 1
+            written = _written(array, position)
             for outside, demand in bounds(subscript, extent, point.depth):
                 self._assumptions.require(
                     Violation(
@@ -356,7 +359,8 @@ def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
     """``{ [i0, ...] -> [x] }`` for any ``x`` that a subscript of ``array`` may have at ``position``."""
     anything = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, depth, 1))
     extent = array.extents[position]
-    if position == 0 and (array.provenance.by_pointer or extent is None):
+    starts = position in {0, *array.provenance.followed}
+    if starts and (array.provenance.by_pointer or extent is None):
         return anything
     subscript = spaces.dimension(1, 0)
     anything = isl.Map.from_domain_and_range(spaces.universe(depth), subscript.nonneg_set())
@@ -365,6 +369,12 @@ def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
     beyond = isl.Map.from_pw_aff(spaces.deepen(extent, depth))
     below = isl.Map.lex_gt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1))
     return anything.intersect(beyond.apply_range(below))
+
+
+def _written(array: Array, position: int) -> int:
+    """Which subscript as written gives the one of dimension ``position`` of ``array``."""
+    view = array.view
+    return position if position < view.start else max(view.start, position - array.flat + 1)
 
 
 def _write(certain: bool) -> AccessKind:

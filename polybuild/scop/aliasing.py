@@ -58,7 +58,7 @@ def _may_write_elsewhere(access: AccessDraft) -> bool:
 
 def _is_in_memory(base: LvalueReference) -> bool:
     """Whether the last pointer on the way to an array is a member (``p->a[i]``, not ``p->array[i]``)."""
-    return base.target not in {"", base.variable.name}
+    return base.target.removesuffix("[]") not in {"", base.variable.name}
 
 
 def _may_change(array: Array, kind: Type | None) -> bool:

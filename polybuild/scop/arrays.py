@@ -99,7 +99,7 @@ class Arrays:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._new(reference, node)
-        elif known.suffixes[known.flat - 1 :] != reference.suffixes:
+        elif _without(known.suffixes, known.view[:-1]) != reference.suffixes:
             raise Unsupported(
                 "mixed-access",
                 f"'{reference.variable.name}' is accessed both with and without a subscript",
@@ -112,8 +112,9 @@ class Arrays:
         variable = reference.variable
         extents = tuple(self._extent(reference, position, node) for position in range(len(reference.extents)))
         inner = self.flat.extents(key_of(reference)) if extents else ()
+        base = reference.followed[-1] if reference.followed else 0
         if inner:
-            extents = (_rows(extents[0], inner), *inner, *extents[1:])
+            extents = (*extents[:base], _rows(extents[base], inner), *inner, *extents[base + 1 :])
         return Array(
             name=self._names.unique(
                 "_".join((variable.name, *reference.members)), self._other_names() if variable.local else ()
@@ -127,11 +128,12 @@ class Arrays:
                 restrict=reference.restrict,
                 target=reference.target,
                 address_taken=variable.address_taken,
+                followed=reference.followed,
             ),
             location=variable.location,
             local=variable.local,
             declared=variable.declaration if variable.local else None,
-            suffixes=(*[""] * len(inner), *reference.suffixes),
+            suffixes=(*reference.suffixes[:base], *[""] * len(inner), *reference.suffixes[base:]),
             flat=len(inner) + 1,
         )
 
@@ -143,7 +145,7 @@ class Arrays:
 
     def _extent(self, reference: LvalueReference, position: int, node: c_ast.Node) -> isl.PwAff | None:
         extent = reference.extents[position]
-        inner = position > 0
+        inner = position > 0 and position not in reference.followed
         name = reference.variable.name
         if extent is None:
             if inner:
@@ -195,6 +197,10 @@ class Arrays:
         for violation in violations:
             self._assumptions.require(violation)
         return value
+
+
+def _without(suffixes: tuple[str, ...], dropped: range) -> tuple[str, ...]:
+    return suffixes[: dropped.start] + suffixes[dropped.stop :]
 
 
 def _rows(extent: isl.PwAff | None, inner: Sequence[isl.PwAff]) -> isl.PwAff | None:

@@ -55,7 +55,9 @@ class Provenance:
 
     ``by_pointer`` is true when other arrays reached by pointers may overlap it (function
     parameters, pointers), ``restrict`` if the program promised otherwise. ``target`` names
-    the pointer that leads to it; two arrays with one are two members.
+    the pointer that leads to it; two arrays with one are two members. ``followed`` has after how many
+    subscripts a pointer is followed that is an element itself (once after the first of ``double **a``):
+    these lead to rows, which the model takes to be apart.
     """
 
     storage: StorageClass
@@ -63,6 +65,7 @@ class Provenance:
     restrict: bool = False
     target: str = ""
     address_taken: bool = False
+    followed: tuple[int, ...] = ()
 
     @property
     def is_reachable(self) -> bool:
@@ -84,8 +87,8 @@ class Array:
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
     Of one that polybuild added ``copied`` names the array whose elements it holds, ``expanded`` the
     private variable that it has many values of; else they are empty.
-    The first ``flat`` dimensions are a view: C reaches them by one subscript, row-major
-    in the extents of all but the first of them.
+    The first ``flat`` dimensions (of a row, where there are ``row_subscripts``) are a view: C reaches
+    them by one subscript, row-major in the extents of all but the first of them.
     """
 
     name: str
@@ -110,6 +113,17 @@ class Array:
     def spelling(self) -> str:
         """The name of a variable in the generated code, where those of the region are declared anew."""
         return self.name if self.local else self.source_name
+
+    @property
+    def row_subscripts(self) -> int:
+        """How many subscripts choose a row that a pointer leads to; 0 for arrays that lie in one piece."""
+        followed = self.provenance.followed
+        return followed[-1] if followed else 0
+
+    @property
+    def view(self) -> range:
+        """The dimensions that C reaches by one subscript."""
+        return range(self.row_subscripts, self.row_subscripts + self.flat)
 
     @property
     def is_scalar(self) -> bool:

@@ -22,7 +22,8 @@ class LvalueReference:
     ``expression`` is the part before the first subscript; ``suffixes`` has per
     subscript the member accesses that follow it. ``extents`` are C expressions,
     None where C knows none. ``target`` names the last pointer on the way, empty if there is none.
-    Of a pointer, ``offset`` is how many elements past the object it points.
+    Of a pointer, ``offset`` is how many elements past the object it points. ``followed`` has after how
+    many subscripts a pointer that is an element itself is followed.
     """
 
     variable: Variable
@@ -36,6 +37,7 @@ class LvalueReference:
     restrict: bool = False
     target: str = ""
     offset: c_ast.Node | None = None
+    followed: tuple[int, ...] = ()
 
     @property
     def path(self) -> str:
@@ -44,6 +46,7 @@ class LvalueReference:
 
 
 _ZERO = c_ast.Constant("int", "0")
+_MAXIMUM_ROW_SUBSCRIPTS = 4  # that a check at run time can follow
 
 
 def read_reference(node: c_ast.Node, names: Names) -> LvalueReference:
@@ -182,16 +185,20 @@ def check_object(variable: Variable, node: c_ast.Node) -> None:
 
 
 def _check_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> None:
-    """Refuse to follow a pointer that is an element itself, or that the region changes."""
-    if base.subscripts:
+    """Refuse to follow a pointer that the region changes."""
+    if base.variable in names.written or base.variable.local:
+        raise _reassigned(base.variable.name, node)
+
+
+def _check_element(base: LvalueReference, node: c_ast.Node) -> None:
+    """Refuse to follow a pointer that is an element, where what it leads to is no row of elements."""
+    if isinstance(node, c_ast.StructRef) or len(base.subscripts) > _MAXIMUM_ROW_SUBSCRIPTS:
         raise Unsupported(
             "pointer-indirection",
-            f"'{base.variable.name}' is an array of pointers",
+            f"'{base.variable.name}' is an array of pointers to other things than rows",
             location(node),
             "use one array with all dimensions",
         )
-    if base.variable in names.written or base.variable.local:
-        raise _reassigned(base.variable.name, node)
 
 
 def _check_pointee(pointer: types.PointerType, node: c_ast.Node) -> None:
@@ -216,12 +223,16 @@ def _subscripted(
         subscript = _sum(base.offset, subscript)
         base = dataclasses.replace(base, offset=None)
     extent: c_ast.Node | None = None
-    by_pointer, restrict, target = base.by_pointer, base.restrict, base.target
+    by_pointer, restrict, target, followed = base.by_pointer, base.restrict, base.target, base.followed
     if isinstance(kind, types.PointerType):
         _check_pointer(base, node, names)
         _check_pointee(kind, node)
         element: types.Type = kind.target
         by_pointer, restrict, target = True, kind.restrict and _promises(base), base.path
+        if base.subscripts:
+            _check_element(base, node)
+            restrict, target = False, f"{base.path}[]"
+            followed = (*followed, len(base.subscripts))
     elif isinstance(kind, types.ArrayType):
         element, extent = kind.element, kind.extent
         is_parameter = base.variable.storage is StorageClass.PARAMETER and not base.members
@@ -241,6 +252,7 @@ def _subscripted(
         by_pointer=by_pointer,
         restrict=restrict,
         target=target,
+        followed=followed,
     )
 
 
@@ -261,6 +273,8 @@ def _through_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> L
     if not isinstance(base.type, types.PointerType):
         return _subscripted(base, _ZERO, node, names)
     _check_pointer(base, node, names)
+    if base.subscripts:
+        _check_element(base, node)
     _check_pointee(base.type, node)
     return dataclasses.replace(
         base,

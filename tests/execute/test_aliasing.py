@@ -163,6 +163,79 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
         (10,),
         [((1000, 5000, 9000), NEW), ((1000, 5000, 1000), NEW)],
     ),
+    "rows_behind_pointers": (
+        """double *v[10], *w[10];
+        for (int k = 0; k < n; k++) v[k] = A + k * m, w[k] = B + (n - 1 - k) * m;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = 0; j < p; j++) v[i][j] = w[i][j] + C[j];
+        #pragma endscop""",
+        (10, 30, 20),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            # rows of 20 elements, 30 apart: one lies between two others if it fits there
+            ((1000, 1019, 9000), OLD),
+            ((1000, 1020, 9000), OLD),
+            ((1000, 1310, 9000), NEW),
+            ((1000, 1289, 9000), OLD),
+            ((1000, 1290, 9000), NEW),
+            ((1000, 5000, 1289), OLD),
+            ((1000, 5000, 1290), NEW),
+        ],
+    ),
+    "rows_between_rows": (
+        """double *v[10], *w[10];
+        for (int k = 0; k < n; k++) v[k] = A + k * m, w[k] = B + (n - 1 - k) * m;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = 0; j < p; j++) v[i][j] = w[i][j] + C[j];
+        #pragma endscop""",
+        (10, 40, 20),
+        [
+            ((1000, 1019, 9000), OLD),
+            ((1000, 1020, 9000), NEW),
+            ((1000, 1021, 9000), OLD),
+            ((1020, 1000, 9000), NEW),
+            ((1000, 5000, 1020), NEW),
+            ((1000, 5000, 1021), OLD),
+        ],
+    ),
+    "rows_one_in_another": (
+        """double *v[10];
+        for (int k = 0; k < n; k++) v[k] = A + k * m;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = o; j < o + p; j++) v[i][j] += B[j] + C[i];
+        #pragma endscop""",
+        (10, 20, 20, 5),
+        [((1000, 5000, 9000), NEW)],
+    ),
+    "rows_one_in_another_by_one": (
+        """double *v[10];
+        for (int k = 0; k < n; k++) v[k] = A + k * m;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = o; j < o + p; j++) v[i][j] += B[j] + C[i];
+        #pragma endscop""",
+        (10, 19, 20, 5),
+        [((1000, 5000, 9000), OLD)],
+    ),
+    "rows_chosen_by_data": (
+        """double *v[10]; int w[10];
+        for (int k = 0; k < 10; k++) v[k] = A + (k * 7 % 10) * m, w[k] = 9 - k;
+        #pragma scop
+        for (int i = 0; i < n; i++) for (int j = 0; j < p; j++) v[w[i]][j] += B[j];
+        #pragma endscop""",
+        (10, 20, 20),
+        [((1000, 5000, 9000), NEW), ((1000, 1199, 9000), OLD), ((1000, 1200, 9000), NEW)],
+    ),
+    "table_in_the_rows": (
+        """double **v = (double **)C;
+        for (int k = 0; k < n; k++) v[k] = A + k * m;
+        #pragma scop
+        for (int i = n - 1; i >= 0; i--) for (int j = 0; j < p; j++) v[i][j] = B[j] + i;
+        #pragma endscop
+        for (int k = 0; k < n; k++) C[k] = 0;""",
+        (10, 20, 20),
+        [((1000, 5000, 9000), NEW), ((1000, 5000, 1200), NEW)],
+    ),
     "nothing_touched": (
         "for (int i = 0; i < n; i++) A[i] = B[i] + 1;",
         (0,),

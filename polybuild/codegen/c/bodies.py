@@ -163,11 +163,19 @@ def element(array: Array, subscripts: Sequence[Operand], sizes: Sizes = ()) -> s
     text = array.name if array.local else c_text(array.expression)
     suffixes = array.suffixes or ("",) * len(subscripts)
     if array.flat > 1:
-        subscripts = [_flat_subscript(subscripts[: array.flat], sizes), *subscripts[array.flat :]]
-        suffixes = suffixes[array.flat - 1 :]
+        start, end = array.view.start, array.view.stop
+        flat = _flat_subscript(subscripts[start:end], sizes)
+        subscripts = [*subscripts[:start], flat, *subscripts[end:]]
+        suffixes = (*suffixes[:start], *suffixes[end - 1 :])
     return text + "".join(
         f"[{subscript.text}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
     )
+
+
+def row(array: Array, subscripts: Sequence[Operand], count: int) -> str:
+    """The C expression of what the first ``count`` of ``subscripts``, all of them of rows, lead to."""
+    pairs = zip(subscripts[:count], array.suffixes[:count], strict=True)
+    return c_text(array.expression) + "".join(f"[{subscript.text}]{suffix}" for subscript, suffix in pairs)
 
 
 def steps_in_bytes(array: Array, sizes: Sizes) -> list[str]:

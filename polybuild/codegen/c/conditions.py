@@ -11,10 +11,19 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
-from polybuild.codegen.c.bodies import Sizes, c_text, element
-from polybuild.codegen.c.expressions import AND, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
+from polybuild.codegen.c.bodies import Sizes, c_text, element, row
+from polybuild.codegen.c.expressions import (
+    ADDITIVE,
+    AND,
+    ATOM,
+    MULTIPLICATIVE,
+    UNARY,
+    ExpressionPrinter,
+    Operand,
+)
 from polybuild.codegen.c.inspectors import Extrema
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.file.pointer_rows import ROWS, STRUCTURE
 from polybuild.codegen.file.team import TEAM
 from polybuild.scop.model import Assumption, ProductLimit, Scop
 from polybuild.targets.model import ThreadLimits
@@ -169,19 +178,73 @@ class ConditionPrinter:
             first, second = overlap.first, overlap.second
             extrema = self._extrema[self._printers.index(printer)]
             nothing = f"!({printer.text(guard)}) || " if guard is not None else ""
-            for each in (first.inspector, second.inspector):
+            for each in dict.fromkeys((first.inspector, second.inspector)):
                 if each is not None:
                     nothing += "{} > {} || ".format(*extrema[each])
+            if first.array.row_subscripts or second.array.row_subscripts:
+                return f"({nothing}{self._disjoint_rows(overlap, printer, sizes)})"
             return (
                 f"({nothing}{self._before(first, second, printer, sizes)}"
                 f" || {self._before(second, first, printer, sizes)})"
             )
 
         both = (overlap.first, overlap.second)
-        names = " and ".join(sorted(f"'{c_text(each.array.expression)}'" for each in both))
+        told = sorted({self._told(each): None for each in both})
+        names = " and ".join(told) if len(told) > 1 else f"two rows of {told[0]}"
         line = overlap.location.line
         found = self._both(text, f"{names} must not overlap", line, f"{names} overlapped")
         return replace(found, compares_addresses=True)
+
+    @staticmethod
+    def _told(footprint: Footprint) -> str:
+        """The name of what a footprint is of, for people."""
+        name = f"'{c_text(footprint.array.expression)}'"
+        return f"the pointers of {name}" if footprint.rows_of is not None else name
+
+    def _disjoint_rows(self, overlap: Overlap, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
+        """That the rows of one table and those of another are apart, or all rows of one."""
+        self._in_use.helpers.add(ROWS)
+        one, other = (
+            f"&(struct {STRUCTURE}){self._rows(each, printer, sizes)}"
+            for each in (overlap.first, overlap.second)
+        )
+        return f"{ROWS}({one}, {'0' if overlap.first is overlap.second else other})"
+
+    def _rows(self, footprint: Footprint, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
+        """The structure that tells where rows are: the first pointer, and counts and steps of subscripts."""
+        array, followed = footprint.array, footprint.array.provenance.followed
+        low, high = (self._subscripts(footprint, corner, printer) for corner in (0, 1))
+        size = sizes.get(array.name, ())
+        start = f"(const char *)&{element(array, low, size)}"
+        if not followed:
+            end = f"(const char *)(&{element(array, high, size)} + 1)"
+            return f"{{{start}, 0, 0, {{0}}, {{0}}, {{0}}, 0, {end} - {start}}}"
+        lengths, steps, inner, loads = [], [], [], 0
+        last = array.row_subscripts
+        for dim in range(last):
+            before = "" if low[dim].is_zero else f" - {low[dim].bound(MULTIPLICATIVE)}"
+            lengths.append(f"{high[dim].bound(ADDITIVE)}{before} + 1")
+            steps.append(f"sizeof {row(array, low, dim)}[0]")
+            level = next(each for each in followed if each > dim)
+            inner.append("0")
+            if level == dim + 1:
+                loads |= 1 << dim
+                if level < last:
+                    beyond = next(each for each in followed if each > level)
+                    place = f"(const char *)&{row(array, low, beyond)}"
+                    inner[-1] = f"{place} - (const char *){row(array, low, level)}"
+        row_start = f"(const char *){row(array, low, last)}"
+        # the last element of the first row: dimensions that choose rows do not matter
+        furthest = element(array, [*low[:last], *high[last:]], size)
+        fields = [
+            f"(const char *)&{row(array, low, followed[0])}",
+            str(last),
+            str(loads),
+            *(f"{{{', '.join(each)}}}" for each in (lengths, steps, inner)),
+            f"{start} - {row_start}",
+            f"(const char *)(&{furthest} + 1) - {row_start}",
+        ]
+        return f"{{{', '.join(fields)}}}"
 
     def _before(self, one: Footprint, other: Footprint, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
         end = self._address(one, 1, printer, sizes)
@@ -192,12 +255,17 @@ class ConditionPrinter:
         self, footprint: Footprint, corner: int, printer: ExpressionPrinter, sizes: ViewSizes
     ) -> str:
         """The address of the first (0) or the last (1) element of a box."""
+        subscripts = self._subscripts(footprint, corner, printer)
+        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
+
+    def _subscripts(self, footprint: Footprint, corner: int, printer: ExpressionPrinter) -> list[Operand]:
+        """The subscripts of the first (0) or the last (1) element of a box."""
         corners = (footprint.lowest, footprint.highest)[corner]
         subscripts = [printer.operand(self._build.expr_from_pw_aff(each)) for each in corners]
         if footprint.inspector is not None:
             extrema = self._extrema[self._printers.index(printer)]
             subscripts.insert(0, Operand(extrema[footprint.inspector][corner], ATOM))
-        return f"&{element(footprint.array, subscripts, sizes.get(footprint.array.name, ()))}"
+        return subscripts
 
     def worthwhile(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
         """That the region has ``work`` of ``min_work`` instances; nothing where it certainly has."""
@@ -240,7 +308,7 @@ class ConditionPrinter:
                     self._build.expr_from_pw_aff(extent.project_domain_on_params()),
                     MULTIPLICATIVE + 1,
                 )
-                for extent in array.extents[1 : array.flat]
+                for extent in array.extents[array.view.start + 1 : array.view.stop]
                 if extent is not None
             )
             for array in self._scop.arrays

@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
 from polybuild.codegen.file.line_numbers import ONE_LINE
+from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
+from polybuild.codegen.file.pointer_rows import ROWS
 from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
@@ -114,7 +116,7 @@ Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
 def prologue(helpers: AbstractSet[Helper]) -> str:
     """C text that defines ``helpers``, in a fixed order."""
     parts = [f"#define {ONE_LINE}(...) __VA_ARGS__\n"] if ONE_LINE in helpers else []
-    if any(each in {*_FUNCTIONS, TEAM} or not isinstance(each, str | VectorType) for each in helpers):
+    if any(each in {*_FUNCTIONS, TEAM, ROWS} or not isinstance(each, str | VectorType) for each in helpers):
         parts.append(_HELPER)
     parts += [
         # Unity builds put several transformed files into one.
@@ -136,6 +138,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
         parts.append(_SELECT)
+    if ROWS in helpers:
+        parts.append(DEFINITION_OF_ROWS)
     if TEAM in helpers:
         parts.append(DEFINITION)
     if TEAM_FOR in helpers:

@@ -191,7 +191,12 @@ _SET = isl.dim_type.set
 
 
 def _is_static(scop: Scop, dependences: Dependences, phases: Sequence[SharedLoop]) -> bool:
-    """Whether no data decide which elements are written, how often phases run, or what their blocks are."""
+    """Whether no data decide which elements are written, how often phases run, or what their blocks are.
+
+    Where rows are that pointers lead to is data.
+    """
+    if any(each.row_subscripts for each in scop.arrays):
+        return False
     dynamic = {each.name: [loop.position for loop in each.dynamic] for each in scop.statements}
 
     def decided(relation: isl.Map, name: str) -> bool:

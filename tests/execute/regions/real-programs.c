@@ -303,15 +303,6 @@ for (int i = 1; i < n * n; i++) if (x[i] > s) { s = x[i]; at = i; }
 #pragma endscop
 y[0] = s; a[0] = at;
 
-//# rows_behind_pointers: pointer-indirection
-double **rows = malloc((n + 1) * sizeof *rows);
-for (int i = 0; i < n; i++) rows[i] = x + i * n;
-#pragma scop
-for (int i = 0; i < n; i++)
-  for (int j = 0; j < n; j++) rows[i][j] += 1;
-#pragma endscop
-free(rows);
-
 //# numbers_of_64_bits: parallel
 for (size_t i = 0; i < ((size_t)n == 18446744073709551615UL ? 3 : (size_t)n); i++)
   x[i] = 2 + (double)((size_t)n % 18446744073709551615UL) + (a[i] != 9223372036854775808UL);

@@ -57,6 +57,23 @@ CASES = {
         "for (int i = 0; i < n; i++) p[i].x = p[i].y;", "int n, struct p *p",
         "struct p { double x, y; };", "", set(),
     ),
+    "rows behind pointers": (
+        "for (int i = 0; i < n; i++) a[i][0] = 0;", "int n, double **a", "", "",
+        {frozenset({"a"}), frozenset({"a", "a_rows_1"})},
+    ),
+    "rows behind pointers that are only read": (
+        "for (int i = 0; i < n; i++) b[i] = a[i][0];", "int n, double *restrict b, double **a", "", "",
+        {frozenset({"a", "b"}), frozenset({"a_rows_1", "b"})},
+    ),
+    "one row behind a pointer": (
+        "for (int i = 0; i < n; i++) a[0][i] = a[1][i];", "int n, double **a", "", "",
+        {frozenset({"a"}), frozenset({"a", "a_rows_1"})},
+    ),
+    "rows of rows": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 9; j++) a[i][j][0] = 0;", "int n, double ***a",
+        "", "",
+        {frozenset({"a"}), frozenset({"a", "a_rows_1"}), frozenset({"a", "a_rows_2"})},
+    ),
     "pointers in one structure": (
         "for (int i = 0; i < n; i++) s->a[i] = s->b[i];", "int n, struct s *s",
         "struct s { double *a, *b; };", "", {frozenset({"s_a", "s_b"})},

@@ -58,7 +58,7 @@ CASES = [
     ),
     ("volatile", f"{LOOP} a[i] = x;", "int n, int *a, volatile int x"),
     ("volatile", f"{LOOP} a[i] = 0;", "int n, volatile int *a"),
-    ("pointer-indirection", f"{LOOP} a[i][0] = 0;", "int n, double **a"),
+    ("pointer-indirection", f"{LOOP} a[i]->x = 0;", "int n, struct s { double x; } **a"),
     ("pointer-reassigned", f"{LOOP} {{ a[i] = 0; a = b; }}", "int n, double *a, double *b"),
     ("empty-region", "a = b;", "double *a, double *b"),
     ("pointer-value", f"{LOOP} a[i] = b == 0;", "int n, double *a, double *b"),
