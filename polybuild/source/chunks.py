@@ -10,7 +10,7 @@ import bisect
 import re
 from collections.abc import Collection
 
-from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, identifiers, matching_bracket, token_texts
+from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, WORD, identifiers, matching_bracket, token_texts
 from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
@@ -18,6 +18,7 @@ _TOP = pattern(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}};]", re.DOTALL)
 _BODY = pattern(rf"{STRING}|{CHARACTER}|\#[^\n]*|[{{}}]", re.DOTALL)
 _FLAT_BODY = pattern(r"\{[^{}\"'#]*\}")
 _BLANK = pattern(r"(?:[ \t\f\v\r\n]|\#[^\n]*(?:\n|\Z))*")
+_WORD = pattern(WORD)
 _CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
 _DIRECTIVE = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _DOUBTFUL_HEAD = pattern(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
@@ -160,22 +161,34 @@ def _without_groups(text: str) -> str:
 
 
 class ChunkIndex:
-    """The chunks of a preprocessed text and, for each name, the chunks that declare it."""
+    """The chunks of a preprocessed text and, for each name, the chunks that declare it.
+
+    Headers declare hundreds of names of which a region needs a few: only chunks that have the word of one in
+    them are looked at closely, once.
+    """
 
     def __init__(self, text: str) -> None:
-        """Cut ``text`` and index it."""
+        """Cut ``text`` and index its words."""
         self.text = text
         self.chunks = cut(text)
         self._starts = [chunk.start for chunk in self.chunks]
-        self._declaring: dict[str, list[int]] = {}
+        self._declared: dict[int, set[str]] = {}
+        self._with_word: dict[str, list[int]] = {}
         for number, chunk in enumerate(self.chunks):
-            for name in self._names(chunk):
-                self._declaring.setdefault(name, []).append(number)
+            end = chunk.end if chunk.body is None else chunk.body
+            for word in set(_WORD.findall(text, chunk.start, end)):
+                self._with_word.setdefault(word, []).append(number)
 
-    def _names(self, chunk: Chunk) -> set[str]:
-        if chunk.body is None:
-            return declared_names(without_tables(self.text[chunk.start : chunk.end]))
-        return set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
+    def _names(self, number: int) -> set[str]:
+        """What a chunk declares."""
+        if number not in self._declared:
+            chunk = self.chunks[number]
+            if chunk.body is None:
+                names = declared_names(self.head(number))
+            else:
+                names = set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
+            self._declared[number] = names
+        return self._declared[number]
 
     def at(self, offset: int) -> int | None:
         """The number of the chunk that contains ``offset``, None between chunks."""
@@ -189,7 +202,7 @@ class ChunkIndex:
 
     def declaring(self, name: str) -> tuple[int, ...]:
         """The chunks that declare ``name``, in order."""
-        return tuple(self._declaring.get(name, ()))
+        return tuple(each for each in self._with_word.get(name, ()) if name in self._names(each))
 
     def definition(self, name: str) -> int | None:
         """The chunk that defines the function ``name``, None if none does, or several might."""
@@ -210,8 +223,8 @@ class ChunkIndex:
         while pending:
             name = pending.pop()
             seen.add(name)
-            for number in self._declaring.get(name, ()):
-                if number < function and number not in needed:
+            for number in self._with_word.get(name, ()):
+                if number < function and number not in needed and name in self._names(number):
                     needed.add(number)
                     pending |= identifiers(without_attributes(self.head(number))) - seen
         return sorted(needed)
