@@ -153,8 +153,8 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
         _check(node.child(0), active, ranges)
         return
     partial = node.band_get_partial_schedule()
-    _check_members(node, active)
-    _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
+    if not _check_members(node, active):  # of which none goes back, where all were looked at
+        _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
     remaining = tuple(_order_in_band(partial, each) for each in ranges)
     _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
 
@@ -172,12 +172,17 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
 
 
-def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
-    """Prove what the band says: no permutable member goes back, no coincident one moves."""
+def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> bool:
+    """Prove what the band says: no permutable member goes back, no coincident one moves.
+
+    Whether that is proved of all members.
+    """
     # a coincident loop may reorder live ranges: each thread then owns a copy
+    everywhere = True
     for position in range(node.band_n_member()):
         coincident = bool(node.band_member_get_coincident(position))
         if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
+            everywhere = False
             continue
         own = member(node, position)
         _expect_empty(
@@ -188,6 +193,7 @@ def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
                 active.lex_lt_at_multi_union_pw_aff(own),
                 f"member {position} of a band is marked coincident and carries a dependence",
             )
+    return everywhere
 
 
 def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
