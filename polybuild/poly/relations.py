@@ -100,3 +100,16 @@ def depends_on(schedule: isl.Map, position: int) -> bool:
 def lexicographically_after(schedule: isl.UnionMap) -> isl.UnionMap:
     """Pairs ``x -> y`` of instances that ``schedule`` runs in this order."""
     return schedule.lex_lt_union_map(schedule)
+
+
+def only_piece(function: isl.PwMultiAff) -> isl.MultiAff | None:
+    """What ``function`` is wherever it is defined; None if it is that in several pieces."""
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _where, piece: pieces.append(piece))
+    return pieces[0] if len(pieces) == 1 else None
+
+
+def everywhere(function: isl.PwMultiAff) -> isl.PwMultiAff:
+    """``function`` without the conditions of its only piece; as it is if it has several."""
+    piece = only_piece(function)
+    return function if piece is None else isl.PwMultiAff.from_multi_aff(piece)

@@ -18,6 +18,7 @@ from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
+from polybuild.poly.relations import everywhere, only_piece
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, RegisterTile
 from polybuild.values import dataclass
@@ -204,25 +205,20 @@ def instance_at(
     """
     schedule = isl.Map.from_union_map(build.get_schedule())
     to_instance = isl.PwMultiAff.from_map(schedule.reverse())
-    space = statement.domain.get_space()
-    iterators = tuple(
-        build.expr_from_pw_aff(
-            isl.PwAff.var_on_domain(
-                isl.LocalSpace.from_space(space), isl.dim_type.set, dim
-            ).pullback_pw_multi_aff(to_instance)
-        )
-        for dim in range(len(statement.iterators))
-    )
     here = schedule.domain()
-    moved = _only_piece(to_instance)
+    # what it is in one piece is asked for where it is defined: isl would compare conditions that say so
+    moved = only_piece(to_instance)
+    counters = isl.MultiPwAff.from_pw_multi_aff(everywhere(to_instance))
+    iterators = tuple(
+        build.expr_from_pw_aff(counters.get_at(dim)) for dim in range(len(statement.iterators))
+    )
 
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
         if buffer is None:
             element = isl.PwMultiAff.from_map(access.relation)
-            affine = _only_piece(element)
+            affine = only_piece(element)
             if affine is not None and moved is not None:
-                # it is asked for where it is defined: isl would compare conditions that say so
                 at = isl.PwMultiAff.from_multi_aff(affine.pullback_multi_aff(moved))
                 return access, build.access_from_pw_multi_aff(at)
         else:
@@ -240,10 +236,3 @@ def instance_at(
         (never if access.relation.domain().is_disjoint(here) else made).append(access)
     missing = tuple(each for each in never if each.array.name in buffers)
     return Instance(statement, iterators, tuple(map(place, made)), here, missing)
-
-
-def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff | None:
-    """What ``function`` is wherever it is defined; None if it is that in several pieces."""
-    pieces: list[isl.MultiAff] = []
-    function.foreach_piece(lambda _where, piece: pieces.append(piece))
-    return pieces[0] if len(pieces) == 1 else None

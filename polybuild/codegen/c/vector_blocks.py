@@ -15,6 +15,7 @@ import islpy as isl
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.poly.marks import Mark
+from polybuild.poly.relations import everywhere
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Access, Array, Statement
 from polybuild.targets.model import Offset, Packed, RegisterTile
@@ -161,6 +162,7 @@ class Tiles:
         array, element = tile.array, transfer.element
         if buffer is not None:
             array, element = buffer.array, buffer.moved(tile)
+        element = everywhere(element)
         moves = []
         for block, corner in _vectors(tile, transfer.block, to_instance, build):
             place = build.access_from_pw_multi_aff(element.pullback_pw_multi_aff(corner))
@@ -191,7 +193,7 @@ class Tiles:
                 continue
             buffer = self._arrays.get(access.array.name)
             if buffer is None:
-                yield access, isl.PwMultiAff.from_map(access.relation)
+                yield access, everywhere(isl.PwMultiAff.from_map(access.relation))
             else:
                 yield replace(access, array=buffer.array), buffer.element(access.relation)
 
@@ -222,6 +224,8 @@ def _vectors(
     first = to_instance.pullback_pw_multi_aff(corner).gist(stamps)
     if not all(map(_is_zero, _Offsets(stamps, build).subscripts(offsets, first))):
         raise IllegalSchedule("a block of a register tile does not begin with its first row and vector")
+    # whole blocks are inside of what it is defined for
+    corner, to_instance = everywhere(corner), everywhere(to_instance)
     for row, vector in itertools.product(range(rows), range(vectors)):
         distances = {"row": row, "vector": vector, "lane": vector * tile.lanes}
         place = _shifted(corner, outer, [distances[each] for each in extents])
