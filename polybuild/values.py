@@ -2,14 +2,16 @@
 
 The standard library compiles six functions for each class, which takes half a millisecond: with some three
 hundred classes that was half of what polybuild took to start. Here a class compiles one, its ``__init__``,
-when its first value is made, and the others are closures. ``dataclasses.replace``, ``fields`` and ``asdict``
-take these classes as they take others. So all frozen dataclasses of the package come from here, but for
-those that have an order; what changes is a dataclass of the standard library.
+when its first value is made, the others are closures, and its slots are those of a single class.
+``dataclasses.replace``, ``fields`` and ``asdict`` take these classes as they take others. So all frozen
+dataclasses of the package come from here, but for those that have an order; what changes is a dataclass of
+the standard library.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, FrozenInstanceError
 from functools import partial
@@ -33,21 +35,58 @@ def _value_class(plain: type, *, eq: bool) -> type:
     With ``eq`` those are equal whose fields are, but for fields that are left out of comparisons and hashes,
     as the standard library has it. Without, each equals itself alone.
     """
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
-    fields = dataclasses.fields(made)
-    names = tuple(each.name for each in fields)
+    fields = _fields_of(plain)
     functions = {
-        **(_comparison([each for each in fields if each.compare]) if eq else {}),
-        "__repr__": _representation(names),
-        **_pickling(names),
+        **(_comparison([each for each in fields.values() if each.compare]) if eq else {}),
+        "__repr__": _representation(tuple(fields)),
+        **_pickling(tuple(fields)),
         "__setattr__": _refuse,
         "__delattr__": _refuse,
-        "__init__": _initialiser(made),
     }
+    contents = {name: value for name, value in plain.__dict__.items() if name not in fields}
+    for name in ("__dict__", "__weakref__"):  # which it would have without slots
+        contents.pop(name, None)
     for name, function in functions.items():
-        if name == "__init__" or name not in plain.__dict__:
-            setattr(made, name, function)
+        contents.setdefault(name, function)
+    inherited = {name for base in plain.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
+    contents["__slots__"] = tuple(name for name in fields if name not in inherited)
+    contents |= {"__dataclass_fields__": fields, "__dataclass_params__": _PARAMETERS}
+    contents.setdefault("__match_args__", tuple(fields))
+    made: Any = type(plain)(plain.__name__, plain.__bases__, contents)
+    made.__qualname__ = plain.__qualname__
+    made.__init__ = _initialiser(made)
     return made  # type: ignore[no-any-return]  # the class that was given, made anew with slots
+
+
+@dataclasses.dataclass(init=False, repr=False, eq=False, frozen=True)
+class _Example:
+    """What the standard library notes of a frozen dataclass, and of a field that is no more than that."""
+
+    field: int
+
+
+_PARAMETERS = _Example.__dataclass_params__  # type: ignore[attr-defined]
+_PLAIN_FIELD = dataclasses.fields(_Example)[0]._field_type  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _fields_of(plain: type) -> dict[str, dataclasses.Field[Any]]:
+    """The fields of a class and its bases by name, in their order, as the standard library keeps them."""
+    found: dict[str, dataclasses.Field[Any]] = {}
+    for base in reversed(plain.__mro__[1:]):
+        found |= base.__dict__.get("__dataclass_fields__", {})
+    for name, kind in inspect.get_annotations(plain).items():
+        default = plain.__dict__.get(name, MISSING)
+        each: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        if not isinstance(kind, str) or kind.startswith(_NO_FIELDS) or type(each.default).__hash__ is None:
+            raise TypeError(
+                f"{plain.__name__}.{name}: values have fields alone, whose defaults do not change"
+            )
+        each.name, each.type, each._field_type, each.kw_only = name, kind, _PLAIN_FIELD, False  # noqa: SLF001
+        found[name] = each
+    return found
+
+
+_NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY", "typing.", "dataclasses.")
 
 
 def _initialiser(made: Any) -> Callable[..., None]:

@@ -209,9 +209,7 @@ def instance_at(
     # what it is in one piece is asked for where it is defined: isl would compare conditions that say so
     moved = only_piece(to_instance)
     counters = isl.MultiPwAff.from_pw_multi_aff(everywhere(to_instance))
-    iterators = tuple(
-        build.expr_from_pw_aff(counters.get_at(dim)) for dim in range(len(statement.iterators))
-    )
+    iterators = tuple(build.expr_from_pw_aff(counters.get_at(dim)) for dim in range(len(statement.iterators)))
 
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
