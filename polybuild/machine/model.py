@@ -151,6 +151,17 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiprocessor:
+    """One of the multiprocessors of a device, as most have them since 2016."""
+
+    count: int = _figure(132, Unit.COUNT, "multiprocessors of the device")
+    registers: int = _figure(65536, Unit.COUNT, "its registers of 32 bits")
+    threads: int = _figure(512, Unit.COUNT, "threads that are enough to hide how long operations take")
+    addresses: int = _figure(24, Unit.COUNT, "registers of a thread for counters and addresses")
+    vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
+
+
+@dataclass(frozen=True, slots=True)
 class Interconnect:
     """What it takes to get to a device and back."""
 
@@ -185,6 +196,7 @@ class Machine:
     threads: Threads = Threads()
     tiles: TileFigures = TileFigures()
     device: Device = Device()
+    multiprocessor: Multiprocessor = Multiprocessor()
     interconnect: Interconnect = Interconnect()
     network: Network = Network()
     origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
-from polybuild.machine.model import Device
+from polybuild.machine.model import Device, Multiprocessor
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 
 class ImageError(PolybuildError):
     """The kernels could not be compiled; the message is the compiler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductShapes:
+    """What products choose among: threads of a block and points of a thread along the last two mapped loops.
+
+    ``steps`` are those of the sequential loops that a block copies at once.
+    """
+
+    blocks: tuple[tuple[int, int], ...] = ((16, 16),)
+    points: tuple[tuple[int, int], ...] = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 4), (2, 2))
+    steps: tuple[int, ...] = (8, 16, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,7 @@ class BlockShapes:
     reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)
+    products: ProductShapes = ProductShapes()
     time_tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
     counting_blocks: int = 1024
     time_blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
@@ -70,14 +83,17 @@ class DeviceLimits:
 
     ``block_threads`` is the maximum number of threads in a block, ``shared_bytes`` the memory that these
     share, ``thread_registers`` how many elements of an array a thread may keep in registers,
+    ``stages`` how often there is a tile of shared memory that copies go to,
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
-    iterations has some for each thread of a warp. What work takes on the device is in ``figures``.
+    iterations has some for each thread of a warp. What work takes on the device is in ``figures``, what runs
+    at once in ``processor``.
     """
 
     block_threads: int = 1024
     shared_bytes: int = 48 * 1024
-    thread_registers: int = 32
+    thread_registers: int = 64
+    stages: int = 1
     private_elements: int = 64
     axes: int = 3
     outer_blocks: int = 65535
@@ -85,6 +101,7 @@ class DeviceLimits:
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
     figures: Device = Device()
+    processor: Multiprocessor = Multiprocessor()
 
 
 @dataclass(frozen=True, slots=True)

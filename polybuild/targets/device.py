@@ -29,11 +29,18 @@ STEP_BY_STEP = "each step has kernels of its own"
 class Axis:
     """One dimension of the grid or of a block: the isl parameter that is its index, and how many there are.
 
-    Iteration ``i`` of the loop that is mapped to it runs at index ``i mod size``.
+    Iteration ``i`` of the loop that is mapped to it runs at index ``floor(i / run) mod size``: ``run``
+    iterations side by side are one thread's.
     """
 
     parameter: str
     size: int
+    run: int = 1
+
+    @property
+    def turn(self) -> int:
+        """The iterations until the first index comes again."""
+        return self.size * self.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +103,9 @@ class KernelAccess:
 class SharedTile:
     """A box of ``array`` that the block copies to shared memory, for the first ``depth`` loops.
 
-    ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``.
-    ``row`` is the size of the last dimension, with one more where threads would meet in one bank.
+    ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``. The dimensions of the
+    box are kept in the ``order`` in which they lie there, outermost first. ``row`` is the size of the last of
+    them, with more where threads would meet in one bank, or so that rows begin where the runs of a thread do.
     """
 
     name: str
@@ -106,8 +114,15 @@ class SharedTile:
     depth: int
     loops: Mapping[str, isl.PwMultiAff]
     box: Box
+    order: tuple[int, ...]
     row: int
     inner: bool
+    aligned: bool = False
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the array in shared memory."""
+        return (*(self.box.sizes[dim] for dim in self.order[:-1]), self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +130,8 @@ class ThreadTile:
     """The elements of ``array`` that belong to the points of one thread in a tile.
 
     ``sizes`` has how many points the thread has along each mapped loop, ``threads``
-    how many threads there are, and ``points`` the values of these loops for each
-    statement, ``{ S[i] -> [p0, ...] }``; ``loops`` as for a shared tile.
+    how many threads there are, and ``points`` for each statement the turns of the threads and
+    the values of these loops, ``{ S[i] -> [s0, ..., p0, ...] }``; ``loops`` as for a shared tile.
     """
 
     name: str

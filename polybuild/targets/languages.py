@@ -53,7 +53,8 @@ class Qualifiers:
     ``kernel`` is a format with the number of ``threads`` of a block, and that along ``x``, ``y`` and ``z``:
     compilers find as many registers for each as that allows, and devices take blocks of no other size.
     ``pointer`` and ``restrict`` qualify a pointer to an array in the device's memory, ``shared`` an
-    array that the threads of a block share, ``shared_pointer`` a pointer to such a one.
+    array that the threads of a block share, ``shared_pointer`` a pointer to such a one. An ``aligned`` array
+    begins where a vector of 16 bytes may.
     """
 
     kernel: str
@@ -61,6 +62,7 @@ class Qualifiers:
     pointer: str
     restrict: str
     shared: str
+    aligned: str
     shared_pointer: str = ""
 
 
@@ -137,6 +139,7 @@ CUDA_C = KernelLanguage(
         pointer="",
         restrict="__restrict__",
         shared="__shared__",
+        aligned="__align__(16)",
     ),
     types=TypeNames(boolean="bool", widest="long long"),
     barrier="__syncthreads();",
@@ -176,6 +179,7 @@ OPENCL_C = KernelLanguage(
         pointer="__global ",
         restrict="restrict",
         shared="__local",
+        aligned="__attribute__((aligned(16)))",
         shared_pointer="__local ",
     ),
     types=TypeNames(boolean=None, widest="long"),

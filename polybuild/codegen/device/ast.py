@@ -205,26 +205,28 @@ def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
     else:
         assert added.element is not None  # noqa: S101 - loads and stores have one
         elements = _functions(added.element.pullback_pw_multi_aff(here))
-        places = [
-            point.sub(block.scale_val(isl.Val(size))).coalesce()
-            for point, block, size in zip(rest, loops[-len(tile.sizes) :], tile.sizes, strict=True)
-        ]
+        places = _in_registers(tile, rest, loops)
     return AddedInstance(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
 
 
 def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:
     """The places of ``elements`` in ``tile``."""
-    corners = (isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops) for each in tile.box.offset)
-    return [element.sub(corner).coalesce() for element, corner in zip(elements, corners, strict=True)]
+    corners = [isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops) for each in tile.box.offset]
+    return [elements[dim].sub(corners[dim]).coalesce() for dim in tile.order]
 
 
 def _in_registers(tile: ThreadTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:
-    """The places in ``tile``: the points of a thread are numbered from the first of the tile on."""
+    """The places in ``tile`` of ``points``, the turns of the threads and then the values of the loops.
+
+    The points of a thread are numbered from the first of the tile on, run by run.
+    """
     places = []
-    blocks = loops[-len(tile.sizes) :]
-    for point, block, size, axis in zip(points, blocks, tile.sizes, tile.threads, strict=True):
-        domain = isl.Set.universe(point.get_domain_space())
+    count = len(tile.sizes)
+    turns, values, blocks = points[:count], points[count:], loops[-count:]
+    for turn, value, block, size, axis in zip(turns, values, blocks, tile.sizes, tile.threads, strict=True):
+        domain = isl.Set.universe(value.get_domain_space())
         thread = isl.PwAff.param_on_domain_id(domain, spaces.identifier(axis.parameter))
-        first = block.scale_val(isl.Val(size * axis.size))
-        places.append(point.sub(thread).sub(first).scale_down_val(isl.Val(axis.size)).coalesce())
+        first = turn.scale_val(isl.Val(axis.turn)).add(thread.scale_val(isl.Val(axis.run)))
+        earlier = turn.scale_val(isl.Val(axis.run)).sub(block.scale_val(isl.Val(size)))
+        places.append(value.sub(first).add(earlier).coalesce())
     return places

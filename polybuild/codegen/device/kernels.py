@@ -10,14 +10,15 @@ import islpy as isl
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.expressions import UNARY
+from polybuild.codegen.c.expressions import ADDITIVE, UNARY
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import kind_of, parts, users_below
+from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.statements import IDENTITIES, KernelSource, KernelStatementPrinter
+from polybuild.codegen.device.whole_loops import whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
@@ -155,9 +156,10 @@ class KernelPrinter(LoopPrinter):
 
     def _tile(self, tile: Tile) -> str:
         """The declaration of a tile."""
-        shared = isinstance(tile, SharedTile)
-        sizes = (*tile.box.sizes[:-1], tile.row) if isinstance(tile, SharedTile) else tile.sizes
-        where = f"{self._language.qualifiers.shared} " if shared else ""
+        where, sizes = "", tile.extents if isinstance(tile, SharedTile) else tile.sizes
+        if isinstance(tile, SharedTile):
+            qualifiers = self._language.qualifiers
+            where = f"{qualifiers.shared} {qualifiers.aligned} " if tile.aligned else f"{qualifiers.shared} "
         extents = "".join(f"[{size}]" for size in sizes)
         return f"{where}{self._type(tile.array)} {self._tile_names[tile.name]}{extents};"
 
@@ -222,9 +224,42 @@ class KernelPrinter(LoopPrinter):
         if self._known is None:
             return super()._for(node, indent, before)
         back = self._known.enter(node)
-        lines = super()._for(node, indent, before)
+        lines = self._whole(node, indent) if self._is_full else []
+        lines = lines or super()._for(node, indent, before)
         self._known.leave(back)
         return lines
+
+    def _whole(self, node: isl.AstNode, indent: str) -> list[str]:
+        """The innermost loop ``node`` where it is as long as its tile, and else; empty if it has no tile."""
+        inside = any(kind_of(each) == FOR for each in nodes_below(node.for_get_body()))
+        known = node.get_annotation()
+        whole = None if inside or (known and known.get_name() in self._ast.dynamic) else whole_loop(node)
+        if whole is None:
+            return []
+        text, inner = self._expression().text, indent + _INDENT
+        holds = [f"{text(low, ADDITIVE)} <= {text(high, ADDITIVE)}" for low, high in whole.holds]
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        declared, outer = self._names.enter(), self._names.get(identifier)
+        self._names[identifier] = counter = self._names.fresh(identifier)
+        test = f"{counter} <= {text(whole.last)}"
+        lines = [
+            "#pragma unroll",
+            f"{inner}for ({self.counter_type} {counter} = {text(whole.first)}; {test}; {counter}++) {{",
+            *self._block(node.for_get_body(), inner + _INDENT),
+            f"{inner}}}",
+        ]
+        self._names.restore(identifier, outer)
+        self._names.leave(declared)
+        if not holds:
+            return lines
+        otherwise = super()._for(node, inner, None)
+        return [
+            f"{indent}if ({' && '.join(holds)}) {{",
+            *lines,
+            f"{indent}}} else {{",
+            *otherwise,
+            f"{indent}}}",
+        ]
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._is_full and self._known is not None and self._known.implies(node.if_get_cond()):

@@ -22,7 +22,7 @@ def consecutive_member(scop: Scop, band: isl.ScheduleNode, members: Sequence[int
     outer = band.get_schedule_depth()
     others = [each for each in range(band.band_n_member()) if each not in members]
     scores = dict.fromkeys(members, 0)
-    for access, date in _dated(scop, band):
+    for access, date in dated(scop, band):
         if any(_stays(access, date, outer + each) for each in others):
             continue
         weight = 1 if access.kind is AccessKind.READ else 2
@@ -34,7 +34,7 @@ def consecutive_member(scop: Scop, band: isl.ScheduleNode, members: Sequence[int
 def streams(scop: Scop, band: isl.ScheduleNode) -> bool:
     """Whether an access below ``band`` touches another element in each iteration of its members."""
     outer = band.get_schedule_depth()
-    for access, date in _dated(scop, band):
+    for access, date in dated(scop, band):
         if not access.exact or not access.array.extents:
             continue
         touched = date.reverse().apply_range(access.relation)
@@ -45,7 +45,7 @@ def streams(scop: Scop, band: isl.ScheduleNode) -> bool:
     return False
 
 
-def _dated(scop: Scop, band: isl.ScheduleNode) -> Iterator[tuple[Access, isl.Map]]:
+def dated(scop: Scop, band: isl.ScheduleNode) -> Iterator[tuple[Access, isl.Map]]:
     """The accesses of the statements below ``band``, with the time stamps of their instances."""
     stamps = band.get_prefix_schedule_union_map().flat_range_product(band.get_subtree_schedule_union_map())
     by_statement = {

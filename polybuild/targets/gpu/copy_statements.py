@@ -11,8 +11,8 @@ node whose loops it serves::
     }
 
 The instances of a copy are ``copy[d0, ..., dn, x0, ...]``: the loops around it and
-the element; those of a load or a store of registers ``load[d0, ..., dn, q0, ...]``:
-the loops and the point of the thread.
+the element; those of a load or a store of registers ``load[d0, ..., dn, s0, ..., p0, ...]``:
+the loops, the turns of the threads and the point.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def add_transfer(
 ) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Load registers before ``node``, or store them after it; returns that node.
 
-    ``elements`` is ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }`` for one thread.
+    ``elements`` is ``{ [d0, ..., dn, s0, ..., p0, ...] -> array[x0, ...] }`` for one thread.
     """
     depth = node.get_schedule_depth()
     points = elements.domain()
     graft = _extension(points, name, node)
     graft = graft.insert_partial_schedule(_dimensions(points, name, depth))
-    for position in range(len(tile.sizes)):
+    for position in range(2 * len(tile.sizes)):
         graft = graft.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
     graft = graft.root()
     node = node.graft_after(graft) if purpose is Purpose.STORE else node.graft_before(graft)
@@ -147,14 +147,15 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
 def owned(
     tile: ThreadTile, root: isl.ScheduleNode, kernel: Kernel, scop: Scop, *, initialised: bool
 ) -> tuple[isl.Map, isl.Map]:
-    """What a thread loads and what it stores: ``{ [d0, ..., dn, q0, ...] -> array[x0, ...] }``.
+    """What a thread loads and what it stores: ``{ [d0, ..., dn, s0, ..., p0, ...] -> array[x0, ...] }``.
 
     It loads what it touches; of an array that is not ``initialised`` only what kernels have written before.
     ``root`` is the root of a tree whose filters bind the loops to the thread.
     """
     points = find_mark(root, kernel.mark(MarkKind.POINTS))
-    here = points.child(0).child(0).get_domain()
-    prefix = prefix_of(points).intersect_domain(here)
+    here = points.child(0).child(0)
+    prefix = prefix_of(here).flat_range_product(here.band_get_partial_schedule_union_map())
+    prefix = prefix.intersect_domain(here.get_domain())
     by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix)}
     strips = points.get_schedule_depth() - len(kernel.threads)
     fresh = None if initialised else _fresh_reads(tile, scop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from polybuild.options import Options
 from polybuild.targets.base import DeviceLimits
@@ -71,6 +72,19 @@ def grid_sizes(
     return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
 
 
-def axes(letter: str, sizes: tuple[int, ...]) -> tuple[Axis, ...]:
-    """Axes of the grid (``b``) or of its blocks (``t``), outermost first."""
-    return tuple(Axis(f"pb_{letter}{position}", size) for position, size in enumerate(sizes))
+def axes(letter: str, sizes: Sequence[int], runs: Sequence[int] = ()) -> tuple[Axis, ...]:
+    """Axes of the grid (``b``) or of its blocks (``t``), outermost first; without ``runs`` they are of 1."""
+    pairs = zip(sizes, runs or [1] * len(sizes), strict=True)
+    return tuple(Axis(f"pb_{letter}{position}", *pair) for position, pair in enumerate(pairs))
+
+
+def run_lengths(tile: Sequence[int], block: Sequence[int], longest: int) -> tuple[int, ...]:
+    """How many points side by side are one thread's along each loop: a power of two up to ``longest``.
+
+    They divide what a thread has of the ``tile``; where the ``block`` does not, threads have single ones.
+    """
+    runs = []
+    for size, threads in zip(tile, block, strict=True):
+        own = 1 if size % threads else size // threads
+        runs.append(min(longest, own & -own))
+    return tuple(runs)

@@ -93,9 +93,8 @@ class _Filler:
         elements = [self._owned(each, root, kernel) for each in registers]
         if registers:
             strips = find_mark(root, kernel.mark(MarkKind.POINTS)).parent()
-            for position in range(strips.band_n_member()):
-                strips = strips.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
-            root = strips.root()
+            points = _unrolled(strips).child(0).child(0).child(0)
+            root = (_unrolled(points) if any(axis.run > 1 for axis in kernel.threads) else points).root()
         # the inner place first: what is added there does not move the outer one
         for depth in sorted({each.depth for each in tiles}, reverse=True):
             node = self._place(root, kernel, depth)
@@ -141,6 +140,13 @@ class _Filler:
 
     def _name(self, purpose: str) -> str:
         return f"polybuild_{purpose}{len(self.added)}"
+
+
+def _unrolled(band: isl.ScheduleNode) -> isl.ScheduleNode:
+    """``band`` with a copy of the code for each of its iterations."""
+    for position in range(band.band_n_member()):
+        band = band.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
+    return band
 
 
 def _tiles(band: isl.ScheduleNode, position: int) -> isl.Map:
@@ -192,7 +198,8 @@ def filter_of(band: isl.ScheduleNode, axes: Sequence[Axis], first: Sequence[int]
         value = member(band, position).get_union_pw_aff(0)
         index = isl.UnionPwAff.param_on_domain_id(value.domain(), spaces.identifier(axis.parameter))
         start = isl.UnionPwAff.val_on_domain(value.domain(), isl.Val(first[position]))
-        difference = value.sub(start).sub(index).mod_val(isl.Val(axis.size))
+        number = value.scale_down_val(isl.Val(axis.run)).floor() if axis.run > 1 else value
+        difference = number.sub(start).sub(index).mod_val(isl.Val(axis.size))
         chosen = chosen.intersect(difference.zero_union_set())
     return chosen
 

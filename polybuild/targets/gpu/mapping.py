@@ -25,7 +25,8 @@ from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import STEP_BY_STEP, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.cost import extent, pays
-from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, tile_sizes
+from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes
+from polybuild.targets.gpu.micro_tiles import largest_element, micro_tile
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
@@ -139,12 +140,12 @@ class _KernelMapper:
             node, members, others = node.band_split(count), count, []
         reused = bool(others) and not (count == 2 and streams(self._scop, node))
         in_parts = count == 2 and not reused and self._runs_through_parts(node)
-        sizes = tile_sizes(count, len(others), self._options, self._limits, reused=reused, in_parts=in_parts)
+        sizes, block, longest = self._shape(node, count, reused=reused, in_parts=in_parts)
         counts = any(each.get_tuple_name() in self._counting for each in sets_of(node.get_domain()))
         kernel = Kernel(
             len(self.kernels),
             axes("b", grid_sizes(count, self._options, self._limits, counting=counts, in_parts=in_parts)),
-            axes("t", block_sizes(count, sizes, self._options, self._limits, reused=reused)),
+            axes("t", block, run_lengths(sizes[:count], block, longest)),
             sizes,
         )
         self.kernels.append(kernel)
@@ -156,12 +157,30 @@ class _KernelMapper:
         points = insert_mark(points, kernel.mark(MarkKind.THREADS)).child(0)
         if others:
             points = points.band_split(len(others)).child(0)
-        points = tile(points, [axis.size for axis in kernel.threads])
+        points = tile(points, [axis.turn for axis in kernel.threads])
         points = insert_mark(points.child(0), kernel.mark(MarkKind.POINTS))
         node = points.ancestor(4 if others else 3)
         if others:
             node = node.parent()
         return insert_mark(node, kernel.mark())
+
+    def _shape(
+        self, node: isl.ScheduleNode, count: int, *, reused: bool, in_parts: bool
+    ) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        """The sizes of tiles and blocks for the band ``node``, and how long runs of a thread may be."""
+        options, limits = self._options, self._limits
+        others = node.band_n_member() - count
+        sizes = tile_sizes(count, others, options, limits, reused=reused, in_parts=in_parts)
+        block = block_sizes(count, sizes, options, limits, reused=reused)
+        if not reused or count == 1:
+            return sizes, block, 1
+        if not (options.tile_sizes or options.block_sizes):
+            members = [member(node, position).get_at(0) for position in range(count + others)]
+            extents = [extent(self._scop, node, each) for each in members]
+            found = micro_tile(self._scop, node, count, extents, limits)
+            if found is not None:
+                sizes, block = found.tile, found.block
+        return sizes, block, limits.processor.vector // largest_element(self._scop, node)
 
     def _runs_through_parts(self, node: isl.ScheduleNode) -> bool:
         """Whether one of two mapped loops of the band ``node`` has an iteration for each part, at most."""

@@ -12,6 +12,7 @@ from anywhere). All else stays where it is.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -76,7 +77,7 @@ def bytes_of(tile: SharedTile) -> int:
         if isinstance(kind, IntegerType)
         else 8
     )
-    return tile.box.elements // tile.box.sizes[-1] * tile.row * size
+    return math.prod(tile.extents) * size
 
 
 class _Placer:
@@ -94,9 +95,10 @@ class _Placer:
         self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()
         prefix = self._points.get_prefix_schedule_union_map()
         self._stamps = _by_statement(prefix.flat_range_product(self._points.get_subtree_schedule_union_map()))
-        self._x = self._points.get_schedule_depth() + len(kernel.threads) - 1
+        self._first = self._points.get_schedule_depth()
         partial = self._points.band_get_partial_schedule_union_map()
-        self._partial = _by_statement(partial)
+        turns = self._points.ancestor(2).band_get_partial_schedule_union_map()
+        self._partial = _by_statement(turns.flat_range_product(partial))
         self._users = _by_statement(prefix_of(inner).flat_range_product(partial))
         self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
 
@@ -114,7 +116,7 @@ class _Placer:
         """The references as a register tile, if they can be one and values are used again."""
         kernel = self._kernel
         strips = list(zip(kernel.tile, kernel.threads, strict=False))
-        if not all(map(_is_plain, references)) or any(size % axis.size for size, axis in strips):
+        if not all(map(_is_plain, references)) or any(size % axis.turn for size, axis in strips):
             return None
         sizes = tuple(size // axis.size for size, axis in strips)
         if functools.reduce(int.__mul__, sizes) > self._thread_registers:
@@ -167,7 +169,12 @@ class _Placer:
             return None
         hoisted = outer is not None and outer.elements <= inner.elements
         box = outer if hoisted and outer is not None else inner
-        padded = len(box.sizes) > 1 and not all(self._steps(each)[-1:] in ([1], [-1]) for each in references)
+        order, run = self._layout(references, len(box.sizes))
+        row = box.sizes[order[-1]]
+        if run > 1:
+            row = (-(-row // run) + (order[-1] != len(order) - 1)) * run
+        elif len(order) > 1:
+            row += not all(self._steps(each)[-1:] in ([1], [-1]) for each in references)
         return SharedTile(
             f"{array.name}_shared",
             array,
@@ -175,9 +182,26 @@ class _Placer:
             self._depths[0 if hoisted else 1],
             _functions(self._outer if hoisted else self._inner),
             box,
-            box.sizes[-1] + padded,
+            order,
+            row,
             inner=not hoisted,
+            aligned=run > 1,
         )
+
+    def _layout(self, references: list[KernelAccess], dims: int) -> tuple[tuple[int, ...], int]:
+        """The order of the dimensions of a box in shared memory, and the runs along the last of them.
+
+        A thread's points side by side find their elements side by side, those of the loop along x first.
+        """
+        usual = tuple(range(dims))
+        for position in reversed(range(len(self._kernel.threads))):
+            run = self._kernel.threads[position].run
+            found = {tuple(self._steps(each, position)) for each in references}
+            along = found.pop() if run > 1 and len(found) == 1 else ()
+            moved = [dim for dim, step in enumerate(along) if step]
+            if len(moved) == 1 and along[moved[0]] == 1:
+                return (*(dim for dim in usual if dim != moved[0]), moved[0]), run
+        return usual, 1
 
     def _pays(self, references: list[KernelAccess], box: Box) -> bool:
         """Whether several threads use an element, or threads side by side do not touch neighbours.
@@ -207,9 +231,13 @@ class _Placer:
         steps = self._steps(reference)
         return bool(steps) and not any(steps[:-1]) and steps[-1] in {0, 1, -1}
 
-    def _steps(self, reference: KernelAccess) -> list[int]:
-        """By how much each subscript changes from a thread to the next; empty if that is not one number."""
-        return steps_along(reference.access, self._stamps[reference.statement.name], self._x) or []
+    def _steps(self, reference: KernelAccess, position: int = -1) -> list[int]:
+        """By how much each subscript changes from a point to the next; empty if that is not one number.
+
+        The points are those of the loop at ``position`` of the mapped ones, by default that along x.
+        """
+        loop = self._first + position % len(self._kernel.threads)
+        return steps_along(reference.access, self._stamps[reference.statement.name], loop) or []
 
 
 def _functions(maps: Mapping[str, isl.Map]) -> dict[str, isl.PwMultiAff]:

@@ -37,7 +37,8 @@ class DeviceTarget(Target):
         from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
 
         assert self.limits is not None  # noqa: S101 - every device has some
-        limits = replace(self.limits, figures=context.machine.device)
+        machine = context.machine
+        limits = replace(self.limits, figures=machine.device, processor=machine.multiprocessor)
         return plan_for_gpu(
             scop, dependences, context.options, limits, live_out=live_out, temporaries=temporaries
         )

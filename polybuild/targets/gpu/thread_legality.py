@@ -99,6 +99,8 @@ def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap
 def _at_same_axes(band: isl.ScheduleNode, axes: Sequence[Axis], pairs: isl.UnionMap) -> isl.UnionMap:
     """Those of ``pairs`` whose ends run at the same indices ``axes``, to which ``band`` is mapped."""
     for place, axis in enumerate(axes):
-        index = member(band, place).get_union_pw_aff(0).mod_val(isl.Val(axis.size))
+        number = member(band, place).get_union_pw_aff(0)
+        number = number.scale_down_val(isl.Val(axis.run)).floor() if axis.run > 1 else number
+        index = number.mod_val(isl.Val(axis.size))
         pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(index))
     return pairs

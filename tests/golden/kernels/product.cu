@@ -30,25 +30,25 @@ extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_1(double *_
   const int t0 = (int)threadIdx.y;
   const int t1 = (int)threadIdx.x;
   double C_own[2][2];
-  __shared__ double A_shared0[16][9];
-  __shared__ double B_shared1[8][16];
+  __shared__ __align__(16) double A_shared0[8][18];
+  __shared__ __align__(16) double B_shared1[8][16];
   for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
     for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
-        C_own[0][0] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first];
-        C_own[0][1] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first];
-        C_own[1][0] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first];
-        C_own[1][1] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first];
+        C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1) - C_first];
+        C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first];
+        C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1) - C_first];
+        C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first];
       } else {
-        if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
-          C_own[0][0] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first];
-          if (pb_n >= t1 + 16 * c1 + 9) {
-            C_own[0][1] = C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first];
+        if (pb_n >= 2 * t0 + 16 * c0 + 1 && pb_n >= 2 * t1 + 16 * c1 + 1) {
+          C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1) - C_first];
+          if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+            C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first];
           }
-          if (pb_n >= t0 + 16 * c0 + 9) {
-            C_own[1][0] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first];
-            if (pb_n >= t1 + 16 * c1 + 9) {
-              C_own[1][1] = C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first];
+          if (pb_n >= 2 * t0 + 16 * c0 + 2) {
+            C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1) - C_first];
+            if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+              C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first];
             }
           }
         }
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_1(double *_
       for (int c2 = 0; c2 <= (pb_n - 1) / 8; c2++) {
         if (pb_n >= t1 + 8 * c2 + 1) {
           for (int c3 = t0 + 16 * c0; c3 <= polybuild_min(pb_n - 1, 16 * c0 + 15); c3 += 8) {
-            A_shared0[c3 - 16 * c0][t1] = A[(long)c3 * pb_n + (t1 + 8 * c2) - A_first];
+            A_shared0[t1][c3 - 16 * c0] = A[(long)c3 * pb_n + (t1 + 8 * c2) - A_first];
           }
         }
         if (pb_n >= t0 + 8 * c2 + 1) {
@@ -66,23 +66,33 @@ extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_1(double *_
         }
         __syncthreads();
         if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
-          for (int c3 = 8 * c2; c3 <= polybuild_min(pb_n - 1, 8 * c2 + 7); c3++) {
-            C_own[0][0] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
-            C_own[0][1] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
-            C_own[1][0] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
-            C_own[1][1] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
+          if (8 * c2 + 7 <= pb_n - 1) {
+#pragma unroll
+            for (int c3 = 8 * c2; c3 <= 8 * c2 + 7; c3++) {
+              C_own[0][0] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1];
+              C_own[0][1] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
+              C_own[1][0] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1];
+              C_own[1][1] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
+            }
+          } else {
+            for (int c3 = 8 * c2; c3 <= polybuild_min(pb_n - 1, 8 * c2 + 7); c3++) {
+              C_own[0][0] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1];
+              C_own[0][1] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
+              C_own[1][0] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1];
+              C_own[1][1] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
+            }
           }
         } else {
-          if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
+          if (pb_n >= 2 * t0 + 16 * c0 + 1 && pb_n >= 2 * t1 + 16 * c1 + 1) {
             for (int c3 = 8 * c2; c3 <= polybuild_min(pb_n - 1, 8 * c2 + 7); c3++) {
-              C_own[0][0] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
-              if (pb_n >= t1 + 16 * c1 + 9) {
-                C_own[0][1] += A_shared0[t0][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
+              C_own[0][0] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1];
+              if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+                C_own[0][1] += A_shared0[c3 - 8 * c2][2 * t0] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
               }
-              if (pb_n >= t0 + 16 * c0 + 9) {
-                C_own[1][0] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1];
-                if (pb_n >= t1 + 16 * c1 + 9) {
-                  C_own[1][1] += A_shared0[t0 + 8][c3 - 8 * c2] * B_shared1[c3 - 8 * c2][t1 + 8];
+              if (pb_n >= 2 * t0 + 16 * c0 + 2) {
+                C_own[1][0] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1];
+                if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+                  C_own[1][1] += A_shared0[c3 - 8 * c2][2 * t0 + 1] * B_shared1[c3 - 8 * c2][2 * t1 + 1];
                 }
               }
             }
@@ -91,20 +101,20 @@ extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_1(double *_
         __syncthreads();
       }
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
-        C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first] = C_own[0][0];
-        C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[0][1];
-        C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first] = C_own[1][0];
-        C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[1][1];
+        C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1) - C_first] = C_own[0][0];
+        C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first] = C_own[0][1];
+        C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1) - C_first] = C_own[1][0];
+        C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first] = C_own[1][1];
       } else {
-        if (pb_n >= t0 + 16 * c0 + 1 && pb_n >= t1 + 16 * c1 + 1) {
-          C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1) - C_first] = C_own[0][0];
-          if (pb_n >= t1 + 16 * c1 + 9) {
-            C[(long)(t0 + 16 * c0) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[0][1];
+        if (pb_n >= 2 * t0 + 16 * c0 + 1 && pb_n >= 2 * t1 + 16 * c1 + 1) {
+          C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1) - C_first] = C_own[0][0];
+          if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+            C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first] = C_own[0][1];
           }
-          if (pb_n >= t0 + 16 * c0 + 9) {
-            C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1) - C_first] = C_own[1][0];
-            if (pb_n >= t1 + 16 * c1 + 9) {
-              C[(long)(t0 + 16 * c0 + 8) * pb_n + (t1 + 16 * c1 + 8) - C_first] = C_own[1][1];
+          if (pb_n >= 2 * t0 + 16 * c0 + 2) {
+            C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1) - C_first] = C_own[1][0];
+            if (pb_n >= 2 * t1 + 16 * c1 + 2) {
+              C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1) - C_first] = C_own[1][1];
             }
           }
         }

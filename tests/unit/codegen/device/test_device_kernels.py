@@ -34,7 +34,7 @@ def test_places_in_registers_are_numbers(size, tmp_path):
     text = kernels(tmp_path, PRODUCT.format(size), top=STATIC.format(bound))
     places = re.findall(r"(?<!double )C_own((?:\[[^]]*\])+)", text)
     assert len(places) > 2
-    assert all(re.fullmatch(r"\[[0-3]\]\[[0-3]\]", each) for each in places)
+    assert all(re.fullmatch(r"\[[0-7]\]\[[0-7]\]", each) for each in places)
 
 
 def test_a_loop_of_the_host_with_one_iteration(tmp_path):
@@ -97,7 +97,7 @@ def test_tiles_of_opencl_fit_into_what_it_promises(tmp_path):
     tiles = {}
     for backend in ("opencl", "hip"):
         text = kernels(tmp_path, product, top=top, backend=backend, **options)
-        found = re.findall(r"(?:__local|__shared__) float \w+\[(\d+)\]\[(\d+)\]", text)
+        found = re.findall(r"(?:__local|__shared__) __\w+\(.*\) float \w+\[(\d+)\]\[(\d+)\]", text)
         tiles[backend] = sum(4 * int(rows) * int(row) for rows, row in found)
     assert 0 < tiles["opencl"] <= 32 * 1024
     assert 32 * 1024 < tiles["hip"] <= 48 * 1024

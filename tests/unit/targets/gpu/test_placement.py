@@ -14,8 +14,10 @@ def test_matrix_product(planned):
     assert found.shared["A"].box.sizes == (32, 16)
     assert found.shared["B"].box.sizes == (16, 32)
     assert {tile.depth for tile in found.shared.values()} == {3}  # within the loop over the tiles of k
-    # threads along x read one element of A, and neighbours of B
-    assert [found.shared[name].row for name in "AB"] == [17, 32]
+    # two rows of A that are one thread's lie side by side, too, and rows begin at even elements
+    assert [found.shared[name].order for name in "AB"] == [(1, 0), (0, 1)]
+    assert [found.shared[name].row for name in "AB"] == [34, 32]
+    assert all(each.aligned for each in found.shared.values())
 
 
 def test_five_references_are_one_tile(planned):
@@ -29,7 +31,7 @@ def test_five_references_are_one_tile(planned):
 def test_registers_below_a_loop_of_the_host(planned):
     """The same elements come back in the next launch, which loads them again."""
     body = "for (int t = 0; t < n; t++) {" + PRODUCT.replace("C[i][j] +=", "C[i][j] = C[i][j] / 2 +") + "}"
-    assert planned(body, MATRICES).registers["C"].sizes == (4, 4)
+    assert planned(body, MATRICES).registers["C"].sizes == (8, 4)
 
 
 def test_transposition_goes_through_shared_memory(planned):

@@ -1,0 +1,58 @@
+"""Loops over the points of a tile that are as long as the tile, for all but the last tile of a loop.
+
+    for (k = 16 * t; k <= min(n - 1, 16 * t + 15); k++) ...
+
+runs 16 times where ``16 * t + 15 <= n - 1``: a compiler that is told so unrolls it.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.codegen.c.expressions import is_atom, is_number
+from polybuild.values import dataclass
+
+_Op = isl.ast_expr_op_type
+
+
+@dataclass(frozen=True, slots=True)
+class WholeLoop:
+    """From ``first`` to ``last``, a number of iterations later, where each pair in ``holds`` is in order."""
+
+    first: isl.AstExpr
+    last: isl.AstExpr
+    holds: tuple[tuple[isl.AstExpr, isl.AstExpr], ...]
+
+
+def whole_loop(node: isl.AstNode) -> WholeLoop | None:
+    """How the loop ``node`` runs in whole tiles, None if its bounds do not tell of tiles."""
+    condition = node.for_get_cond()
+    if _Op(condition.op_get_type()) != _Op.le or not is_number(node.for_get_inc(), 1):
+        return None
+    lower = _arguments(node.for_get_init(), _Op.max)
+    upper = _arguments(condition.op_get_arg(1), _Op.min)
+    for first in lower:
+        for last in upper:
+            if _is_later(first, last):
+                holds = [(each, first) for each in lower if not each.is_equal(first)]
+                holds += [(last, each) for each in upper if not each.is_equal(last)]
+                return WholeLoop(first, last, tuple(holds))
+    return None
+
+
+def _arguments(expression: isl.AstExpr, operator: isl.ast_expr_op_type) -> list[isl.AstExpr]:
+    """What the minimum or maximum is of, else the expression itself."""
+    if is_atom(expression) or _Op(expression.op_get_type()) != operator:
+        return [expression]
+    found = [_arguments(expression.op_get_arg(each), operator) for each in range(expression.op_get_n_arg())]
+    return [each for some in found for each in some]
+
+
+def _is_later(first: isl.AstExpr, last: isl.AstExpr) -> bool:
+    """Whether ``last`` is ``first`` and a number."""
+    if is_atom(last):
+        zero = isl.ast_expr_type(first.get_type()) == isl.ast_expr_type.int and is_number(first, 0)
+        return zero and isl.ast_expr_type(last.get_type()) == isl.ast_expr_type.int
+    if _Op(last.op_get_type()) != _Op.add or not last.op_get_arg(0).is_equal(first):
+        return False
+    return bool(isl.ast_expr_type(last.op_get_arg(1).get_type()) == isl.ast_expr_type.int)

@@ -1,0 +1,159 @@
+"""How much of a product one thread computes: tile, block and micro-tile by what they need and what they save.
+
+In each iteration of the sequential loops a thread reads what its points have in common once, a vector at a
+time, and updates all of them::
+
+    multiply-adds for each load    points / sum over reads of (own elements of it / elements of a vector)
+
+Among the micro-tiles whose values fit the registers of a thread, and whose boxes fit shared memory, that
+with the most is taken; where all extents are known, one with a block for each multiprocessor before those
+with fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+
+from polybuild.scop.model import AccessKind, Scop
+from polybuild.storage.buffers import element_size
+from polybuild.targets.base import DeviceLimits
+from polybuild.targets.gpu.coalescing import dated, steps_along
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MicroTile:
+    """Sizes of a ``tile`` along all members of a band, of a ``block`` along those that are mapped."""
+
+    tile: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """An access of elements of ``size`` bytes: how its subscripts change with each member of the band."""
+
+    array: str
+    size: int
+    steps: tuple[tuple[int, ...], ...]
+    written: bool
+
+    def moves(self, member: int) -> bool:
+        """Whether ``member`` leads to other elements."""
+        return any(self.steps[member])
+
+    def own(self, points: Sequence[int]) -> int:
+        """How many elements a thread has that has so many ``points`` along the mapped members."""
+        return math.prod(count for member, count in enumerate(points) if self.moves(member))
+
+    def box(self, tile: Sequence[int]) -> int:
+        """The elements of the box that a tile touches."""
+        pairs = list(zip(self.steps, tile, strict=True))
+        dims = range(len(self.steps[0]))
+        return math.prod(1 + sum(abs(steps[dim]) * (size - 1) for steps, size in pairs) for dim in dims)
+
+
+def micro_tile(
+    scop: Scop,
+    band: isl.ScheduleNode,
+    mapped: int,
+    extents: Sequence[int | None],
+    limits: DeviceLimits,
+) -> MicroTile | None:
+    """The best micro-tile for ``band``, whose first ``mapped`` members are parallel, two or three.
+
+    ``extents`` has the trip counts of all members as far as they are known. None where one point is all that
+    fits, or where accesses have no steps of their own.
+    """
+    references = _references(scop, band)
+    if references is None or mapped < 2:
+        return None
+    found = [
+        (_quality(references, shape, mapped, extents, limits), shape)
+        for shape in _shapes(mapped, extents, limits)
+        if _fits(references, shape, mapped, limits)
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def largest_element(scop: Scop, band: isl.ScheduleNode) -> int:
+    """The bytes of the largest element of an array that is accessed below ``band``."""
+    return max((element_size(each.array) for each, _ in dated(scop, band) if each.array.extents), default=1)
+
+
+def _references(scop: Scop, band: isl.ScheduleNode) -> list[_Reference] | None:
+    outer, members = band.get_schedule_depth(), band.band_n_member()
+    found: dict[_Reference, None] = {}
+    for access, date in dated(scop, band):
+        if not access.array.extents:
+            continue
+        steps = [steps_along(access, date, outer + member) for member in range(members)]
+        if None in steps:
+            return None
+        known = tuple(tuple(each) for each in steps if each is not None)
+        written = access.kind is not AccessKind.READ
+        found[_Reference(access.array.name, element_size(access.array), known, written)] = None
+    return list(found)
+
+
+def _shapes(mapped: int, extents: Sequence[int | None], limits: DeviceLimits) -> Iterator[MicroTile]:
+    """The candidates: blocks are those of the device, along an outermost of three loops single."""
+    outer = (1,) * (mapped - 2)
+    for block in limits.shapes.products.blocks:
+        for points in limits.shapes.products.points:
+            wide = tuple(map(int.__mul__, block, points))
+            for steps in limits.shapes.products.steps:
+                inner = [steps if known is None else min(steps, max(1, known)) for known in extents[mapped:]]
+                yield MicroTile((*outer, *wide, *inner), (*outer, *block))
+
+
+def words_of(size: int) -> int:
+    """The registers, of 32 bits, that so many bytes take."""
+    return -(-size // 4)
+
+
+def _points(shape: MicroTile, mapped: int) -> list[int]:
+    return [size // threads for size, threads in zip(shape.tile[:mapped], shape.block, strict=True)]
+
+
+def _fits(references: Sequence[_Reference], shape: MicroTile, mapped: int, limits: DeviceLimits) -> bool:
+    points, processor = _points(shape, mapped), limits.processor
+    accumulators = {each.array: each for each in references if each.written}
+    words, shared = processor.addresses, 0
+    for each in accumulators.values():
+        words += each.own(points) * words_of(each.size)
+    for each in _reads(references):
+        words += each.own(points) * words_of(each.size)
+        shared += each.box(shape.tile) * each.size + shape.tile[-1] * processor.vector  # rows may be longer
+    threads = math.prod(shape.block)
+    words += words_of(shared // threads)  # on their way to shared memory
+    return (
+        words <= processor.registers // processor.threads
+        and limits.stages * shared <= limits.shared_bytes
+        and threads <= limits.block_threads
+    )
+
+
+def _reads(references: Sequence[_Reference]) -> list[_Reference]:
+    written = {each.array for each in references if each.written}
+    return [each for each in references if each.array not in written]
+
+
+def _quality(
+    references: Sequence[_Reference],
+    shape: MicroTile,
+    mapped: int,
+    extents: Sequence[int | None],
+    limits: DeviceLimits,
+) -> tuple[bool, float, int]:
+    """What is better is greater: enough blocks, multiply-adds for each load, and those between barriers."""
+    points = _points(shape, mapped)
+    vector = limits.processor.vector
+    loads = sum(-(-each.own(points) * each.size // vector) for each in _reads(references))
+    known = [each for each in extents[:mapped] if each is not None]
+    blocks = math.prod(-(-count // size) for count, size in zip(known, shape.tile, strict=False))
+    enough = len(known) < mapped or blocks >= limits.processor.count
+    return enough, math.prod(points) / max(1, loads), math.prod(shape.tile[mapped:])
