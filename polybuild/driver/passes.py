@@ -59,6 +59,7 @@ from polybuild.targets.cpu.schedule_choice import Order, orders
 from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
+from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
@@ -250,6 +251,12 @@ def split_statements(model: RegionModel) -> None:
     """Split statements whose subscripts are chosen near borders: the interior has plain ones."""
     if not model.for_device:
         model.scop = split_index_sets(model.scop, model.live, model.region.visible.symbols)
+
+
+def assume_grids_run(model: RegionModel) -> None:
+    """Assume that nests over grids run where steps over time have borders beside them."""
+    if not model.for_device:
+        model.scop = assume_grids(model.scop)
 
 
 def project_counters(model: RegionModel) -> None:
@@ -534,6 +541,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),
+    Pass("grid-sizes", assume_grids_run, lambda model: pass_texts.scop(model.scop)),
     Pass("counters", project_counters, lambda model: pass_texts.scop(model.scop)),
     Pass("dependences", find_dependences, lambda model: pass_texts.dependences(model.dependences)),
 )

@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from compiling import output, transform, write
+from step_programs import Grids, run_steps
 
-TOP = """\
-#include <stdio.h>
-#include <stdlib.h>
+GRIDS = Grids(
+    """
 #define LINE for (int i = 0; i < h; i++)
 #define PLANE LINE for (int j = 0; j < w; j++)
 #define ROW for (int j = 1; j <= w; j++)
 #define COLUMN for (int i = 1; i <= h; i++)
 #define INSIDE COLUMN ROW
-"""
-FUNCTION = """\
-static void f{number}(int steps, int h, int w, double u[2][h + 2][w + 2], double v[restrict h + 2][w + 2],
-                      double p[restrict h + 2][w + 2])
-{{
-#pragma scop
-{body}
-#pragma endscop
-  (void)u; (void)v; (void)p;
-}}
-"""
-MAIN = """\
-typedef void solver(int, int, int, double *, double *, double *);
-int main(void)
-{
-  static const int sizes[] = {1, 2, 3, 7, 33, 40}, counts[] = {0, 1, 2, 3, 9};
-  solver *all[] = {FUNCTIONS};
-  for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
-    unsigned long long sum = 0;
-    for (int s = 0; s < 36; s++)
-      for (int c = 0; c < 5; c++) {
-        int h = sizes[s / 6], w = sizes[s % 6], n = (h + 2) * (w + 2);
-        double *u = malloc(4 * n * sizeof *u);
-        for (int i = 0; i < 4 * n; i++)
-          u[i] = (i * 7 + i / 5) % 101 / 3.0;
-        all[k](counts[c], h, w, u, u + 2 * n, u + 3 * n);
-        for (int i = 0; i < 4 * n * (int)sizeof *u; i++)
-          sum = sum * 31 + ((unsigned char *)u)[i];
-        free(u);
-      }
-    printf("%llu\\n", sum);
-  }
-  return 0;
-}
-"""
+""",
+    "int steps, int h, int w, double u[4][h + 2][w + 2], double v[restrict h + 2][w + 2],"
+    " double p[restrict h + 2][w + 2]",
+    "(h + 2) * (w + 2)",
+)
 FORMS = {
     "remainders on a line": """
 for (int t = 0; t < steps; t++) {
@@ -122,6 +91,31 @@ for (int t = 0; t < steps; t++) {
   INSIDE v[i][j] = 0.2 * (p[i][j] + p[i - 1][j - 1] + p[i + 1][j + 1] + p[i][j - 1] + p[i + 1][j]);
   INSIDE p[i][j] = v[i][j];
 }""",
+    "reflecting ends of a line": """
+for (int t = 0; t < steps; t++) {
+  p[1][0] = p[1][2]; p[1][w + 1] = p[1][w - 1];
+  ROW v[1][j] = 0.3 * (p[1][j - 1] + p[1][j] + p[1][j + 1]);
+  ROW p[1][j] = v[1][j];
+}""",
+    "reflecting ends of a line, after the step": """
+for (int t = 0; t < steps; t++) {
+  ROW v[1][j] = 0.3 * (p[1][j - 1] + p[1][j] + p[1][j + 1]);
+  ROW p[1][j] = v[1][j];
+  p[1][0] = p[1][2];
+  p[1][w + 1] = p[1][w - 1];
+}""",
+    "reflecting ends of an alternating line": """
+for (int t = 0; t < steps; t++) {
+  u[t % 2][1][0] = u[t % 2][1][1]; u[t % 2][1][w + 1] = u[t % 2][1][w];
+  ROW u[(t + 1) % 2][1][j] = 0.3 * (u[t % 2][1][j - 1] + u[t % 2][1][j] + u[t % 2][1][j + 1]);
+}""",
+    "reflecting borders of a plane": """
+for (int t = 0; t < steps; t++) {
+  ROW { p[0][j] = p[1][j]; p[h + 1][j] = p[h][j]; }
+  COLUMN { p[i][0] = p[i][1]; p[i][w + 1] = p[i][w]; }
+  INSIDE v[i][j] = 0.2 * (p[i][j] + p[i - 1][j] + p[i + 1][j] + p[i][j - 1] + p[i][j + 1]);
+  INSIDE p[i][j] = v[i][j];
+}""",
     "ghosts after the step": """
 for (int t = 0; t < steps; t++) {
   INSIDE v[i][j] = 0.2 * (p[i][j] + p[i - 1][j] + p[i + 1][j] + p[i][j - 1] + p[i][j + 1]);
@@ -134,19 +128,11 @@ for (int t = 0; t < steps; t++) {
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("periodic-grids")
-    functions = [FUNCTION.format(number=number, body=body) for number, body in enumerate(FORMS.values())]
-    pointers = ", ".join(f"(solver *)f{number}" for number in range(len(FORMS)))
-    text = TOP + "".join(functions) + MAIN.replace("FUNCTIONS", pointers)
-    source = write(folder / "in.c", text)
-    result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=(3, 12, 8))
-    transformed = write(folder / "out.c", result.text)
-    lines = [output(each, "-Wno-cast-function-type", "-fopenmp").split() for each in (source, transformed)]
-    return dict(zip(FORMS, zip(*lines, result.regions, strict=True), strict=True))
+    return run_steps(tmp_path_factory.mktemp("periodic-grids"), GRIDS, FORMS, (3, 12, 8))
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_halves_start_together(outcome, form):
+def test_tiled_over_time(outcome, form):
     before, after, region = outcome[form]
     assert after == before
     assert any("stencil over time" in each for each in region.remarks), region.remarks

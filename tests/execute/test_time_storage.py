@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from compiling import output, transform, write
+from step_programs import Grids, run_steps
 
-TOP = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <math.h>
+GRIDS = Grids(
+    """
 #define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
 #define AT(u, i, j) u[(i)*w + (j)]
 #define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
 #define FLAT(p) (0.2 * (AT(p, i, j) + AT(p, i, j - 1) + AT(p, i, j + 1) + AT(p, i - 1, j) + AT(p, i + 1, j)))
-"""
-FUNCTION = """\
-static void f{number}(int steps, int h, int w, double u[4][h][w], double *restrict v)
-{{
-#pragma scop
-{body}
-#pragma endscop
-  (void)u; (void)v;
-}}
-"""
-MAIN = """\
-typedef void solver(int, int, int, double *, double *);
-int main(void)
-{
-  static const int sizes[] = {3, 4, 7, 33, 100}, counts[] = {0, 1, 2, 3, 7, 10};
-  solver *all[] = {FUNCTIONS};
-  for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
-    unsigned long long sum = 0;
-    for (int s = 0; s < 5; s++)
-      for (int c = 0; c < 6; c++) {
-        int h = sizes[s], w = sizes[4 - s], n = 4 * h * w;
-        double *u = malloc(2 * n * sizeof *u);
-        for (int i = 0; i < 2 * n; i++)
-          u[i] = (i * 7 + i / 5) % 101 / 3.0;
-        all[k](counts[c], h, w, u, u + n);
-        for (int i = 0; i < 2 * n * (int)sizeof *u; i++)
-          sum = sum * 31 + ((unsigned char *)u)[i];
-        free(u);
-      }
-    printf("%llu\\n", sum);
-  }
-  return 0;
-}
-"""
+""",
+    "int steps, int h, int w, double u[4][h][w], double *restrict v, double *restrict p",
+    "h * w",
+)
 FORMS = {
     "remainders": "for (int t = 0; t < steps; t++) EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);",
     "a line": """
@@ -117,15 +85,7 @@ for (int t = 0; t < steps; t++) {
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("time-storage")
-    functions = [FUNCTION.format(number=number, body=body) for number, body in enumerate(FORMS.values())]
-    pointers = ", ".join(f"(solver *)f{number}" for number in range(len(FORMS)))
-    text = TOP + "".join(functions) + MAIN.replace("FUNCTIONS", pointers)
-    source = write(folder / "in.c", text)
-    result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=(3, 10, 8))
-    transformed = write(folder / "out.c", result.text)
-    lines = [output(each, "-Wno-cast-function-type", "-fopenmp").split() for each in (source, transformed)]
-    return dict(zip(FORMS, zip(*lines, result.regions, strict=True), strict=True))
+    return run_steps(tmp_path_factory.mktemp("time-storage"), GRIDS, FORMS, (3, 10, 8))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -19,6 +19,7 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
+from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import insert_phases
 from polybuild.transform.tiling.shapes import phases_of
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
@@ -84,11 +85,19 @@ def tile_stencil(
 def _shape(stencil: Stencil) -> str:
     """Diamonds; where halves of a line are folded, hexagons: in time their rows do not depend on its length.
 
-    Whether that is odd or even, isl would have to know for each side of a large diamond. So it would whether
-    the number of steps is, where some statements run in every second one.
+    Whether that is odd or even, isl would have to know for each side of a large diamond. So it would for
+    statements at the end of a line, and of the number of steps, where some run in every second one.
     """
-    line = len(stencil.space) == 1
-    return "hybrid" if line and (stencil.folded or _last_step_is_partial(stencil)) else "diamond"
+    if len(stencil.space) != 1:
+        return "diamond"
+    odd = stencil.folded or _has_borders(stencil) or _last_step_is_partial(stencil)
+    return "hybrid" if odd else "diamond"
+
+
+def _has_borders(stencil: Stencil) -> bool:
+    """Whether some statement has one place in the first dimension of space."""
+    places = stencil.counters[1].get_pw_aff_list()
+    return not all(is_loop(places.get_at(each)) for each in range(places.n_pw_aff()))
 
 
 def _last_step_is_partial(stencil: Stencil) -> bool:

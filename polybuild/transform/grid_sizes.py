@@ -1,0 +1,71 @@
+"""Grids that are large enough: what steps over time do beside a grid happens only where there is one.
+
+::
+
+    for (t < steps) {
+      u[0] = u[2];                                      # for n < 3 too
+      for (0 < i < n - 1) v[i] = u[i - 1] + u[i + 1];   # for n >= 3
+      for (0 < i < n - 1) u[i] = v[i];
+    }
+
+Without a grid the borders are all that is left, and tiles of their own would be written for them. So the
+region is taken to be one with a grid, ``n >= 3``; for others the original loops run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.scop.model import AccessKind, Assumption, Scop, Statement
+
+_set = isl.dim_type.set
+
+
+def assume_grids(scop: Scop) -> Scop:
+    """``scop`` assuming that the nests over grids run, in each loop over time that has borders beside them.
+
+    Borders are statements with fewer loops that write to arrays. A loop over time is around them and nests
+    whose bounds are the same in all its iterations.
+    """
+    around = {each.iterators[0]: each for each in scop.statements if each.iterators}
+    for loop in around:
+        inside = [each for each in scop.statements if each.iterators[:1] == (loop,)]
+        depth = max(len(each.iterators) for each in inside)
+        nests = [each for each in inside if len(each.iterators) == depth]
+        borders = [each for each in inside if len(each.iterators) < depth]
+        if any(map(_writes_arrays, borders)) and all(map(_is_steady, nests)):
+            scop = _with_nests(scop, nests)
+    return scop
+
+
+def _writes_arrays(statement: Statement) -> bool:
+    return any(each.array.extents and each.kind is not AccessKind.READ for each in statement.accesses)
+
+
+def _is_steady(statement: Statement) -> bool:
+    """Whether the loops in the outermost one around ``statement`` are the same in all its iterations."""
+    places = statement.domain.eliminate(_set, 0, 1)
+    steps = statement.domain.eliminate(_set, 1, len(statement.iterators) - 1)
+    return bool(places.intersect(steps).is_equal(statement.domain))
+
+
+def _with_nests(scop: Scop, nests: Sequence[Statement]) -> Scop:
+    """``scop`` assuming that the ``nests`` run, if that is a matter of how large parameters are alone."""
+    places = (each.domain.drop_constraints_involving_dims(_set, 0, 1) for each in nests)
+    running = reduce(isl.Set.intersect, (each.params() for each in places), scop.context)
+    if scop.context.is_subset(running) or running.is_empty():
+        return scop
+    condition = running.gist(scop.context).coalesce()
+    pieces = condition.get_basic_sets()
+    if len(pieces) != 1 or any(each.is_equality() for each in pieces[0].get_constraints()):
+        return scop
+    reason = "the loops over the grid must run"
+    return replace(
+        scop,
+        context=scop.context.intersect(condition),
+        assumptions=(*scop.assumptions, Assumption(condition, reason, nests[0].location)),
+    )

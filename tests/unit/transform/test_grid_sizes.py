@@ -1,0 +1,44 @@
+"""Steps over time with borders beside a grid: which are taken to have a grid."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.poly.relations import parameter_set
+from polybuild.transform.grid_sizes import assume_grids
+
+PARAMETERS = "int n, int m, int steps, double *restrict u, double *restrict v"
+TIME = "for (int t = 0; t < steps; t++)"
+LINE = "for (int i = 1; i < n - 1; i++)"
+OTHER = "for (int i = 0; i < m; i++)"
+
+
+@pytest.mark.parametrize(
+    ("body", "condition"),
+    [
+        (f"{TIME} {{ u[0] = u[2]; {LINE} v[i] = u[i - 1]; {LINE} u[i] = v[i]; }}", "n >= 3"),
+        (f"{TIME} {{ {LINE} u[i] = v[i] + u[0]; u[0] = u[n - 3]; }}", "n >= 3"),
+        (f"{TIME} {{ u[0] = t; {LINE} v[i] = u[i - 1]; {OTHER} u[i] = v[i]; }}", "n >= 3 and m >= 1"),
+    ],
+)
+def test_borders_are_beside_a_grid(model, body, condition):
+    scop = model(body, PARAMETERS).scop
+    found = assume_grids(scop)
+    (new,) = found.assumptions[len(scop.assumptions) :]
+    assert new.condition.is_equal(parameter_set(f"[n, m] -> {{ : {condition} }}"))
+    assert found.context.is_equal(scop.context.intersect(new.condition))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{TIME} {{ {LINE} v[i] = u[i - 1]; {LINE} u[i] = v[i]; }}",  # no border
+        f"{TIME} {{ double s = t; {LINE} v[i] = u[i - 1] + s; }}",  # a variable
+        f"{TIME} {{ u[0] = t; for (int i = t; i < n; i++) v[i] = u[i]; }}",  # another nest in each step
+        f"{TIME} {{ u[0] = t; if (m == 1) {LINE} v[i] = u[i]; }}",  # not a size
+        f"{TIME} {{ u[0] = t; for (int i = 0; i < 9; i++) v[i] = u[i]; }}",  # always there
+    ],
+)
+def test_others_are_left_alone(model, body):
+    scop = model(body, PARAMETERS).scop
+    assert assume_grids(scop) is scop
