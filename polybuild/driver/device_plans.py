@@ -6,13 +6,15 @@ Values of private variables are kept in the elements that they end up in where t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.dependences import Dependences, compute_dependences, may_be_private
+from polybuild.analysis.dependences import Dependences, accesses_of, compute_dependences, may_be_private
 from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import (
@@ -30,6 +32,7 @@ from polybuild.scop.model import Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private
 from polybuild.storage.forwarding import forward_definitions, forward_to
+from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
 from polybuild.targets.languages import APPROXIMATE, mathematical
@@ -78,12 +81,16 @@ def plan_for_device(
 
     if any(may_be_private(each, live_out) for each in scop.arrays):
         changed = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_elements, scop, live_out)) or scop
-        if changed is not scop:
+        own = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_arrays, changed, live_out)) or changed
+        # an array more has to be worth it: in products, in which threads have several points
+        for each, points in ((own, 2), (changed, 1)):
+            if each is scop or (points > 1 and own is changed):
+                continue
             try:
-                form, plan = planned(changed)
+                form, plan = planned(each)
             except Unsupported:
-                return planned(scop)
-            if _moved(scop, changed) <= _in_registers(plan):
+                continue
+            if _moved(scop, each) <= _in_registers(plan, points):
                 return form, plan
     return planned(scop)
 
@@ -152,6 +159,36 @@ def _in_elements(scop: Scop, live_out: frozenset[str]) -> Scop:
     return forward_definitions(coalesce_private(scop, live_out), live_out)
 
 
+def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:
+    """``scop`` with private values that outlast loops in arrays of the device; itself if there are none."""
+    nests = private_nests(scop, compute_dependences(scop, live_out), live_out)
+    expansion = expand_private(scop, nests) if nests else None
+    if expansion is None:
+        return scop
+    made = {each.name: each for nest in expansion.nests for each in nest.arrays}
+    sized = {name: _with_extents(each, expansion.scop) for name, each in made.items()}
+    statements = tuple(
+        replace(
+            statement,
+            accesses=tuple(
+                replace(each, array=sized.get(each.array.name, each.array)) for each in statement.accesses
+            ),
+        )
+        for statement in expansion.scop.statements
+    )
+    arrays = tuple(sized.get(each.name, each) for each in expansion.scop.arrays)
+    return replace(expansion.scop, statements=statements, arrays=arrays)
+
+
+def _with_extents(array: Array, scop: Scop) -> Array:
+    """``array`` with extents that hold all elements that ``scop`` accesses."""
+    _, must, may = accesses_of(scop, array)
+    touched = isl.Set.from_union_set(must.union(may).range()).intersect_params(scop.context)
+    last = [touched.dim_max(dim) for dim in range(len(array.extents))]
+    counts = (each.add_constant_val(isl.Val(1)).coalesce() for each in last)
+    return replace(array, extents=tuple(counts), suffixes=())
+
+
 def _moved(scop: Scop, changed: Scop) -> set[str]:
     """The statements in the innermost loops whose values have moved."""
     before = {each.name: each for each in scop.statements}
@@ -160,12 +197,12 @@ def _moved(scop: Scop, changed: Scop) -> set[str]:
     return {each.name for each in moved if len(each.iterators) == deepest}
 
 
-def _in_registers(plan: DevicePlan) -> set[str]:
-    """The statements that find elements in registers of their threads."""
+def _in_registers(plan: DevicePlan, points: int) -> set[str]:
+    """The statements that find elements in registers of threads with so many ``points`` at least."""
     return {
         each.statement.name
         for tiles in plan.tree.tiles.values()
         for tile in tiles
-        if isinstance(tile, ThreadTile)
+        if isinstance(tile, ThreadTile) and math.prod(tile.sizes) >= points
         for each in tile.references
     }

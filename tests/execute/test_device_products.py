@@ -1,0 +1,106 @@
+"""Products on devices, each as people write it: micro-tiles for all, and the bits of the original."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from device_programs import HAS_OPENCL, build, on, run, transform
+
+from tests.emulator.stand_ins import ORDERS
+
+LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+SUM = "for (int k = 0; k < p; k++)"
+TERM = "A[i * p + k] * B[k * m + j]"
+FORMS = {
+    "plain": f"{LOOPS} {SUM} C[i * m + j] += {TERM};",
+    "initialised": f"{LOOPS} {{ C[i * m + j] = 0; {SUM} C[i * m + j] += {TERM}; }}",
+    "scaled": f"{LOOPS} {{ C[i * m + j] *= beta; {SUM} C[i * m + j] += alpha * {TERM}; }}",
+    "scalar": f"{LOOPS} {{ REAL s = 0; {SUM} s += {TERM}; C[i * m + j] = s; }}",
+    "added": f"{LOOPS} {{ REAL s = 0; {SUM} s += {TERM}; C[i * m + j] += s; }}",
+    "blas": f"{LOOPS} {{ REAL s = 0; {SUM} s += {TERM}; C[i * m + j] = alpha * s + beta * C[i * m + j]; }}",
+    "ikj": "for (int i = 0; i < n; i++) for (int k = 0; k < p; k++) { REAL a = A[i * p + k];"
+    " for (int j = 0; j < m; j++) C[i * m + j] += a * B[k * m + j]; }",
+    "transposed": f"{LOOPS} {SUM} C[i * m + j] += A[k * n + i] * B[j * p + k];",
+    "symmetric": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++)"
+    f" {SUM} C[i * n + j] += A[i * p + k] * A[j * p + k];",
+    "triangular": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " for (int k = 0; k <= i; k++) C[i * m + j] += A[i * n + k] * B[k * m + j];",
+    "batched": f"for (int b = 0; b < 3; b++) {LOOPS} {{ REAL s = 0; {SUM}"
+    " s += A[(b * n + i) * p + k] * B[(b * p + k) * m + j]; C[(b * n + i) * m + j] = s; }",
+    "convolution": "for (int c = 0; c < 3; c++) for (int i = 0; i < n - 2; i++)"
+    " for (int j = 0; j < m - 2; j++) for (int d = 0; d < 2; d++)"
+    " for (int r = 0; r < 3; r++) for (int t = 0; t < 3; t++)"
+    " C[(c * n + i) * m + j] += B[((c * 2 + d) * 3 + r) * 3 + t] * A[(d * n + i + r) * m + j + t];",
+}
+PARAMETERS = "int n, int m, int p, REAL alpha, REAL beta, const REAL *restrict A, const REAL *restrict B"
+MAIN = """
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 1, m = argc > 2 ? atoi(argv[2]) : 1, p = argc > 3 ? atoi(argv[3]) : 1;
+  int most = n > m ? n : m, size = 3 * (most > p ? most : p) * (most > p ? most : p) + 54;
+  REAL *A = malloc(size * sizeof *A), *B = malloc(size * sizeof *B), *C = malloc(size * sizeof *C);
+  for (int i = 0; i < size; i++)
+    A[i] = (i * 37 % 101) / (REAL)7 - 5, B[i] = (i * 53 % 103) / (REAL)9 - 6, C[i] = i % 7;
+  CALLS
+  for (int i = 0; i < size; i++)
+    printf("%a\\n", (double)C[i]);
+  return 0;
+}
+"""
+SIZES = ("7 33 20", "33 7 1", "1 1 1", "0 5 5", "5 5 0", "17 40 9")
+
+
+def program(real, forms):
+    """A program that runs ``forms`` with elements of type ``real``."""
+    functions = "".join(
+        f"static void {name}({PARAMETERS}, REAL *restrict C)\n{{\n"
+        "  (void)m, (void)p, (void)alpha, (void)beta, (void)B;\n"
+        f"#pragma scop\n  {FORMS[name]}\n#pragma endscop\n}}\n"
+        for name in forms
+    )
+    calls = "\n  ".join(f"{name}(n, m, p, 1.5, 1.25, A, B, C);" for name in forms)
+    text = "#include <stdio.h>\n#include <stdlib.h>\n" + functions + MAIN.replace("CALLS", calls)
+    return text.replace("REAL", real)
+
+
+def compare(made, sizes, emulator, backend):
+    """Each of ``sizes`` in an order of its own under emulation, or on OpenCL."""
+    for number, size in enumerate(sizes):
+        expected = run(made, *size.split(), environment=on("host")).stdout
+        environment = on(backend)
+        if backend == "cuda":
+            environment = emulator.environment(order=ORDERS[number % len(ORDERS)])
+        assert run(made, *size.split(), environment=environment).stdout == expected, size
+
+
+@pytest.fixture
+def folder(emulator, tmp_path, monkeypatch):
+    """A folder in which the kernels' text is kept when they are compiled."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    monkeypatch.setenv("POLYBUILD_CACHE", "0")
+    monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(tmp_path / "kernels.cu"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_forms_with_small_tiles(real, backend, emulator, runtime, folder):
+    options = {"tile_sizes": (8, 16, 4), "block_sizes": (4, 4), "grid_sizes": (2, 1)}
+    forms = list(FORMS)[:: 1 if real == "float" else 2]
+    result = transform(program(real, forms), backend, folder, **options)
+    assert {each.backend for each in result.regions} == {backend}
+    made = build(result, "products", runtime, folder)
+    if backend == "cuda" or HAS_OPENCL:
+        compare(made, SIZES, emulator, backend)
+    if backend == "cuda":
+        kernels = (folder / "kernels.cu").read_text().split("__global__")
+        products = [each for each in kernels if re.search(r"_own(\[1\])?\[[24]\]\[[24]\]", each)]
+        assert len(products) >= len(forms) - 1  # the convolution is tiled as three loops
+
+
+@pytest.mark.parametrize("form", ["blas", "symmetric"])
+def test_forms_with_usual_tiles(form, emulator, runtime, folder):
+    made = build(transform(program("float", [form]), "cuda", folder), form, runtime, folder)
+    assert "_own[8][8];" in (folder / "kernels.cu").read_text()
+    compare(made, ("129 129 33", "100 7 1", "128 128 16"), emulator, "cuda")
