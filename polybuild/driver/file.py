@@ -111,7 +111,7 @@ def compile_source(
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
         replacements, reports = _on_host(replacements, reports)
-        head = _device_head(replacements, context)
+        head = _device_head(replacements, context, compiles=False)
     blocks = _blocks(source, reports, options, diagnostics)
     if not head and any(each.kind is BlockKind.RESIDENT for each in blocks):
         head = RUNTIME_HEADER
@@ -126,8 +126,8 @@ def compile_source(
 def _on_host(
     replacements: Sequence[Replacement], reports: Sequence[RegionReport]
 ) -> tuple[list[Replacement], list[RegionReport]]:
-    """What becomes of regions whose kernels cannot be built."""
-    host = [replace(each, text=replace(each.text, device=None)) for each in replacements]
+    """What becomes of regions whose kernels cannot be built; the loops of ranks ask for some all the same."""
+    host = [replace(each, text=replace(each.text, kernels=each.text.blocks)) for each in replacements]
     return host, [replace(each, backend=OPENMP.name if each.backend else "", kernels=0) for each in reports]
 
 
@@ -175,10 +175,10 @@ def _not_built(source: Source, error: ImageError) -> Diagnostic:
     )
 
 
-def _device_head(replacements: list[Replacement], context: CompileContext) -> str:
+def _device_head(replacements: list[Replacement], context: CompileContext, *, compiles: bool = True) -> str:
     """What a file with kernels needs at its top; empty if no backend for a device is asked for.
 
-    Regions without kernels get the names of their objects.
+    Regions without kernels get the names of their objects. Unless it ``compiles`` kernels, they are names.
     """
     target = TARGETS[context.options.backend]
     if not target.has_kernels or not replacements:
@@ -188,8 +188,8 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
     for position, each in enumerate(replacements):
         begin = each.region.begin
         place = (quoted(begin.file), begin.line)
-        if each.text.device is not None:
-            devices.append((each.text.device, place))
+        if each.text.kernels is not None:
+            devices.append((each.text.kernels, place))
         else:
             name = object_name(each.region)
             hosts.append((name, place))
@@ -197,7 +197,8 @@ def _device_head(replacements: list[Replacement], context: CompileContext) -> st
     if not devices:
         return RUNTIME_HEADER + host_head(hosts)
     kernels = kernel_source([device for device, _ in devices])
-    image, options = target.compile_kernels(kernels, context), target.source_options(context)
+    image = target.compile_kernels(kernels, context) if compiles else b""
+    options = target.source_options(context)
     return RUNTIME_HEADER + module_head(devices, image, options, context.machine) + host_head(hosts)
 
 
@@ -206,7 +207,7 @@ def _blocks(
 ) -> list[ResidentBlock]:
     """The blocks of a file whose arrays may stay on a device, or distributed; says of others why not."""
     kernels = TARGETS[options.backend].has_kernels
-    asked = {BlockKind.RESIDENT: kernels, BlockKind.DISTRIBUTED: options.distribute != "off" and not kernels}
+    asked = {BlockKind.RESIDENT: kernels, BlockKind.DISTRIBUTED: options.distribute != "off"}
     kept = [each.line for each in reports if each.status == KEPT]
     # before a region that is understood, distributed arrays are made whole
     unread = [each.begin.line for each in source.regions if isinstance(each, RejectedRegion)]

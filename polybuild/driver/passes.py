@@ -32,6 +32,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
 from polybuild.driver.device_plans import plan_for_device
 from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
+from polybuild.driver.rank_kernels import plan_blocks
 from polybuild.driver.shared_regions import share_region
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
@@ -484,8 +485,11 @@ def generate_kernels(work: Transformation) -> None:
     target = TARGETS[options.backend]
     if target.language is None or target.limits is None:
         return
-    if work.mapped.sharing is not None:  # a device has no messages, and not every rank's need do its part
-        work.remarks += ("runs on the host: ranks share its loops, and kernels are made of whole regions",)
+    sharing = work.mapped.sharing
+    if sharing is not None and not sharing.blocks:
+        work.remarks += (
+            "runs on the host: between what ranks share all of them run loops alike, or put sums together",
+        )
         return
     try:
         if not _write_kernels(work, work.requested):
@@ -507,6 +511,9 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
     target = TARGETS[context.options.backend]
     assert target.language is not None and target.limits is not None  # noqa: S101, PT018 - asked before
     model, checks = work.model, work.checks
+    if work.mapped.sharing is not None:
+        _write_block_kernels(work, context)
+        return True
     known = (model.scop, model.dependences, model.live)
     with operation_budget(effort.REGION_OPERATIONS):
         scop, plan = plan_for_device(target, model.region, known, context, work.temporaries)
@@ -524,6 +531,17 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
         raise
     work.remarks += plan.remarks
     return True
+
+
+def _write_block_kernels(work: Transformation, context: CompileContext) -> None:
+    """Write the kernels of what a rank runs between messages."""
+    target, region = TARGETS[context.options.backend], work.model.region
+    minimum = context.machine.device.work if context.options.min_work else 0
+    with operation_budget(effort.REGION_OPERATIONS):
+        blocks, remarks = plan_blocks(target, region, work.mapped, context, minimum)
+    with operation_budget(effort.REGION_OPERATIONS * (1 + len(blocks.blocks))):
+        work.text = write_region(work.mapped.scop, region, work.plan, work.checks, blocks)
+    work.remarks += remarks
 
 
 def _names_of(buffers: Collection[Buffer]) -> set[str]:

@@ -210,7 +210,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         end_line=region.end.line,
         status=TRANSFORMED,
         function=region.function.decl.name,
-        backend=options.backend if text.device is not None else OPENMP.name,
+        backend=options.backend if text.kernels is not None else OPENMP.name,
         parallel_loops=kinds.count(MarkKind.PARALLEL),
         vector_loops=kinds.count(MarkKind.SIMD) + len(mapping.registers),
         tile_sizes=mapping.tile_sizes,
@@ -218,7 +218,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         assumptions=tuple(map(str, text.all_conditions)),
         remarks=(*remarks, *(f"line {each.location.line}: {each.message}" for each in scop.remarks)),
         advice=advice(work),
-        kernels=len(text.device.kernels) if text.device is not None else 0,
+        kernels=len(text.kernels.kernels) if text.kernels is not None else 0,
         reason="" if gains else _why_sequential(work),
         prediction=_prediction(work),
     )

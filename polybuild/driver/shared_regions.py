@@ -20,6 +20,7 @@ from polybuild.targets.cpu.cost.parameters import usual_values
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.schedule_choice import Order, orders
+from polybuild.targets.lookup import TARGETS
 from polybuild.targets.ranks.model import Share
 from polybuild.targets.ranks.reductions import overflows_in_parts
 from polybuild.targets.ranks.sharing import share_best
@@ -63,7 +64,8 @@ def _share(
 ) -> Share | None:
     """The best share of a rank in one of ``schedules`` or the original order, if isl finds it in time."""
     every = [*schedules, original_bands(scop, replace(dependences, reductions=()))]
-    found_in = partial(share_best, scop, dependences, every, live)
+    kernels = TARGETS[context.options.backend].has_kernels
+    found_in = partial(share_best, scop, dependences, every, live, kernels=kernels)
 
     def in_steps(steps: int) -> Share | None:
         return found_within(effort.SHARING_OPERATIONS, partial(found_in, steps))

@@ -105,5 +105,5 @@ def _with_settings(
 
 def _code(text: RegionText | None) -> str:
     """The same for texts that are compiled to the same code."""
-    parts = (text.declarations, text.conditions, text.loops, text.stages, text.device) if text else ()
+    parts = (text.declarations, text.conditions, text.loops, text.stages, text.kernels) if text else ()
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()

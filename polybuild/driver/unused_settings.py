@@ -16,7 +16,7 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
     tree = [mark_of(each) for each in descendants(work.mapped.mapping.schedule.get_root())]
     shaped = any(mark is not None and mark.kind is MarkKind.TILE_POINTS for mark in tree)
     found = []
-    on_host = work.text.device is None  # the kernels of a device have tiles of their own
+    on_host = work.text.kernels is None  # the kernels of a device have tiles of their own
     if wanted.tile and wanted.tile_sizes and on_host and not work.mapped.mapping.tile_sizes:
         found.append(f"the tile sizes are not used for this region: {_not_tiled(work)}")
     found += _too_many_sizes(work) if on_host else ()

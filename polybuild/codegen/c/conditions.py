@@ -65,7 +65,7 @@ class ConditionPrinter:
     def __init__(self, scop: Scop, names: Mapping[str, str], in_use: NamesInUse, extrema: Extrema) -> None:
         self._scop = scop
         self.line = scop.location.line
-        self._in_use = in_use
+        self.in_use = in_use
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
         own = {parameter.name: _operand(parameter.expression) for parameter in scop.parameters}
         self._printers = (
@@ -102,7 +102,7 @@ class ConditionPrinter:
 
     def enough_threads(self) -> Condition:
         """That threads make up for an inspector, which takes about as long as the loops it is for."""
-        self._in_use.helpers.add("polybuild_threads")
+        self.in_use.helpers.add("polybuild_threads")
         text = "polybuild_threads() > 2"
         reason = "with fewer threads, looking at the data takes longer than they save"
         return Condition(text, text, reason, self.line, "too few threads to look at the data")
@@ -113,7 +113,7 @@ class ConditionPrinter:
         Those that other work leaves no processors for are none, unless the number of threads is ``fixed``.
         """
         threads = "polybuild_threads" if fixed else TEAM
-        self._in_use.helpers.add(threads)
+        self.in_use.helpers.add(threads)
         text, reason = f"{threads}() > 1", "one thread gains nothing"
         return Condition(text, text, reason, self.line, "only one thread, which gains nothing")
 
@@ -203,7 +203,7 @@ class ConditionPrinter:
 
     def _disjoint_rows(self, overlap: Overlap, printer: ExpressionPrinter, sizes: ViewSizes) -> str:
         """That the rows of one table and those of another are apart, or all rows of one."""
-        self._in_use.helpers.add(ROWS)
+        self.in_use.helpers.add(ROWS)
         one, other = (
             f"&(struct {STRUCTURE}){self._rows(each, printer, sizes)}"
             for each in (overlap.first, overlap.second)

@@ -11,9 +11,11 @@ import islpy as isl
 from polybuild.codegen.c.element_loops import ElementLoopPrinter, PointPrinter
 from polybuild.codegen.c.expressions import ATOM, Operand
 from polybuild.codegen.c.instances import COUNTER_TYPE
-from polybuild.codegen.c.layout import CodeLine, closing, condition, laid_out, loop, opening
+from polybuild.codegen.c.layout import CodeLine, closing, condition, indented, laid_out, loop, opening
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.rank_reductions import Combination, IdentityElements
+from polybuild.codegen.device.rank_blocks import BlockTexts
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Array
 from polybuild.targets.ranks.model import (
@@ -22,6 +24,7 @@ from polybuild.targets.ranks.model import (
     FIRST,
     FROM_END,
     FROM_FIRST,
+    HOME,
     TO_END,
     TO_FIRST,
     Exchange,
@@ -54,10 +57,11 @@ class RankLoopPrinter(LoopPrinter):
     """Prints the loops of one rank, and what it sends others between them."""
 
     _sharing: Sharing | None = None
+    _on_device: BlockTexts | None = None
 
-    def of_rank(self, sharing: Sharing) -> RankLoopPrinter:
-        """Itself, for the block of a rank that ``sharing`` gives it."""
-        self._sharing = sharing
+    def of_rank(self, sharing: Sharing, blocks: BlockTexts | None = None) -> RankLoopPrinter:
+        """Itself, for the block of a rank that ``sharing`` gives it, and its device's ``blocks``."""
+        self._sharing, self._on_device = sharing, blocks
         return self
 
     def lines(self) -> list[CodeLine]:
@@ -70,6 +74,7 @@ class RankLoopPrinter(LoopPrinter):
         declared = [f"const {COUNTER_TYPE} {name} = {value};" for name, value in values]
         own = _block(sharing, "polybuild_rank_here()", FIRST, END)
         own += [_declaration(each) for each in sharing.exchanges if each.overlaps]
+        own += ["int pb_done = 0, pb_home = 0;", *self._on_device.enter] if self._on_device else []
         return [*map(CodeLine, declared), *self._weighing(sharing), *map(CodeLine, own), *super().lines()]
 
     def _weighing(self, sharing: Sharing) -> list[CodeLine]:
@@ -87,8 +92,11 @@ class RankLoopPrinter(LoopPrinter):
         return laid_out([*lines, closing("")])
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
-        """Lines of a statement, or of what all ranks do together."""
-        written = self._together(node.get_annotation().get_name(), indent + _INDENT)
+        """Lines of a statement, or of what all ranks do together, or of what a device does."""
+        name = node.get_annotation().get_name()
+        written = self._of_device(name, indent + _INDENT) or self._together(name, indent + _INDENT)
+        if written is not None and not written[1]:
+            return []
         if written is None:
             return super()._statement(node, indent)
         told, lines = written
@@ -99,6 +107,38 @@ class RankLoopPrinter(LoopPrinter):
             declared.append(f"{indent}{_INDENT}const {COUNTER_TYPE} {AROUND}{position} = {value};")
             declared.append(f"{indent}{_INDENT}(void)sizeof {AROUND}{position};")
         return [*declared, *lines, closing(indent)]
+
+    def _of_device(self, name: str, indent: str) -> tuple[str, list[str]] | None:
+        """What the device of a rank does at the point ``name``, for people and as C: nothing without kernels.
+
+        None for other points.
+        """
+        if self._sharing is None or name not in {HOME, *(each.name for each in self._sharing.blocks)}:
+            return None
+        if self._on_device is None:
+            return "", []
+        if name == HOME:
+            return "what a device had", [f"{indent}{line}" for line in self._on_device.leave]
+        device = self._on_device.texts[name]
+        lines = indented(device.lines, indent + _INDENT)
+        if device.condition:
+            lines = [condition(f"{indent}if ({device.condition})"), *lines, closing(indent)]
+        return "on a device", [f"{indent}pb_done = pb_home = 0;", *lines]
+
+    def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        """As for the host; what a device did is left out."""
+        mark = Mark.of_id(node.mark_get_id())
+        blocks = self._on_device
+        if blocks is None or mark.kind is not MarkKind.RANKS or mark.index not in blocks.hosts:
+            return super()._mark(node, indent, before)
+        inner = indent + _INDENT
+        return [
+            condition(f"{indent}if (!pb_done)"),
+            f"{inner}{blocks.begin_host}",
+            *super()._mark(node, inner, before),
+            f"{inner}{blocks.end_host}",
+            closing(indent),
+        ]
 
     def _together(self, name: str, indent: str) -> tuple[str, list[str]] | None:
         """What all ranks do at the point ``name`` of the tree, for people and as C; None for a statement."""

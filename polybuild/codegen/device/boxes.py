@@ -32,8 +32,8 @@ class BoxPrinter:
         self._printer = ExpressionPrinter(lambda name: names.get(name, name), in_use)
         self._build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
 
-    def box(self, transfer: Transfer) -> list[str]:
-        """The box of an array; the host has none of many values of a variable."""
+    def box(self, transfer: Transfer, name: str = "") -> list[str]:
+        """The box of an array, called ``name`` if given; the host has none of many values of a variable."""
         array = transfer.array
         low = f"&{self._element(array, [self._operand(each) for each in transfer.lowest])}"
         low = "0" if array.expanded else low
@@ -42,7 +42,7 @@ class BoxPrinter:
         if guard:
             low, width = f"{guard} ? (const void *){low} : 0", f"{guard} ? {width} : 0"
         return [
-            f"const polybuild_box {_box_name(array)} = {{",
+            f"const polybuild_box {name or _box_name(array)} = {{",
             f"{_INDENT}.low = {low}, .width = (size_t)({width}),",
             f"{_INDENT}.rows = (size_t)({rows or 1}), .row_pitch = (size_t)({row_pitch}),",
             f"{_INDENT}.planes = (size_t)({planes or 1}), .plane_pitch = (size_t)({plane_pitch}),",

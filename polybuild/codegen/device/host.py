@@ -39,6 +39,7 @@ from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
 _INDENT = "  "
+_PARAM = isl.dim_type.param
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class DeviceText:
     of the user's that they call, those it calls before it. ``condition`` is a C
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
-    of the region's static object.
+    of the region's static object. Of what runs ``within_loops`` these begin each part by itself.
     """
 
     language: KernelLanguage
@@ -58,6 +59,7 @@ class DeviceText:
     functions: Mapping[str, str]
     condition: str
     lines: tuple[str, ...]
+    within_loops: bool = False
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -78,7 +80,8 @@ class DeviceRequest:
 
     ``scop`` may have the region's instances in another form than the host's loops, ``work`` has the trip
     counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
-    statement instances.
+    statement instances. Of one of several parts of a region kernels are called after the ``part``; it runs
+    again and again, as often as the product of ``runs``, while its values stay on the device.
     """
 
     scop: Scop
@@ -86,6 +89,8 @@ class DeviceRequest:
     language: KernelLanguage
     work: Sequence[Sequence[isl.PwAff]]
     minimum_work: int
+    part: str = ""
+    runs: Sequence[isl.PwAff] = ()
 
 
 def write_device(
@@ -128,7 +133,9 @@ def write_device(
         "if (!pb_done)",
         f"{_INDENT}pb_home = polybuild_home({used});",
     ]
-    parameters = [host.parameters[each.name] for each in scop.parameters if plan.limit]
+    known = (str(scop.context.get_dim_name(_PARAM, each)) for each in range(scop.context.dim(_PARAM)))
+    names = dict.fromkeys([*(each.name for each in scop.parameters), *known])
+    parameters = [host.parameters[each] for each in names if plan.limit and each in host.parameters]
     host.in_use.variables.update(parameters)
     limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
     limits += regular(each.array for each in plan.transfers)
@@ -176,6 +183,7 @@ def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
         f" .serial = {conditions.instances(alone) or '0.0'},"
         f" .launches = {' + '.join(f'{count}.0 * {text}' for text, count in launches.items())},"
         f" .minimum = {request.minimum_work}.0"
+        + (f", .runs = {conditions.instances([request.runs])}" if request.runs else "")
     )
 
 
@@ -241,7 +249,7 @@ class _Kernels:
         for name, known in self.found.items():
             if known == text:
                 return name, text
-        name = f"polybuild_{label_of(self._region)}_{len(self.found)}"
+        name = f"polybuild_{label_of(self._region)}{self._request.part}_{len(self.found)}"
         self.found[name] = text
         return name, text
 

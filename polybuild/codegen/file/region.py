@@ -32,6 +32,7 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
+from polybuild.codegen.device.rank_blocks import BlocksRequest, BlockTexts, write_blocks
 from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
 from polybuild.codegen.file.prologue import Helper
@@ -117,7 +118,7 @@ class RegionText:
 
     ``declarations`` and ``loops`` are lines of C, none where the region stays as it is; ``helpers`` names
     what the loops need from the prologue; ``outline`` lists the loops and their statements.
-    ``device`` is what a device runs instead, if it can; ``host`` names the region's object where
+    ``kernels`` are for a device, if it can run it; ``host`` names the region's object where
     it cannot, but other regions of the program may. ``verification`` has the parts of a check
     at run time, ``reported`` says whether runs are counted. ``stages`` follow the ``conditions``, one after
     the other. Where a device may run the region, ``worthwhile`` are conditions on the host's new loops alone.
@@ -129,13 +130,23 @@ class RegionText:
     loops: tuple[str, ...]
     helpers: frozenset[Helper]
     outline: tuple[Line, ...] = ()
-    device: DeviceText | None = None
+    kernels: DeviceText | None = None
     verification: Verification | None = None
     stages: tuple[Stage, ...] = ()
     host: str = ""
     reported: bool = False
     worthwhile: tuple[Condition, ...] = ()
     decision: Adapting | Agreement | None = None
+
+    @property
+    def device(self) -> DeviceText | None:
+        """What a device runs instead of the loops, if it can."""
+        return None if self.kernels is None or self.kernels.within_loops else self.kernels
+
+    @property
+    def blocks(self) -> DeviceText | None:
+        """What the devices of ranks run within the loops, if they can."""
+        return None if self.kernels is None or not self.kernels.within_loops else self.kernels
 
     @property
     def all_conditions(self) -> tuple[Condition, ...]:
@@ -145,13 +156,19 @@ class RegionText:
 
 
 def write_region(
-    scop: Scop, region: Region, plan: HostPlan, checks: RunTimeChecks, device: DeviceRequest | None = None
+    scop: Scop,
+    region: Region,
+    plan: HostPlan,
+    checks: RunTimeChecks,
+    request: DeviceRequest | BlocksRequest | None = None,
 ) -> RegionText:
-    """Generate the C text of one region, and of what ``device`` asks for.
+    """Generate the C text of one region, and of what is the ``request`` of a device, or of those of ranks.
 
     Raises IllegalSchedule where isl's AST is not what the schedule says, and Unsupported for
     what a device's language cannot express.
     """
+    device = request if isinstance(request, DeviceRequest) else None
+    blocks = request if isinstance(request, BlocksRequest) else None
     in_use = NamesInUse()
     inspectors = inspectors_of(checks.overlaps)
     names = name_region(scop, region, plan.buffers, plan.accumulators, inspectors)
@@ -162,7 +179,9 @@ def write_region(
     _check(ast, scop, scopes)
 
     pointers = pointers_to_copy(scop, names.buffered)
-    printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, in_use=in_use)
+    host = HostNames(names.parameters, names.taken, in_use)
+    on_ranks = None if blocks is None else write_blocks(region, blocks, host, conditions)
+    printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, blocks=on_ranks)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
     finals = belonging(boundary.final_values(names.taken), region.end.line)
@@ -176,22 +195,10 @@ def write_region(
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
     first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
-    kernels = None
+    kernels = on_ranks.together if on_ranks else None
     if device is not None:
-        host = HostNames(names.parameters, names.taken, in_use)
         kernels = write_device(region, device, host, conditions).followed_by(finals)
-    checked = None
-    if checks.verified is not None and names.used.isdisjoint({CHECK, RUNS}):
-        on_device = {each.array.name for each in device.plan.buffers} if device else set()
-        checked = verification(
-            scop,
-            checks.verified,
-            names.parameters,
-            conditions.sizes,
-            in_use=in_use,
-            dead=names.buffered | on_device,
-            accumulators=plan.accumulators,
-        )
+    checked = _verification(scop, checks, plan, names, conditions=conditions, device=device)
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
     return replace(
@@ -201,6 +208,30 @@ def write_region(
         reported=checks.reported,
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
         worthwhile=() if device is None else tuple(conditions.worthwhile(checks.work, checks.min_work)),
+    )
+
+
+def _verification(
+    scop: Scop,
+    checks: RunTimeChecks,
+    plan: HostPlan,
+    names: RegionNames,
+    *,
+    conditions: ConditionPrinter,
+    device: DeviceRequest | None,
+) -> Verification | None:
+    """The parts of a check at run time, if there is to be one; what has no elements is left out."""
+    if checks.verified is None or not names.used.isdisjoint({CHECK, RUNS}):
+        return None
+    on_device = {each.array.name for each in device.plan.buffers} if device else set[str]()
+    return verification(
+        scop,
+        checks.verified,
+        names.parameters,
+        conditions.sizes,
+        in_use=conditions.in_use,
+        dead=names.buffered | on_device,
+        accumulators=plan.accumulators,
     )
 
 
@@ -221,9 +252,13 @@ def _loop_printer(
     conditions: ConditionPrinter,
     *,
     pointers: Sequence[str] | None,
-    in_use: NamesInUse,
+    blocks: BlockTexts | None,
 ) -> LoopPrinter:
-    """What prints the loops of ``ast``, for all but devices; threads get copies of ``pointers``."""
+    """What prints the loops of ``ast``, with the ``blocks`` of a rank for its device among them.
+
+    Threads get copies of ``pointers``.
+    """
+    in_use = conditions.in_use
     directives = {
         mark: each for mark, each in plan.directives.items() if not has_too_little_work(each.limits)
     }
@@ -239,7 +274,7 @@ def _loop_printer(
     )
     if plan.sharing is not None and isinstance(printer, RankLoopPrinter):
         in_use.variables.update(names.parameters.values())  # all ranks agree on them
-        return printer.of_rank(plan.sharing)
+        return printer.of_rank(plan.sharing, blocks)
     return printer
 
 

@@ -64,7 +64,7 @@ class RunReport:
     @property
     def _words(self) -> tuple[str, ...]:
         """What is said of each condition that did not hold, once."""
-        asked = [_ASKED_OTHERWISE] if self.text.host or self.text.device else []
+        asked = [_ASKED_OTHERWISE] if self.text.host or self.text.kernels else []
         return tuple(dict.fromkeys([*asked, *(each.failure for each in self.text.all_conditions)]))
 
     @property

@@ -113,13 +113,15 @@ def splice(
 class _Versions:
     """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``.
 
-    Where a device may, ``worthwhile`` is what the new loops ask besides.
+    Where a device may, ``worthwhile`` is what the new loops ask besides. Loops that begin kernels themselves
+    are those of the region's ``static`` object.
     """
 
     loops: tuple[str, ...]
     original: tuple[UserText, ...]
     device: DeviceText | None
     worthwhile: tuple[Condition, ...]
+    static: str = ""
 
 
 def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
@@ -133,6 +135,7 @@ def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
         (UserText(body, _body_line(region, text)),),
         generated.device,
         generated.worthwhile,
+        generated.blocks.name if generated.blocks else "",
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
@@ -144,7 +147,7 @@ def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
     choosing = adapted.begin(region) if adapted else []
     end = [*(adapted.end if adapted else []), *end]
     condition = _all(generated.conditions, report)
-    if generated.host:
+    if generated.host or generated.blocks:
         condition = f"{_asked(f'{_VERSION} == POLYBUILD_OPENMP', report)} && {condition}"
     looking = _looking(condition, generated.stages, report)
     if generated.stages:
@@ -183,6 +186,9 @@ def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
     if generated.host:
         begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host}, 0);"
         return [begin], [f"  polybuild_host_end(&{generated.host});"]
+    if generated.blocks:
+        look = ["  polybuild_update_host(0);"] if generated.stages else []
+        return [f"  const int {_VERSION} = polybuild_wanted();", *look], []
     return ["  polybuild_update_host(0);"] if generated.device and generated.stages else [], []
 
 
@@ -221,9 +227,17 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
         f"  if ({condition}) {{",
         *versions.loops,
         CodeLine("  } else { /* the original loops */", role=Role.BETWEEN),
-        *versions.original,
+        *_at_home(versions),
         closing(_INDENT),
     ]
+
+
+def _at_home(versions: _Versions) -> list[UserText | str]:
+    """The original loops, which find all values on the host."""
+    if not versions.static:
+        return [*versions.original]
+    begin, end = f"polybuild_host_begin(&{versions.static}, 0);", f"polybuild_host_end(&{versions.static});"
+    return [f"    {begin}", *versions.original, f"    {end}"]
 
 
 def _on_device(
@@ -259,7 +273,7 @@ def _checked(
         return [f"  if ({CHECK}) {{", *indented((*check.walk, *then), _INDENT * 2), closing(_INDENT)]
 
     between = walk(f"polybuild_verify_next({CHECK});")
-    device = versions.device
+    device, static = versions.device, versions.static
     before: list[str] = []
     if device:
         home = f"polybuild_host_begin(&{device.name}, 0)"
@@ -270,6 +284,17 @@ def _checked(
             *between,
             *_original_if(CHECK, versions),
             f"  if ({CHECK}) polybuild_host_end(&{device.name});",
+        ]
+    elif static:
+        home = f"polybuild_host_begin(&{static}, 0); polybuild_host_end(&{static});"
+        before = [f"  if ({CHECK}) {{ {home} }}"]
+        runs = [
+            f"  if ({RUNS}) {{",
+            *versions.loops,
+            closing(_INDENT),
+            f"  if (!{RUNS} || {CHECK}) {{ {home} }}",
+            *between,
+            *_original_if(f"!{RUNS} || {CHECK}", versions),
         ]
     else:
         runs = [

@@ -118,7 +118,7 @@ def _conditions(explained: Explained, level: Level) -> Sequence[str]:
 
 
 def _new_loops(details: Details, style: Style, level: Level) -> list[str]:
-    device = details.text.device
+    device = details.text.kernels
     title = "new loops, where there is no device" if device else "new loops"
     lines = []
     if device:

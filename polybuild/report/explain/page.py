@@ -120,14 +120,14 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
     yield from (_diagnostic(each) for each in explained.diagnostics)
     yield '<div class="sides">'
     yield page_code.source(explained)
-    if details is not None and details.text.device is not None:
-        yield page_code.kernels(details.text.device)
+    if details is not None and details.text.kernels is not None:
+        yield page_code.kernels(details.text.kernels)
     elif details is not None and details.text.loops:
         yield page_code.generated(details)
     yield "</div>"
     if details is None:
         return
-    if details.text.device is not None:
+    if details.text.kernels is not None:
         yield "<details><summary>Where there is no device</summary>"
         yield page_code.generated(details)
         yield "</details>"

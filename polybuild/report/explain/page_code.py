@@ -43,7 +43,7 @@ def generated(details: Details) -> str:
         for line in details.text.loops
         for each in line.split("\n")
     ]
-    where = " (where there is no device)" if details.text.device else ""
+    where = " (where there is no device)" if details.text.kernels else ""
     return _code(f"the new loops{where}, with the source line that each belongs to", numbered)
 
 

@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 4
+#define POLYBUILD_DEVICE_VERSION 5
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
@@ -117,9 +117,10 @@ typedef struct polybuild_argument {
 } polybuild_argument;
 
 /* What a run does, about: the number of statement instances, of those that one thread of the device runs
- * alone, of launches, and how many instances a launch is worth where no values are on the device yet. */
+ * alone, of launches, and how many instances a launch is worth where no values are on the device yet. As many
+ * `runs` like it (0: one) share what is copied, as it stays there. */
 typedef struct polybuild_work {
-    double instances, serial, launches, minimum;
+    double instances, serial, launches, minimum, runs;
 } polybuild_work;
 
 /* An array that a run touches, and what is done with it. */
@@ -168,6 +169,24 @@ int polybuild_host_begin(polybuild_region *region, int home);
 
 /* After a host version of `region` has run. */
 void polybuild_host_end(polybuild_region *region);
+
+/* Which of the two the user wants, and nothing else. */
+int polybuild_wanted(void);
+
+/* Ranks of an MPI program: the block of a rank is run by its device between two messages, and arrays stay there.
+ * polybuild_place says which of the processes of this machine this one is: those of different devices take
+ * different ones. polybuild_fetch makes `rows` runs of `width` bytes, `pitch` bytes apart from `low` on, current
+ * on the host, as far as they are of resident arrays whose values are on a device alone; polybuild_put says that
+ * the host received them, and copies them to where values are. Nothing else of these arrays is copied. */
+void polybuild_place(int position);
+void polybuild_fetch(const void *low, size_t width, size_t rows, size_t pitch);
+void polybuild_put(const void *low, size_t width, size_t rows, size_t pitch);
+
+/* The bytes from the lowest of a box to the highest. */
+static inline size_t polybuild_extent(const polybuild_box *box)
+{
+    return box->width ? (box->planes - 1) * box->plane_pitch + (box->rows - 1) * box->row_pitch + box->width : 0;
+}
 
 /* Memory of a device that the program has from elsewhere. What was done with it before was asked for in
  * `stream`, and what comes after will be: the one is waited for, the other waits, both on the device. Where it

@@ -149,6 +149,15 @@ static struct polybuild_list *polybuild_new_lists(void)
   return lists;
 }
 
+/* What a device has of a message, or is to have of one that was `received`. */
+static void polybuild_copy_list(const struct polybuild_list *list, int received)
+{
+  int number;
+  for (number = 0; number < list->count; number++)
+    polybuild_add_row((const char *)(size_t)list->at[number], (size_t)list->bytes[number], received);
+  polybuild_copy_rows(received);
+}
+
 /* Sends and receives all messages, from memory to memory. */
 static void polybuild_transfer(struct polybuild_list *lists)
 {
@@ -163,6 +172,7 @@ static void polybuild_transfer(struct polybuild_list *lists)
     if (number < ranks)
       MPI_Irecv(MPI_BOTTOM, 1, list->type, number, POLYBUILD_VALUES, polybuild_world.ranks_of_regions, &list->request);
     else {
+      polybuild_copy_list(list, 0);
       MPI_Isend(MPI_BOTTOM, 1, list->type, number - ranks, POLYBUILD_VALUES, polybuild_world.ranks_of_regions, &list->request);
       polybuild_world.messages++;
       polybuild_world.bytes += list->sum;
@@ -174,6 +184,8 @@ static void polybuild_transfer(struct polybuild_list *lists)
       polybuild_await(&list->request, number < ranks ? "waits for values of rank" : "sends values to rank",
                       number % ranks);
       MPI_Type_free(&list->type);
+      if (number < ranks)
+        polybuild_copy_list(list, 1);
     }
     free(list->at);
     free(list->bytes);
@@ -199,6 +211,8 @@ __attribute__((weak, visibility("default"))) void polybuild_collect_values(const
   }
   if (lists)
     polybuild_transfer(lists);
+  if (polybuild_world.distributed && polybuild_update_host)
+    polybuild_update_host(data);
 }
 
 /* A block begins in which the `bytes` at `data` stay where they are computed. Where regions check themselves they are

@@ -62,6 +62,12 @@ __attribute__((weak, visibility("default"))) struct polybuild_world_1 {
 } polybuild_world_1;
 #define polybuild_world polybuild_world_1
 
+/* Those of polybuild_device.h, in programs with kernels. */
+extern void polybuild_place(int) __attribute__((weak));
+extern void polybuild_fetch(const void *, size_t, size_t, size_t) __attribute__((weak));
+extern void polybuild_put(const void *, size_t, size_t, size_t) __attribute__((weak));
+extern void polybuild_update_host(const void *) __attribute__((weak));
+
 static void polybuild_await(MPI_Request *, const char *, int);
 static int polybuild_next_distributed(struct polybuild_exchange *);
 static int polybuild_next_part(struct polybuild_exchange *);
@@ -193,6 +199,14 @@ static void polybuild_join_ranks(void)
   MPI_Comm_dup(MPI_COMM_WORLD, &polybuild_world.ranks_of_regions);
   MPI_Comm_rank(MPI_COMM_WORLD, &polybuild_world.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &polybuild_world.ranks);
+  if (polybuild_place) { /* the ranks of a machine share its devices */
+    MPI_Comm machine;
+    int position;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &position);
+    MPI_Comm_free(&machine);
+    polybuild_place(position);
+  }
   polybuild_world.known = 1;
   atexit(polybuild_leave_ranks);
 }
@@ -271,7 +285,7 @@ static long long polybuild_block(long long lowest, long long highest, int rank)
 static struct {
   long long lowest, width, *begins;
   unsigned long long *sums, values;
-} polybuild_work;
+} polybuild_weights;
 
 /* Divides the values so that the blocks of all ranks have the same work: each begins as near as can be to its share of
    all. */
@@ -279,22 +293,22 @@ static void polybuild_divide(long long lowest, long long highest)
 {
   int ranks = polybuild_world.ranks, rank = 0;
   unsigned long long at, all = (unsigned long long)ranks, total = 0, before = 0;
-  for (at = 0; at < polybuild_work.values; at++)
-    total += polybuild_work.sums[at];
-  for (at = 0; at < polybuild_work.values && total; before += polybuild_work.sums[at++])
+  for (at = 0; at < polybuild_weights.values; at++)
+    total += polybuild_weights.sums[at];
+  for (at = 0; at < polybuild_weights.values && total; before += polybuild_weights.sums[at++])
     for (; rank < ranks; rank++) {
-      unsigned long long begun = (unsigned long long)rank, sum = polybuild_work.sums[at];
+      unsigned long long begun = (unsigned long long)rank, sum = polybuild_weights.sums[at];
       unsigned long long share = total / all * begun + total % all * begun / all;
       double part = sum ? (double)(share - before) / (double)sum : 0;
       if (share >= before + sum)
         break;
-      polybuild_work.begins[rank] = lowest + (long long)at * polybuild_work.width
-                                    + (long long)(part * (double)polybuild_work.width + 0.5);
+      polybuild_weights.begins[rank] = lowest + (long long)at * polybuild_weights.width
+                                    + (long long)(part * (double)polybuild_weights.width + 0.5);
     }
   for (; rank < ranks; rank++) /* nothing is to be done */
-    polybuild_work.begins[rank] = polybuild_block(lowest, highest, rank);
-  polybuild_work.begins[0] = lowest;
-  polybuild_work.begins[ranks] = highest + 1;
+    polybuild_weights.begins[rank] = polybuild_block(lowest, highest, rank);
+  polybuild_weights.begins[0] = lowest;
+  polybuild_weights.begins[ranks] = highest + 1;
 }
 
 /* Whether the work of the values from `lowest` to `highest` is to be counted: the first time that it is asked, unless
@@ -305,19 +319,19 @@ __attribute__((unused)) static int polybuild_weighs(long long lowest, long long 
   size_t ranks = (size_t)polybuild_world.ranks;
   if (ranks == 1 || highest < lowest)
     return 0;
-  if (polybuild_work.sums) {
+  if (polybuild_weights.sums) {
     polybuild_divide(lowest, highest);
-    free(polybuild_work.sums);
-    polybuild_work.sums = 0;
+    free(polybuild_weights.sums);
+    polybuild_weights.sums = 0;
     return 0;
   }
-  polybuild_work.lowest = lowest;
-  polybuild_work.width = (long long)((count - 1) / POLYBUILD_SUMS + 1);
-  polybuild_work.values = (count - 1) / (unsigned long long)polybuild_work.width + 1;
-  polybuild_work.sums = calloc(polybuild_work.values, sizeof *polybuild_work.sums);
-  if (!polybuild_work.begins)
-    polybuild_work.begins = malloc((ranks + 1) * sizeof *polybuild_work.begins);
-  if (!polybuild_work.sums || !polybuild_work.begins)
+  polybuild_weights.lowest = lowest;
+  polybuild_weights.width = (long long)((count - 1) / POLYBUILD_SUMS + 1);
+  polybuild_weights.values = (count - 1) / (unsigned long long)polybuild_weights.width + 1;
+  polybuild_weights.sums = calloc(polybuild_weights.values, sizeof *polybuild_weights.sums);
+  if (!polybuild_weights.begins)
+    polybuild_weights.begins = malloc((ranks + 1) * sizeof *polybuild_weights.begins);
+  if (!polybuild_weights.sums || !polybuild_weights.begins)
     polybuild_fail("there is no memory to divide the work", -1);
   return 1;
 }
@@ -325,7 +339,7 @@ __attribute__((unused)) static int polybuild_weighs(long long lowest, long long 
 __attribute__((unused)) static void polybuild_weigh(long long value, long long work)
 {
   if (work > 0)
-    polybuild_work.sums[(value - polybuild_work.lowest) / polybuild_work.width] += (unsigned long long)work;
+    polybuild_weights.sums[(value - polybuild_weights.lowest) / polybuild_weights.width] += (unsigned long long)work;
 }
 
 /* As polybuild_block, where the work of the values was counted. */
@@ -333,7 +347,42 @@ __attribute__((unused)) static long long polybuild_even_block(long long lowest, 
 {
   if (polybuild_world.ranks == 1 || highest < lowest)
     return polybuild_block(lowest, highest, rank);
-  return polybuild_work.begins[rank];
+  return polybuild_weights.begins[rank];
+}
+
+/* Rows of one length and distance that a device has or is to have: copied as one. */
+static struct {
+  const char *low;
+  size_t width, rows, pitch;
+} polybuild_rows;
+
+/* Copies these rows from the device to the host, which sends them, or back, which `received` them. */
+static void polybuild_copy_rows(int received)
+{
+  if (polybuild_rows.rows)
+    (received ? polybuild_put : polybuild_fetch)(polybuild_rows.low, polybuild_rows.width, polybuild_rows.rows,
+                                                 polybuild_rows.pitch);
+  polybuild_rows.rows = 0;
+}
+
+static void polybuild_add_row(const char *low, size_t width, int received)
+{
+  size_t rows = polybuild_rows.rows, distance = (size_t)low - (size_t)polybuild_rows.low;
+  if (!polybuild_fetch)
+    return;
+  if (rows == 1 && low == polybuild_rows.low + polybuild_rows.width) {
+    polybuild_rows.width += width; /* neighbours are one row */
+    return;
+  }
+  if (!rows || width != polybuild_rows.width || low < polybuild_rows.low + width
+      || (rows > 1 && distance != rows * polybuild_rows.pitch)) {
+    polybuild_copy_rows(received);
+    polybuild_rows.low = low;
+    polybuild_rows.width = width;
+    rows = 0;
+  } else if (rows == 1)
+    polybuild_rows.pitch = distance;
+  polybuild_rows.rows = rows + 1;
 }
 
 /* Goes on to the next message: `elements` of it are named by calls of polybuild_send, and looked at, sent or
@@ -345,6 +394,7 @@ static int polybuild_next(struct polybuild_exchange *x)
   struct polybuild_message *message;
   if (ranks == 1)
     return 0;
+  polybuild_copy_rows(x->stage == POLYBUILD_UNPACK);
   if (x->kind == POLYBUILD_BEFORE || x->kind == POLYBUILD_ALIKE)
     return polybuild_next_distributed(x);
   if (x->kind == POLYBUILD_PARTS)
@@ -445,14 +495,16 @@ static void polybuild_send(struct polybuild_exchange *x, void *elements, unsigne
       return;
     }
   }
-  if (x->stage == POLYBUILD_PACK)
-    memcpy(x->at, elements, bytes);
-  else if (x->stage == POLYBUILD_UNPACK)
-    memcpy(elements, x->at, bytes);
-  else {
+  if (x->stage == POLYBUILD_COUNT || x->stage == POLYBUILD_UNPACK)
+    polybuild_add_row(elements, bytes, x->stage == POLYBUILD_UNPACK);
+  if (x->stage == POLYBUILD_EXPECT || x->stage == POLYBUILD_COUNT) {
     x->bytes += bytes;
     return;
   }
+  if (x->stage == POLYBUILD_PACK)
+    memcpy(x->at, elements, bytes);
+  else
+    memcpy(elements, x->at, bytes);
   x->at += bytes;
 }
 

@@ -22,6 +22,10 @@
     VALUE(int, home, (const polybuild_use *uses, int count), (uses, count))                                            \
     VALUE(int, host_begin, (polybuild_region * region, int home), (region, home))                                      \
     NOTHING(host_end, (polybuild_region * region), (region))                                                           \
+    VALUE(int, wanted, (void), ())                                                                                     \
+    NOTHING(place, (int position), (position))                                                                         \
+    NOTHING(fetch, (const void *low, size_t width, size_t rows, size_t pitch), (low, width, rows, pitch))              \
+    NOTHING(put, (const void *low, size_t width, size_t rows, size_t pitch), (low, width, rows, pitch))                \
     VALUE(int, adopt, (void *stand_in, size_t bytes, const polybuild_foreign *memory),                                 \
           (stand_in, bytes, memory))                                                                                   \
     VALUE(int, disown, (void *stand_in), (stand_in))                                                                   \

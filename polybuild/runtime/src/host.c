@@ -18,8 +18,10 @@ int pb_host_begin(polybuild_region *region, int home) {
     pb_unlock();
     if (depth++ == 0)
         began = pb_now();
-    return pb_settings()->backend == PB_HOST ? POLYBUILD_ORIGINAL : POLYBUILD_OPENMP;
+    return pb_wanted();
 }
+
+int pb_wanted(void) { return pb_settings()->backend == PB_HOST ? POLYBUILD_ORIGINAL : POLYBUILD_OPENMP; }
 
 void pb_host_end(polybuild_region *region) {
     unsigned long long time = --depth == 0 ? pb_now() - began : 0;

@@ -249,6 +249,63 @@ void pb_update_device(const void *array) {
     pb_unlock();
 }
 
+/* Copies `rows` of `resident`, to the device (`in`) or from it; an error code of the driver. */
+static int copy_rows(struct pb_resident *resident, const polybuild_box *rows, bool in) {
+    struct pb_device *device = resident->device;
+    size_t offset = (uintptr_t)rows->low - resident->low;
+    int code = device->failed ? device->failed : device->driver->enter(device);
+    if (code)
+        return code;
+    code = in ? 0 : pb_wait(resident->lane);
+    if (!code)
+        code = in ? pb_box_in(resident->lane, resident->memory, offset, rows)
+                  : pb_box_out(resident->lane, resident->memory, offset, rows);
+    device->driver->leave(device);
+    polybuild_counts *counts = pb_no_region();
+    *(in ? &counts->copies_in : &counts->copies_out) += 1;
+    *(in ? &counts->bytes_in : &counts->bytes_out) += pb_box_bytes(rows);
+    return code;
+}
+
+/* The same for what `resident` has of `box`: all of it at once, or each row's part. */
+static int copy_shared(struct pb_resident *resident, const polybuild_box *box, bool in) {
+    if (contains(resident, (uintptr_t)box->low, pb_box_extent(box)))
+        return copy_rows(resident, box, in);
+    int code = 0;
+    for (size_t row = 0; row < box->rows && !code; row++) {
+        uintptr_t low = (uintptr_t)box->low + row * box->row_pitch, end = low + box->width;
+        uintptr_t limit = resident->low + resident->bytes;
+        low = low > resident->low ? low : resident->low;
+        end = end < limit ? end : limit;
+        polybuild_box part = {(const void *)low, end - low, 1, 0, 1, 0};
+        code = low < end ? copy_rows(resident, &part, in) : 0;
+    }
+    return code;
+}
+
+/* Has all arrays that have `box` on a device, and for `in` even if on the host, too, copy that. */
+static void copy_where(const polybuild_box *box, bool in) {
+    pb_lock();
+    for (struct pb_resident *each = residents; each && box->width; each = each->next) {
+        bool asked = each->on_device && (in || !each->on_host);
+        int code = asked && overlaps(each, (uintptr_t)box->low, pb_box_extent(box)) ? copy_shared(each, box, in) : 0;
+        if (!code)
+            continue;
+        if (!each->on_host)
+            pb_resident_lost(each, each->device->driver->explain(each->device, code));
+        each->on_device = false;
+    }
+    pb_unlock();
+}
+
+void pb_fetch(const void *low, size_t width, size_t rows, size_t pitch) {
+    copy_where(&(polybuild_box){low, width, rows, pitch, 1, 0}, false);
+}
+
+void pb_put(const void *low, size_t width, size_t rows, size_t pitch) {
+    copy_where(&(polybuild_box){low, width, rows, pitch, 1, 0}, true);
+}
+
 /* A lane that waits for `stream`; NULL if there is none. The lane is free again: what uses the memory follows it. */
 static struct pb_lane *lane_after(struct pb_device *device, unsigned long long stream) {
     struct pb_lane *lane = NULL;

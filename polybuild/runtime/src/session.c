@@ -32,6 +32,8 @@ static double time_of(const struct pb_traffic *traffic, const polybuild_costs *c
     return traffic->copies * costs->copy + traffic->bytes / costs->bandwidth;
 }
 
+static double runs_of(const polybuild_work *work) { return work->runs > 1 ? work->runs : 1; }
+
 /* Why the host is the place to run; NULL if the device is: the user wants it so, or it takes less time there.
  * What is too little to go to the device for runs there where its values are there already. */
 static const char *why_not(const polybuild_costs *costs, const polybuild_work *work, const polybuild_use *uses,
@@ -47,7 +49,7 @@ static const char *why_not(const polybuild_costs *costs, const polybuild_work *w
     if (small && !home.copies)
         return "there is too little to do for a launch";
     double spread = (work->instances - work->serial) * costs->instance, alone = work->serial * costs->alone;
-    double device = costs->start + work->launches * costs->launch + spread + alone + time_of(&there, costs);
+    double device = costs->start + work->launches * costs->launch + spread + alone + time_of(&there, costs) / runs_of(work);
     /* what comes home has to go there again */
     if (device < work->instances * costs->host / settings->processors + 2 * time_of(&home, costs))
         return NULL;

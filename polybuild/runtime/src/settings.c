@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "entries.h"
 
 static struct pb_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -53,6 +53,11 @@ static void read_all(void) {
     settings.device = device && *device ? device : NULL;
     settings.local_rank = read_local_rank();
     settings.processors = processors > 1 ? (double)processors : 1.0;
+}
+
+void pb_place(int position) {
+    (void)pb_settings();
+    settings.local_rank = position;
 }
 
 const struct pb_settings *pb_settings(void) {

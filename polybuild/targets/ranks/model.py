@@ -21,6 +21,8 @@ TO_FIRST, TO_END = "pb_to_first", "pb_to_end"
 """The block of the rank that receives."""
 AROUND = "pb_at"
 """How the names of the parameters begin that are the values of the loops around an exchange."""
+HOME = "home"
+"""The statement of a tree where the device's work ends, before values are sent that are read after it."""
 
 
 class ExchangeKind(Enum):
@@ -157,6 +159,24 @@ class ValueWork:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceBlock:
+    """What a rank runs of a phase in one run of the loops around it, for its device.
+
+    It is the statement ``name`` of the tree, with ``depth`` dimensions as those of an exchange, right before
+    the mark of number ``phase`` with the loops for the host. The parameters of ``scop`` include the ends of
+    the rank's block, and ``AROUND0, ...``; ``live`` are the variables that are read after it, and ``around``,
+    ``{ [t0, ...] }``, the runs there are.
+    """
+
+    name: str
+    depth: int
+    phase: int
+    scop: Scop
+    live: frozenset[str]
+    around: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
 class Sharing:
     """How ranks share a region: blocks of the values from ``lowest`` to ``highest``, and the ``exchanges``.
 
@@ -165,6 +185,7 @@ class Sharing:
     Values are those of the outermost loops that carry nothing, in which instances differ that
     different ranks run; functions of the parameters, of which ``context`` is known.
     Ranks meet once in ``steps`` of the loop around, and run ``extra`` instances beyond their blocks in these.
+    A rank's device may run ``blocks``; there are none unless they are all that ranks run.
     """
 
     context: isl.Set
@@ -176,6 +197,7 @@ class Sharing:
     work: tuple[ValueWork, ...] = ()
     steps: int = 1
     extra: float = 0.0
+    blocks: tuple[DeviceBlock, ...] = ()
 
     @property
     def summary(self) -> str:

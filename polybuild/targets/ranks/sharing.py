@@ -22,6 +22,7 @@ from polybuild.poly.relations import depends_on, maps_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
+from polybuild.targets.ranks.device_blocks import device_blocks
 from polybuild.targets.ranks.distribution import read_before, written_alike
 from polybuild.targets.ranks.exchange_points import Point, insert_exchanges
 from polybuild.targets.ranks.messages import (
@@ -36,8 +37,10 @@ from polybuild.targets.ranks.messages import (
 from polybuild.targets.ranks.model import (
     END,
     FIRST,
+    HOME,
     TO_END,
     TO_FIRST,
+    DeviceBlock,
     Exchange,
     ExchangeKind,
     Share,
@@ -59,27 +62,34 @@ def share_best(
     orders: Sequence[isl.Schedule],
     live: frozenset[str],
     steps: int = 1,
+    *,
+    kernels: bool = False,
 ) -> Share | None:
     """The share of a rank in that of ``orders`` where the fewest loops are around what ranks share."""
-    found = [each for order in orders if (each := share_among_ranks(scop, dependences, order, live, steps))]
+    shares = (share_among_ranks(scop, dependences, each, live, steps, kernels=kernels) for each in orders)
+    found = [each for each in shares if each is not None]
     return min(found, key=lambda each: each.meetings, default=None)
 
 
 def share_among_ranks(
-    scop: Scop, dependences: Dependences, schedule: isl.Schedule, live: frozenset[str], steps: int = 1
+    scop: Scop,
+    dependences: Dependences,
+    schedule: isl.Schedule,
+    live: frozenset[str],
+    steps: int = 1,
+    *,
+    kernels: bool = False,
 ) -> Share | None:
     """The block of a rank in the order ``schedule``, and what it sends; None where no loop can be shared.
 
     ``live`` names the variables that are read after the region. Ranks meet once in so many ``steps`` of the
-    loop around what they share. Raises IllegalSchedule if iterations of a loop that ranks would share depend
-    on each other.
+    loop around what they share. With ``kernels`` there are blocks for the devices of ranks. Raises
+    IllegalSchedule if iterations of a loop that ranks would share depend on each other.
     """
     marked = mark_phases(schedule)
     check_schedule(marked, replace(dependences, reductions=()), scop.domain)  # each rank has its parts
     phases = phases_of(marked)
-    if not _is_static(scop, dependences, phases):
-        return None
-    every = _shared_values(phases)
+    every = _shared_values(phases) if _is_static(scop, dependences, phases) else None
     if every is None:
         return None
     parts = shared_accumulators(scop, dependences, phases)
@@ -91,10 +101,7 @@ def share_among_ranks(
     flow = values_read(values, theirs, parts.accesses)
     if steps > 1:  # a rank computes itself what it is not sent
         flow = flow.subtract_domain(theirs)
-    exchanges = [
-        Exchange(f"{_NAME}{number}", phase.depth, messages_of(scop.arrays, flow, phase))
-        for number, phase in enumerate(division.phases)
-    ]
+    exchanges = _exchanges(scop, division.phases, flow)
     arrays, last = live_arrays(scop, live), last_writes(scop)
     whole = whole_arrays(last.subtract_domain(parts.instances), phases, arrays)
     final = Exchange(f"{_NAME}{len(exchanges)}", 0, whole, ExchangeKind.AFTER)
@@ -103,23 +110,25 @@ def share_among_ranks(
     read = read_before(f"{_NAME}s_before", scop, dependences, theirs, parts.accesses)
     alike = written_alike(f"{_NAME}s_alike", last, alone.union(parts.instances), arrays)
     own = tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements)
-    points = _points(parts, [*zip(exchanges, division.phases, strict=True)], flow, splits=steps == 1)
-    exchanges = [
-        replace(each, overlaps=any(each.start in one.posted for one in points)) for each in exchanges
-    ]
-    names = [[each.name for each in one if each.messages] for one in ((read,), (alike, final))]
-    order = insert_exchanges(division.schedule, points, *names)
+    for_devices = kernels and alone.is_empty() and not parts.reductions  # else hosts touch what devices have
+    blocks = device_blocks(scop, dependences, division.phases, mine, live) if for_devices else ()
+    met = [*zip(exchanges, division.phases, strict=True)]
+    points = _block_points(blocks, division.phases)
+    points += _points(parts, met, flow, splits=steps == 1 and not blocks)
+    first, ended = ([each.name for each in one if each.messages] for one in ((read,), (alike, final)))
+    order = insert_exchanges(division.schedule, points, first, [*([HOME] if blocks else []), *ended])
     order = order.intersect_domain(mine.union(order.get_domain().subtract(scop.domain)))
     sharing = Sharing(
         scop.context,
         every.dim_min(0).coalesce(),
         every.dim_max(0).coalesce(),
-        (*exchanges, final),
+        (*_overlapping(exchanges, points), final),
         (read, alike),
         tuple(each for _, each in parts.reductions),
         work_of(scop, phases),
         steps,
         division.extra,
+        blocks,
     )
     return Share(replace(scop, statements=own), dependences.within(mine), order, sharing)
 
@@ -155,6 +164,25 @@ def _divide(
     mine, theirs = (tiles.run_by(*each) for each in ends)
     extra = tiles.instances_beyond(parameters_at(scop.context, usual_values(scop)))
     return _Division(tiles.schedule, [tiles.phase], alone, mine, theirs, extra)
+
+
+def _exchanges(scop: Scop, phases: Sequence[SharedLoop], flow: isl.UnionMap) -> list[Exchange]:
+    """What ranks send each other after each of ``phases`` of the values of ``flow``, ``{ W[i] -> a[x] }``."""
+    return [
+        Exchange(f"{_NAME}{number}", phase.depth, messages_of(scop.arrays, flow, phase))
+        for number, phase in enumerate(phases)
+    ]
+
+
+def _overlapping(exchanges: Sequence[Exchange], points: Sequence[Point]) -> list[Exchange]:
+    """``exchanges``, those that are posted at ``points`` before they are awaited marked as such."""
+    return [replace(each, overlaps=any(each.start in one.posted for one in points)) for each in exchanges]
+
+
+def _block_points(blocks: Sequence[DeviceBlock], phases: Sequence[SharedLoop]) -> list[Point]:
+    """Where devices begin, before the loops of the phases for the host."""
+    by_number = {each.mark.index: each for each in phases}
+    return [Point(by_number[each.phase], (each.name,), ()) for each in blocks]
 
 
 def _points(

@@ -29,11 +29,15 @@ def test_values_of_loops_in_steps_are_found(tmp_path):
     assert region.code != "internal", region.message
 
 
-def test_kernels_are_made_of_regions_that_ranks_do_not_share(tmp_path):
+def test_kernels_are_made_of_what_ranks_run_between_messages(tmp_path):
     source = tmp_path / "one.c"
     source.write_text("""void f(int n, double a[restrict n], double b[restrict n]) {
 #pragma scop
 for (int i = 0; i < n; i++) a[i] = 2 * b[i];
+#pragma endscop
+#pragma scop
+for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
+for (int i = 0; i < n; i++) b[i] = a[i] + 1;
 #pragma endscop
 #pragma scop
 for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
@@ -42,7 +46,9 @@ for (int i = 0; i < 100; i++) b[0] = b[0] * 2 + a[n - 1];
 }
 """)
     options = Options(distribute="mpi", backend="opencl")
-    shared, whole = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
-    assert "runs on the host: ranks share its loops" in " ".join(shared.remarks)
-    assert shared.kernels == 0
+    shared, mixed, whole = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
+    assert "the device of each rank runs its block" in " ".join(shared.remarks)
+    assert shared.kernels == 1
+    assert "runs on the host: between what ranks share all of them run loops alike" in " ".join(mixed.remarks)
+    assert mixed.kernels == 0
     assert "ranks share" not in " ".join(whole.remarks)
