@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--programs generate|chains|privates|pieces | --device cuda|opencl]
+       [--found FOLDER] [--programs generate|chains|privates|pieces] [--ranks] [--device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -47,6 +47,7 @@ from .harness import (
     limited,
     links,
     optimised,
+    with_device,
 )
 from .pieces import pieces
 from .privates import private_values
@@ -88,8 +89,8 @@ def main() -> int:
                 batch = Path(folder) / str(first)
                 run = functools.partial(run_batch, stream=arguments.programs)
                 if arguments.ranks:
-                    run = run_batch_on_ranks
-                if arguments.device:
+                    run = functools.partial(run_batch_on_ranks, device=arguments.device)
+                elif arguments.device:
                     run = functools.partial(run_device_batch, device=arguments.device)
                 job = pool.submit(run, batch, arguments.seed, first, size, ways=arguments.ways)
                 waiting[job] = first
@@ -105,11 +106,16 @@ def main() -> int:
     return 1 if total.failures else 0
 
 
-def run_batch_on_ranks(folder: Path, seed: int, first: int, size: int, *, ways: int) -> Outcome:
-    """The same on ranks that share the regions."""
+def run_batch_on_ranks(
+    folder: Path, seed: int, first: int, size: int, *, ways: int, device: str | None = None
+) -> Outcome:
+    """The same on ranks that share the regions, with a ``device`` for each of them if it is given."""
     programs = [generate(seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}:ranks")  # noqa: S311 -- wants to be repeatable
     settings, build = rng.sample(SHARED, ways), rng.choice((RANKS, DISTRIBUTED))
+    if device:
+        settings = [{"backend": device, **each} for each in settings]
+        build = with_device(build, device)
     outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(programs, settings, [build])
     shutil.rmtree(folder)
     return outcome

@@ -87,6 +87,13 @@ DEVICES = {
 }
 RANKS = Build("ranks", "mpicc", ("-O1", "-g", "-fopenmp", *SANITIZERS), threads=1, ranks=3)
 DISTRIBUTED = replace(RANKS, name="distributed", distributed=True)
+
+
+def with_device(build: Build, device: str) -> Build:
+    """That of an MPI program whose ranks have a device each: their libraries go without sanitizers."""
+    return replace(build, name=f"{build.name}-{device}", flags=("-O1", "-fopenmp"), device=device)
+
+
 ORIGINAL = Build("original", flags=("-O0",))
 CHECKED = (
     Build("original checked", flags=("-O1", "-g", *SANITIZERS)),

@@ -232,14 +232,66 @@ static void polybuild_await(MPI_Request *request, const char *late, int other)
   }
 }
 
+#define POLYBUILD_KEPT (1 << 26) /* bytes: longer messages give their memory back */
+
+/* Memory of messages, kept for the next exchange: pages that are new each time cost more than what is copied to them.
+   There is no more of it than was in use at once. */
+static struct polybuild_room {
+  char *data;
+  unsigned long long bytes;
+  int taken;
+} *polybuild_rooms;
+static size_t polybuild_room_count;
+
+/* The smallest room that is large enough, or else another one of the `bytes`, in the place of the largest that is not. */
+static char *polybuild_take_room(unsigned long long bytes)
+{
+  struct polybuild_room *room, *best = 0;
+  for (room = polybuild_rooms; room < polybuild_rooms + polybuild_room_count; room++)
+    if (!room->taken
+        && (!best || (best->bytes < bytes ? room->bytes > best->bytes : room->bytes >= bytes && room->bytes < best->bytes)))
+      best = room;
+  if (!best) {
+    room = realloc(polybuild_rooms, (polybuild_room_count + 1) * sizeof *room);
+    if (!room)
+      polybuild_fail("there is no memory for messages", -1);
+    polybuild_rooms = room;
+    best = room + polybuild_room_count++;
+    best->data = 0;
+    best->bytes = 0;
+  }
+  if (best->bytes < bytes) {
+    free(best->data);
+    best->data = malloc(bytes);
+    best->bytes = bytes;
+    if (!best->data)
+      polybuild_fail("there is no memory for messages", -1);
+  }
+  best->taken = 1;
+  return best->data;
+}
+
+static void polybuild_leave_room(const char *data)
+{
+  struct polybuild_room *room = polybuild_rooms;
+  for (; data && room < polybuild_rooms + polybuild_room_count; room++)
+    if (room->data == data) {
+      room->taken = 0;
+      if (room->bytes > POLYBUILD_KEPT) {
+        free(room->data);
+        room->data = 0;
+        room->bytes = 0;
+      }
+      return;
+    }
+}
+
 /* Makes room for a message of the `bytes` that were counted. */
 static void polybuild_make_room(struct polybuild_message *message, unsigned long long bytes)
 {
   unsigned long long units = bytes / POLYBUILD_LARGE + 1;
   message->bytes = bytes;
-  message->data = malloc(bytes > 0x7fffffff ? units * POLYBUILD_LARGE : bytes);
-  if (!message->data)
-    polybuild_fail("there is no memory for messages", -1);
+  message->data = polybuild_take_room(bytes > 0x7fffffff ? units * POLYBUILD_LARGE : bytes);
   message->type = bytes > 0x7fffffff ? polybuild_world.large : MPI_BYTE;
   message->count = bytes > 0x7fffffff ? (int)units : (int)bytes;
 }
@@ -466,7 +518,7 @@ static int polybuild_next(struct polybuild_exchange *x)
   for (message = x->messages; message < x->messages + 2 * ranks; message++) {
     if (message >= x->messages + ranks && message->bytes)
       polybuild_await(&message->request, "sends values to rank", (int)(message - x->messages) - ranks);
-    free(message->data);
+    polybuild_leave_room(message->data);
   }
   free(x->messages);
   x->messages = 0;
@@ -532,9 +584,7 @@ static int polybuild_next_part(struct polybuild_exchange *x)
   }
   if (x->stage == POLYBUILD_PACK) {
     size = mine->type == MPI_BYTE ? mine->bytes : (unsigned long long)mine->count * POLYBUILD_LARGE;
-    x->messages[1].data = malloc(size * (unsigned long long)ranks);
-    if (!x->messages[1].data)
-      polybuild_fail("there is no memory for messages", -1);
+    x->messages[1].data = polybuild_take_room(size * (unsigned long long)ranks);
     MPI_Iallgather(mine->data, mine->count, mine->type, x->messages[1].data, mine->count, mine->type,
                    polybuild_world.ranks_of_regions, &mine->request);
     polybuild_await(&mine->request, 0, -1);
@@ -548,8 +598,8 @@ static int polybuild_next_part(struct polybuild_exchange *x)
     x->at = x->messages[1].data + size * (unsigned long long)x->from;
     return 1;
   }
-  free(x->messages[1].data);
-  free(mine->data);
+  polybuild_leave_room(x->messages[1].data);
+  polybuild_leave_room(mine->data);
   free(x->messages);
   x->messages = 0;
   return 0;
