@@ -1,109 +1,92 @@
-"""The tool's own time for regions of 10 to 300 statements, and for files of 1 to 30 regions.
+"""The tool's own time and memory for regions with much in them, and for files of many regions.
 
-usage: python -m benchmarks.scaling [--sizes 10,30,100,300] [--regions 1,10,30] [--json FILE]
+usage: python -m benchmarks.scaling [--sizes 10,30,100,300,1000] [--regions 1,10,30,100,300] [--only TEXT]
+                                    [--json FILE]
 
-Each region is transformed in a process of its own; seconds are processor time, so that a
-busy machine changes little. Prints a table and writes it to FILE.
+Each file is transformed in a process of its own; seconds are processor time, so that a
+busy machine changes little. Prints a table and writes it to FILE. Ends with 1 if a file took longer, or more
+memory, than any file may.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.cpu.machine import describe
+from benchmarks.scaling.shapes import SHAPES, program
 
-_LIMIT = 600  # seconds of processor time
-_ARRAYS = 8
-_SHAPES = 3
+_LIMIT = 600  # seconds of processor time until a process is ended
+_MAY_TAKE = 20.0  # seconds for a region, whatever it is
+_MAY_USE = 2048  # MiB
+_LARGE = (
+    *(("deep", depth) for depth in (10, 11, 12)),
+    ("members", 1000),
+    ("points", 1000),
+    ("bounds", 40),
+    *(("periodic", dimensions) for dimensions in (1, 2, 3)),
+    *(("modulo", modulus) for modulus in (2, 7, 64)),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measurement: ``seconds`` of processor time, what became of the regions, lines of C written."""
+    """One measurement: processor time, peak memory, what became of the regions, lines of C written."""
 
     shape: str
-    statements: int
+    size: int
     regions: int
     seconds: float
+    mebibytes: int
     transformed: int
     parallel_loops: int
     reason: str
     lines: int
 
-
-def nests(count: int) -> str:
-    """``count`` statements, each in a nest of its own: stages of a pipeline over a few arrays."""
-    lines = []
-    for number in range(count):
-        target, source = f"a{number % _ARRAYS}", f"a{(number * 3 + 1) % _ARRAYS}"
-        if target == source:
-            source = f"a{(number + 1) % _ARRAYS}"
-        value = (
-            f"{source}[i - 1][j] + {source}[i][j + 1]",
-            f"{target}[i][j] * {number % 7 + 2} + {source}[i][j]",
-            f"{source}[i][j - 1] - {target}[i][j]",
-        )[number % _SHAPES]
-        lines.append(
-            "  for (int i = 1; i < n - 1; i++)\n"
-            f"    for (int j = 1; j < n - 1; j++) {target}[i][j] = {value};"
+    def line(self) -> str:
+        """The row of the table."""
+        return (
+            f"{self.shape:10} {self.size:5}  {self.regions:7}  {self.seconds:7.2f}  {self.mebibytes:4}"
+            f"  {self.transformed:11}  {self.parallel_loops:14}  {self.lines:5}  {self.reason}"
         )
-    return "\n".join(lines)
 
 
-def body(count: int) -> str:
-    """``count`` statements in one nest, as unrolled and generated code has them."""
-    lines = ["  for (int i = 1; i < n - 1; i++)", "    for (int j = 1; j < n - 1; j++) {"]
-    for number in range(count):
-        target, source = f"a{number % _ARRAYS}", f"a{(number + 1) % _ARRAYS}"
-        lines.append(f"      {target}[i][j] = {target}[i][j] * {number % 5 + 2} + {source}[i][j];")
-    return "\n".join([*lines, "    }"])
-
-
-SHAPES: dict[str, Callable[[int], str]] = {"nests": nests, "one nest": body}
-
-
-def program(shape: str, statements: int, regions: int) -> str:
-    """A file with ``regions`` regions of ``statements`` statements."""
-    arrays = ", ".join(f"double a{number}[restrict n][n]" for number in range(_ARRAYS))
-    functions = [
-        f"void f{number}(int n, {arrays}) {{\n"
-        f"#pragma scop\n{SHAPES[shape](statements)}\n#pragma endscop\n}}\n"
-        for number in range(regions)
-    ]
-    return "\n".join(functions)
-
-
-def measure(shape: str, statements: int, regions: int) -> Row:
+def measure(shape: str, size: int, regions: int) -> Row:
     """Transform one file in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        source, out, report = (Path(folder) / name for name in ("in.c", "out.c", "report.json"))
-        source.write_text(program(shape, statements, regions), encoding="ascii")
-        command = [sys.executable, "-m", "polybuild", "compile", str(source), "-o", str(out)]
-        command += ["--report", str(report), "--", "gcc"]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = ["prlimit", f"--cpu={_LIMIT}", *command]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if done.returncode:
-            reason = done.stderr.strip().splitlines()[-1] if done.stderr else f"ended with {done.returncode}"
-            return Row(shape, statements, regions, round(seconds, 2), 0, 0, reason, 0)
+        source, out, report, said = (
+            Path(folder) / name for name in ("in.c", "out.c", "report.json", "messages")
+        )
+        source.write_text(program(shape, size, regions), encoding="ascii")
+        command = ["prlimit", f"--cpu={_LIMIT}", sys.executable, "-m", "polybuild", "compile", str(source)]
+        command += ["-o", str(out), "--jobs", "1", "--report", str(report), "--", "gcc"]
+        with said.open("w") as messages:
+            process = subprocess.Popen(
+                command, stdout=messages, stderr=messages, env={**os.environ, "POLYBUILD_CACHE": "off"}
+            )
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds, memory = round(used.ru_utime + used.ru_stime, 2), used.ru_maxrss // 1024
+        if process.returncode:
+            last = said.read_text(encoding="utf-8").strip().splitlines()[-1:]
+            reason = last[0] if last else f"ended with {process.returncode}"
+            return Row(shape, size, regions, seconds, memory, 0, 0, reason, 0)
         found = json.loads(report.read_text(encoding="ascii"))["regions"]
         lines = out.read_text(encoding="utf-8").count("\n")
     reasons = dict.fromkeys(each["code"] for each in found if each["code"])
     return Row(
         shape,
-        statements,
+        size,
         regions,
-        round(seconds, 2),
+        seconds,
+        memory,
         sum(each["status"] == "transformed" for each in found),
         sum(each["parallel_loops"] for each in found),
         ", ".join(reasons),
@@ -111,31 +94,35 @@ def measure(shape: str, statements: int, regions: int) -> Row:
     )
 
 
+def cases(sizes: list[int], files: list[int]) -> Iterator[tuple[str, int, int]]:
+    """What is measured: a shape, its size, and the regions of the file."""
+    for shape in ("nests", "one nest"):
+        yield from ((shape, size, 1) for size in sizes)
+    yield from (("nests", 3, each) for each in files)
+    yield from ((shape, size, 1) for shape, size in _LARGE)
+
+
 def main() -> int:
     """Measure, print and store."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling")
-    parser.add_argument("--sizes", default="10,30,100,300", help="statements of one region")
-    parser.add_argument("--regions", default="1,10,30", help="regions of one file, of 3 statements each")
+    parser.add_argument("--sizes", default="10,30,100,300,1000", help="statements of one region")
+    parser.add_argument("--regions", default="1,10,30,100,300", help="regions of one file, of 3 statements")
+    parser.add_argument("--only", choices=SHAPES, help="this shape alone")
     parser.add_argument("--json", default="", help="file for the table")
     arguments = parser.parse_args()
     sizes, files = (
         [int(each) for each in text.split(",") if each] for text in (arguments.sizes, arguments.regions)
     )
-    cases = [(shape, size, 1) for shape in SHAPES for size in sizes] + [("nests", 3, each) for each in files]
-    print("shape      statements  regions  seconds  transformed  parallel loops  lines  kept because")
+    print("shape       size  regions  seconds   MiB  transformed  parallel loops  lines  kept because")
     rows = []
-    for case in cases:
-        row = measure(*case)
-        rows.append(row)
-        print(
-            f"{row.shape:10} {row.statements:10}  {row.regions:7}  {row.seconds:7.2f}  {row.transformed:11}"
-            f"  {row.parallel_loops:14}  {row.lines:5}  {row.reason}",
-            flush=True,
-        )
+    for case in cases(sizes, files):
+        if arguments.only in (None, case[0]):
+            rows.append(measure(*case))
+            print(rows[-1].line(), flush=True)
     if arguments.json:
         record = {"machine": describe("gcc"), "rows": [asdict(row) for row in rows]}
         Path(arguments.json).write_text(json.dumps(record, indent=2) + "\n", encoding="ascii")
-    return 0
+    return int(any(row.seconds > _MAY_TAKE * row.regions or row.mebibytes > _MAY_USE for row in rows))
 
 
 if __name__ == "__main__":
