@@ -114,6 +114,13 @@ ADVICE_SIZE = 1 << 40
 
 # --- The scheduler and the search for tiles: coefficients, statements, distances ----------------------------
 
+PIECE_INEQUALITIES = 10
+"""Inequalities of a piece of a relation for whose forms multipliers are eliminated: from eleven on that was
+seen to take minutes, which isl counts as nothing."""
+BOX_DIMENSIONS = 7
+"""Dimensions of a box, of which it may have more: each takes six times as long, 0.2 s with seven of them,"""
+BOX_SIDES = 8
+"""inequalities of each of its dimensions, of both ends."""
 FORM_CONSTRAINTS = 200
 """Constraints on the forms that are not negative on a dependence of which redundant ones are looked for:
 each takes a linear program of all. The usual number is ten, a box of ten dimensions has a thousand."""

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
+import islpy as isl
+
 _T = TypeVar("_T")
 
 _NOTHING = object()
@@ -39,7 +41,7 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
         found = _FOUND.get()
         if found is None:
             return function(*arguments)
-        key = (function, arguments)
+        key = (function, arguments, *map(_names, arguments))
         # one look: isl may change the form of values that it compares, and their hash
         known = found.get(key, _NOTHING)
         if known is _NOTHING:
@@ -47,3 +49,10 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
         return cast("_T", known)
 
     return find
+
+
+def _names(argument: Hashable) -> Hashable:
+    """What is related by a relation: isl's hash of it does not tell, and a region has many of one form."""
+    if isinstance(argument, isl.Map):
+        return argument.get_tuple_name(isl.dim_type.in_), argument.get_tuple_name(isl.dim_type.out)
+    return None

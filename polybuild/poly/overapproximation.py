@@ -14,12 +14,9 @@ from collections import Counter
 
 import islpy as isl
 
+from polybuild.effort import BOX_DIMENSIONS, BOX_SIDES, PIECE_INEQUALITIES
 from polybuild.poly.relations import maps_of, union_of
 
-# inequalities of one piece; more than ten of them have been seen to take minutes
-_MAXIMUM_INEQUALITIES = 10
-# but not those of a box, with two ends of each side
-_MAXIMUM_PER_DIMENSION = 8
 _DIV = isl.dim_type.div
 _ENDS = (isl.dim_type.in_, isl.dim_type.out)
 
@@ -36,16 +33,16 @@ def overapproximation_of_piece(piece: isl.BasicMap) -> isl.BasicMap:
     """``piece`` over-approximated without existential variables, by few inequalities or those of a box."""
     hidden = piece.dim(isl.dim_type.div)
     # eliminating these variables from many inequalities explodes just the same
-    if hidden and len(_inequalities(piece)) > _MAXIMUM_INEQUALITIES:
+    if hidden and len(_inequalities(piece)) > PIECE_INEQUALITIES:
         piece = _of(
             piece, [each for each in piece.get_constraints() if not each.involves_dims(_DIV, 0, hidden)]
         )
     piece = piece.remove_divs()
-    if len(_inequalities(piece)) <= _MAXIMUM_INEQUALITIES:
+    if len(_inequalities(piece)) <= PIECE_INEQUALITIES:
         return piece
     inequalities = sorted(filter(_sides, _inequalities(piece)), key=_importance)
     if not _is_box(inequalities):
-        inequalities = inequalities[:_MAXIMUM_INEQUALITIES]
+        inequalities = inequalities[:PIECE_INEQUALITIES]
     return _of(piece, [each for each in piece.get_constraints() if each.is_equality()] + inequalities)
 
 
@@ -68,10 +65,11 @@ def _importance(constraint: isl.Constraint) -> tuple[int, str]:
 
 
 def _is_box(inequalities: list[isl.Constraint]) -> bool:
-    """Whether each is about one dimension, of either end."""
+    """Whether each is about one dimension, of either end, of not too many."""
     sides = [_sides(each) for each in inequalities]
     counts = Counter(position for each in sides for position in each)
-    return all(len(each) == 1 for each in sides) and max(counts.values(), default=0) <= _MAXIMUM_PER_DIMENSION
+    few = len(counts) <= BOX_DIMENSIONS and max(counts.values(), default=0) <= BOX_SIDES
+    return few and all(len(each) == 1 for each in sides)
 
 
 def _sides(constraint: isl.Constraint) -> frozenset[int]:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.poly.trees import children, is_band, member, node_kind, within
 from polybuild.values import dataclass
 
@@ -199,28 +200,46 @@ def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> bool:
 def _check_sequence(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
     filters = [node.child(index).filter_get_filter() for index in range(node.n_children())]
     unordered = node_kind(node) == isl.schedule_node_type.set
-    _expect_empty(_broken_by(filters, active, unordered=unordered), "a sequence reverses a dependence")
-    for index, chosen in enumerate(filters):
+    outgoing = _outgoing(filters, active)
+    _expect_empty(_broken_by(filters, outgoing, unordered=unordered), "a sequence reverses a dependence")
+    for index, (chosen, begun) in enumerate(zip(filters, outgoing, strict=True)):
         inside = tuple(each.within(chosen) for each in ranges)
-        left = active.intersect_domain(chosen).intersect_range(chosen)
-        _check(node.child(index).child(0), left, inside)
+        _check(node.child(index).child(0), begun.intersect_range(chosen), inside)
     for each in ranges:
-        if not _broken_by(filters, each.order, unordered=unordered).is_empty():
+        if not _broken_by(filters, _outgoing(filters, each.order), unordered=unordered).is_empty():
             _check_sequence_order(filters, each, unordered=unordered)
 
 
-def _broken_by(filters: Sequence[isl.UnionSet], active: isl.UnionMap, *, unordered: bool) -> isl.UnionMap:
-    """The pairs that a sequence of ``filters`` does not keep in order.
+def _outgoing(filters: Sequence[isl.UnionSet], active: isl.UnionMap) -> list[isl.UnionMap]:
+    """The pairs of ``active`` that begin in each of the ``filters``.
+
+    By statements, of which a filter has few: a region of a thousand nests has as many filters.
+    """
+    by_source: dict[str, list[isl.Map]] = {}
+    for each in maps_of(active):
+        by_source.setdefault(each.get_tuple_name(isl.dim_type.in_), []).append(each)
+    found = []
+    for chosen in filters:
+        names = dict.fromkeys(each.get_tuple_name() for each in sets_of(chosen))
+        begun = [each for name in names for each in by_source.get(name, ())]
+        found.append(union_of(begun, active.get_space()).intersect_domain(chosen))
+    return found
+
+
+def _broken_by(
+    filters: Sequence[isl.UnionSet], outgoing: Sequence[isl.UnionMap], *, unordered: bool
+) -> isl.UnionMap:
+    """The pairs that a sequence of ``filters`` does not keep in order; ``outgoing`` are those of each.
 
     Filter by filter: as one function of the instances their positions are in many pieces.
     """
-    broken = isl.UnionMap.empty(active.get_space())
-    before = isl.UnionSet.empty(active.get_space())
-    for chosen in filters:
-        outgoing = active.intersect_domain(chosen)
-        broken = broken.union(outgoing.intersect_range(before))
+    broken = earlier = isl.UnionMap.empty(outgoing[0].get_space())
+    before = isl.UnionSet.empty(broken.get_space())
+    for chosen, begun in zip(filters, outgoing, strict=True):
+        broken = broken.union(begun.intersect_range(before))
         if unordered:
-            broken = broken.union(active.intersect_domain(before).intersect_range(chosen))
+            broken = broken.union(earlier.intersect_range(chosen))
+            earlier = earlier.union(begun)
         before = before.union(chosen)
     return broken
 
