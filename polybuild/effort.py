@@ -117,8 +117,8 @@ ADVICE_SIZE = 1 << 40
 PIECE_INEQUALITIES = 10
 """Inequalities of a piece of a relation for whose forms multipliers are eliminated: from eleven on that was
 seen to take minutes, which isl counts as nothing."""
-BOX_DIMENSIONS = 7
-"""Dimensions of a box, of which it may have more: each takes six times as long, 0.2 s with seven of them,"""
+BOX_DIMENSIONS = 6
+"""Dimensions of a box, of which it may have more: each takes six times as long, 0.03 s with six of them,"""
 BOX_SIDES = 8
 """inequalities of each of its dimensions, of both ends."""
 FORM_CONSTRAINTS = 200
