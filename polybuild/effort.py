@@ -243,9 +243,10 @@ SAMPLE_INSTANCES = 700
 
 SEARCH_SECONDS = 8
 """For the search for an order of a region: budgets end all but a few before."""
-REGION_SECONDS = 10
+REGION_SECONDS = 14
 """For one region: budgets of operations, and the limit of the search, end the analysis long before. This is
-for single calls of isl that they do not count."""
+for single calls of isl that they do not count, and for a thousand statements. What is tried again after that
+has a quarter of it, and a quarter of that: a region ends within 20 s, whatever it is."""
 SURVEY_SECONDS = 20
 """For one loop of a survey."""
 MAXIMUM_CRASHES = 2

@@ -99,8 +99,8 @@ def run_isolated(
 ) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
-    It hangs if it takes more than ``seconds`` of processor time for a region, and half as many each time that
-    it is tried again: less than two times as many in all. After ``in_all`` seconds
+    It hangs if it takes more than ``seconds`` of processor time for a region, and a quarter of that each time
+    that it is tried again: less than one and a half times as many in all. After ``in_all`` seconds
     ``is_over`` holds, and the process is ended if it goes on for as long as a region may take. To come to an
     end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkerCrashError. Where processes cannot be forked,
@@ -219,7 +219,7 @@ def _answer(
     def limits(position: Position | None) -> None:
         soft = usual
         if position is not None:
-            seconds = terms.seconds / 2 ** len(crashes.get(position, ()))
+            seconds = terms.seconds / 4 ** len(crashes.get(position, ()))
             soft = math.ceil(time.process_time() + seconds)
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))

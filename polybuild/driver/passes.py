@@ -203,11 +203,17 @@ def model_scop(model: RegionModel) -> None:
     """
     with operation_budget(model.operations):
         model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
-        if _pairs(model.scop) > effort.ACCESS_PAIRS:
+        if _pairs(model.scop) > effort.ACCESS_PAIRS and _share_loops(model.scop):
             with contextlib.suppress(Unsupported):
                 blocks = extract_scop(model.region, form=model.form, in_blocks=True)
                 if len(blocks.statements) < len(model.scop.statements):
                     model.scop, model.in_blocks = blocks, True
+
+
+def _share_loops(scop: Scop) -> bool:
+    """Whether any two statements have the same loops around them, or none: only those may be one."""
+    loops = {tuple(each.location for each in statement.iterators) for statement in scop.statements}
+    return len(loops) < len(scop.statements)
 
 
 def find_live_variables(model: RegionModel) -> None:
