@@ -93,6 +93,23 @@ PROGRAM_COEFFICIENTS = 15_000_000
 CONSTRAINT_OPERATIONS = 4
 """For one constraint of a program, besides."""
 
+# --- Reading: characters, nodes, calls, guesses -------------------------------------------------------------
+
+LONG_DECLARATION = 4000
+"""Characters from which on a declaration is read without its initialisers."""
+PARSE_REPAIRS = 60
+"""How often a function is parsed anew without a construct that is not in the standard."""
+DETECTED_DEPTH = 4
+"""How often a loop that nobody marked, and that is refused, gives way to those inside."""
+INLINED_CALLS = 8
+"""Calls inside each other that are inlined."""
+VALUE_NODES = 200
+"""Nodes of the syntax tree of a value that is known of a variable."""
+GUESSED_DIMENSIONS = 5
+"""Dimensions that a flat array may turn out to have,"""
+GUESSED_SHAPES = 24
+"""and shapes that are tried for it."""
+
 # --- Models: pieces, statements, usual sizes ----------------------------------------------------------------
 
 DEPENDENCE_PIECES = 10_000
@@ -257,5 +274,7 @@ COLLECTED_OBJECTS = 200_000
 
 # --- Other tools: seconds -----------------------------------------------------------------------------------
 
+PREPROCESSOR_SECONDS = 120
+"""For one run of the preprocessor,"""
 DEVICE_COMPILER_SECONDS = 600
-"""For one run of a device's compiler."""
+"""and for one of a device's compiler."""

@@ -73,7 +73,8 @@ def members(count: int, name: str) -> str:
     """An array of structures of ``count`` members, a fiftieth of which is set from others."""
     fields = " ".join(f"double m{number};" for number in range(count))
     lines = "\n".join(
-        f"    p[i].m{number} = p[i].m{count - 1 - number} * {number % 5 + 2};" for number in range(count // 50)
+        f"    p[i].m{number} = p[i].m{count - 1 - number} * {number % 5 + 2};"
+        for number in range(count // 50)
     )
     kind = f"struct {name}_record {{ {fields} }};\n"
     loop = f"  for (int i = 0; i < n; i++) {{\n{lines}\n  }}"

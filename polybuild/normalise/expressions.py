@@ -16,6 +16,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
+from polybuild.effort import VALUE_NODES
 from polybuild.normalise.names import Variable
 from polybuild.normalise.rows import in_rows, subscript_of
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
@@ -23,7 +24,6 @@ from polybuild.normalise.sums import Sum, sum_of, tree_of
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
-MAXIMUM_NODES = 200  # nodes of a value
 
 
 class Evaluator:
@@ -73,7 +73,7 @@ class Evaluator:
         kind, found = variable.type, self.state.typing(tree)
         if not isinstance(kind, types.IntegerType) or not isinstance(found, types.IntegerType):
             raise NotFollowable(variable)
-        if not self.state.is_fixed(tree) or node_count(tree) > MAXIMUM_NODES:
+        if not self.state.is_fixed(tree) or node_count(tree) > VALUE_NODES:
             raise NotFollowable(variable)
         return tree if found == kind else c_ast.Cast(type_name(kind), tree, tree.coord)
 

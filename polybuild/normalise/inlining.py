@@ -16,6 +16,7 @@ from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
 from polybuild.c.typing import type_of
+from polybuild.effort import INLINED_CALLS
 from polybuild.normalise.computing_functions import (
     assigned_names,
     block,
@@ -31,7 +32,6 @@ from polybuild.normalise.out_parameters import addressed, is_target_only, symbol
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 
-_MAXIMUM_NESTING = 8
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
@@ -240,10 +240,7 @@ class _Inliner:
         if body is None or expression is None or len(arguments) != len(callee.parameters):
             return None
         result = body.visible.scope.resolve(body.function.decl.type.type)
-        if (
-            not isinstance(result, types.IntegerType | types.FloatingType)
-            or len(self._open) >= _MAXIMUM_NESTING
-        ):
+        if not isinstance(result, types.IntegerType | types.FloatingType) or len(self._open) >= INLINED_CALLS:
             return None
         names = [str(each.name) for each in callee.parameters]
         if not self._means_the_same(expression, body, set(names)):

@@ -15,7 +15,8 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.syntax_tree import duplicate, node_count
 from polybuild.c.synthetic import EntryValue
-from polybuild.normalise.expressions import MAXIMUM_NODES, Evaluator
+from polybuild.effort import VALUE_NODES
+from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.last_values import last_value, with_last_value, without_last_values
 from polybuild.normalise.loops import LoopNormaliser
 from polybuild.normalise.names import Variable
@@ -169,7 +170,7 @@ class StatementNormaliser:
             return None
         fixed = self.state.is_fixed(cond) and self.state.typing(yes) == self.state.typing(no)
         tree = c_ast.TernaryOp(duplicate(cond), yes, no, cond.coord)
-        return tree if fixed and node_count(tree) <= MAXIMUM_NODES else None
+        return tree if fixed and node_count(tree) <= VALUE_NODES else None
 
 
 def _has_effect(node: c_ast.Node) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
+from polybuild.effort import DETECTED_DEPTH
 from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
@@ -30,7 +31,6 @@ from polybuild.values import dataclass
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
-_MAXIMUM_DEPTH = 4  # how often a refused loop gives way to those inside
 _COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HINTS = pattern(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
@@ -106,7 +106,7 @@ class _Detector:
             return []
         taken: list[StatementRange] = []
         pending = [loop for chunk in self._functions() for loop in self._loops(chunk.body or 0, chunk.end)]
-        for _ in range(_MAXIMUM_DEPTH):
+        for _ in range(DETECTED_DEPTH):
             inner: list[StatementRange] = []
             for loop, problem in zip(pending, self._problems(pending), strict=True):
                 if problem is None:

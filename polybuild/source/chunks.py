@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, WORD, identifiers, matching_bracket, token_texts
+from polybuild.effort import LONG_DECLARATION
 from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
@@ -23,7 +24,6 @@ _CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
 _DIRECTIVE = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _DOUBTFUL_HEAD = pattern(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
 _OLD_STYLE_HEAD = pattern(r"\)\s*[A-Za-z_]")
-_LONG_DECLARATION = 4000  # characters
 _TABLE = pattern(r"=\s*\{")
 _ATTRIBUTE = pattern(r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)")
 
@@ -123,7 +123,7 @@ def without_attributes(text: str) -> str:
 
 def without_tables(text: str) -> str:
     """A long declaration without its initialisers in braces, lines kept; they say nothing of names."""
-    if len(text) < _LONG_DECLARATION:
+    if len(text) < LONG_DECLARATION:
         return text
     parts: list[str] = []
     position = 0

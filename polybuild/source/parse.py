@@ -12,6 +12,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, lower_dialect
 from polybuild.c.tokens import identifiers
+from polybuild.effort import PARSE_REPAIRS
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
@@ -20,7 +21,6 @@ from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_
 from polybuild.values import dataclass
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
-_MAXIMUM_REPAIRS = 60
 _PARSE_ERROR = pattern(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PRAGMA_LINE = pattern(r"[ \t]*#")
 
@@ -95,7 +95,7 @@ def parse_function(
     is a file and line of the user's. Raises FunctionSyntaxError.
     """
     units = _units(chunks, lines, number, pragmas, mentioned)
-    for _ in range(_MAXIMUM_REPAIRS):
+    for _ in range(PARSE_REPAIRS):
         parser = CParser(lexer=_TrackingLexer)
         text = "\n".join(unit.text for unit in units)
         try:

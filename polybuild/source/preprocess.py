@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
+from polybuild.effort import PREPROCESSOR_SECONDS
 from polybuild.patterns import pattern
 from polybuild.values import dataclass
-
-_TIMEOUT_SECONDS = 120
 
 # Flags that choose an output, a phase or a dump; what stays decides what the text means.
 _DROPPED = pattern(
@@ -145,11 +144,11 @@ def _run(command: list[str], path: str) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=environment,
-            timeout=_TIMEOUT_SECONDS,
+            timeout=PREPROCESSOR_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        message = f"'{command[0]}' did not finish preprocessing in {_TIMEOUT_SECONDS} s"
+        message = f"'{command[0]}' did not finish preprocessing in {PREPROCESSOR_SECONDS} s"
         raise _failure("preprocess-failed", message, Location(path, 1)) from None
     except OSError as error:
         message = f"cannot run the compiler '{command[0]}': {error.strerror or error}"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from polybuild.effort import GUESSED_DIMENSIONS
 from polybuild.scop.delinearise.polynomials import Form, Key, Polynomial, is_constant, ratio, steps
 
 Sizes = tuple[Form, ...]
 
 # What a size may differ by from its parameter, likely values first.
 _BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
-_MAXIMUM_DIMENSIONS = 5
 
 
 def parametric_sizes(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
@@ -29,7 +29,7 @@ def parametric_sizes(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
         _parts(polynomials),
         _parts(expanded),
     ):
-        if guess and len(guess) < _MAXIMUM_DIMENSIONS and guess not in seen:
+        if guess and len(guess) < GUESSED_DIMENSIONS and guess not in seen:
             seen.add(guess)
             yield guess
 
@@ -44,7 +44,7 @@ def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
 def _orders(keys: set[Key]) -> Iterator[Sizes]:
     """Orders of the factors of the longest products, those first in which all products are inner sizes."""
     longest = max(map(len, keys), default=0)
-    keys_to_order = [key[:_MAXIMUM_DIMENSIONS] for key in keys if len(key) == longest]
+    keys_to_order = [key[:GUESSED_DIMENSIONS] for key in keys if len(key) == longest]
     orders = {order for key in keys_to_order for order in itertools.permutations(key)}
 
     def misfits(order: Sizes) -> int:
@@ -91,7 +91,7 @@ def _parts(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
     """All but one factor of products that no loop counter multiplies, as in ``k*n + j``."""
     keys = {key for each in polynomials for key in each.terms if len(key) > 1}
     for key in sorted(keys):
-        for order in itertools.permutations(key[:_MAXIMUM_DIMENSIONS]):
+        for order in itertools.permutations(key[:GUESSED_DIMENSIONS]):
             yield order[1:]
 
 
@@ -106,7 +106,7 @@ def constant_sizes(polynomials: Iterable[Polynomial]) -> Iterator[Sizes]:
         for length in sorted(lengths, reverse=True):
             if length < chain[-1] and not chain[-1] % length:
                 chain.append(length)
-        chain = chain[: _MAXIMUM_DIMENSIONS - 1]
+        chain = chain[: GUESSED_DIMENSIONS - 1]
         sizes = [outer // inner for outer, inner in itertools.pairwise(chain)]
         yield tuple(Form((), size) for size in (*sizes, chain[-1]))
         if sizes:

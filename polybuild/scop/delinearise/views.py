@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
+from polybuild.effort import GUESSED_SHAPES
 from polybuild.poly import spaces
 from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import keeps_parameters_small
@@ -29,8 +30,6 @@ from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
 from polybuild.values import dataclass
 
 Subscripts = tuple[isl.PwAff, ...]
-
-_MAXIMUM_GUESSES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
     """
     best: View | None = None
     polynomials = [access.polynomial for access in accesses]
-    for guess in itertools.islice(parametric_sizes(polynomials), _MAXIMUM_GUESSES):
+    for guess in itertools.islice(parametric_sizes(polynomials), GUESSED_SHAPES):
         functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
         if any(each is None for each in functions):
             continue

@@ -6,7 +6,20 @@ from module_numbers import numbers
 from package_modules import package_modules, planted
 
 ROOMS = frozenset(
-    {"analysis", "driver", "rerolling", "schedule", "storage", "survey", "targets", "transform"}
+    {
+        "analysis",
+        "driver",
+        "normalise",
+        "poly",
+        "rerolling",
+        "schedule",
+        "scop",
+        "source",
+        "storage",
+        "survey",
+        "targets",
+        "transform",
+    }
 )
 
 EXCEPTIONS = {
@@ -19,7 +32,21 @@ EXCEPTIONS = {
     "driver.side_by_side._MAXIMUM": "how many numbers any pipe takes at once",
     "driver.side_by_side._PIPE_BYTES": "how large a pipe is asked for",
     "driver.progress.PATIENCE": "after how many seconds progress is told",
+    "normalise.conditional_reductions._STEPS": "what operators of C add",
+    "normalise.expressions._STEPS": "what operators of C add",
     "rerolling.shapes._SIGNS": "what a sign is multiplied by",
+    "scop.assumptions._LARGE": "below which a parameter is hardly bounded on purpose",
+    "scop.delinearise.guesses._BORDERS": "what sizes differ by from their parameters",
+    "scop.dynamic._ENDS": "directions of comparisons",
+    "scop.dynamic._INT": "the width of an int",
+    "scop.dynamic._WIDEST": "a type of C",
+    "scop.parameters._SMALL": "what programs write down is smaller than that",
+    "scop.parameters._WIDEST": "a type of C",
+    "scop.ranges._NARROW": "the width of types whose limits say something",
+    "scop.references._MAXIMUM_ROW_SUBSCRIPTS": "what checks at run time can follow",
+    "source.fingerprint.FIRST_LINE": "no line has such a number",
+    "source.fingerprint._LINES": "no file has so many lines",
+    "source.regions._CONDITIONAL": "what directives open and close",
     "targets.cpu.blocked_nest.(M, K, N)": "places of three loops",
     "targets.gpu.index_limit._MAXIMUM": "a half of what an int of C holds",
     "targets.ranks.loggp._LOOKS": "stages of an exchange",
