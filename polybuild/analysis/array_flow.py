@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import islpy as isl
 
 from polybuild.poly.memory import remembered
-from polybuild.poly.relations import maps_of, union_of
+from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.scop.model import Scop
 from polybuild.values import dataclass
 
@@ -56,6 +56,13 @@ def flow_between(
     parts = zip(*((each.pairs, each.full, each.certain, each.old) for each in found), strict=True)
     unions = [_united(each, nothing) for each in parts] or [nothing] * 4
     return ArrayFlow(*unions)
+
+
+def time_stamps(schedule: isl.Schedule, instances: isl.UnionSet) -> isl.UnionMap:
+    """When the statements of ``instances`` run."""
+    stamps = _stamps(schedule)
+    names = dict.fromkeys(each.get_tuple_name() for each in sets_of(instances))
+    return union_of([stamps[each] for each in names if each in stamps], instances.get_space())
 
 
 @remembered

@@ -14,7 +14,7 @@ from dataclasses import field, replace
 
 import islpy as isl
 
-from polybuild.analysis.array_flow import flow_between
+from polybuild.analysis.array_flow import flow_between, time_stamps
 from polybuild.analysis.covered_reads import covered_reads, hidden_writers
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
@@ -207,8 +207,9 @@ def _private_array(scop: Scop, array: Array, hidden: isl.UnionMap) -> PrivateArr
     writes = must.union(may)
     uses = reads.union(writes)
     same_element = uses.apply_range(writes.reverse())
+    instances = uses.domain()
     order = same_element.intersect(
-        lexicographically_after(scop.schedule.get_map().intersect_domain(uses.domain()))
+        lexicographically_after(time_stamps(scop.schedule, instances).intersect_domain(instances))
     )
     if order.is_empty():
         return None
@@ -225,7 +226,7 @@ def written_and_flow(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionM
 def accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
     """Reads, writes and may-writes of one array."""
     reads, must, may = (
-        only(scop.accesses(kind), array.name)
+        scop.accesses(kind, array=array.name)
         for kind in (AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE)
     )
     return reads, must, may

@@ -115,7 +115,8 @@ def is_legal_below(node: isl.ScheduleNode, dependences: Dependences) -> bool:
 
 
 def _check(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_LiveRanges, ...]) -> None:
-    if active.is_empty() and all(each.order.is_empty() for each in ranges):
+    ranges = tuple(each for each in ranges if not each.order.is_empty())  # others cannot overlap any more
+    if active.is_empty() and not ranges:
         return
     kind = node_kind(node)
     if kind == isl.schedule_node_type.leaf:

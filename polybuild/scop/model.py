@@ -301,13 +301,13 @@ class Scop:
                 elements = elements.project_out(isl.dim_type.param, position, 1)
         return elements.align_params(space)
 
-    def accesses(self, *kinds: AccessKind) -> isl.UnionMap:
-        """The union of the access relations of the given kinds, where the context holds."""
+    def accesses(self, *kinds: AccessKind, array: str | None = None) -> isl.UnionMap:
+        """The union of the access relations of the given kinds, where the context holds; of one ``array``."""
         maps: list[isl.Map] = []
         for statement in self.statements:
             of_arrays: dict[str, list[isl.Map]] = {}
             for access in statement.accesses:
-                if access.kind in kinds:
+                if access.kind in kinds and array in {None, access.array.name}:
                     of_arrays.setdefault(access.array.name, []).append(access.relation)
             for relations in of_arrays.values():
                 few = len(relations) <= COALESCED_PIECES
