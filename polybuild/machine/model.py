@@ -157,7 +157,7 @@ class Multiprocessor:
     count: int = _figure(132, Unit.COUNT, "multiprocessors of the device")
     registers: int = _figure(65536, Unit.COUNT, "its registers of 32 bits")
     threads: int = _figure(512, Unit.COUNT, "threads that are enough to hide how long operations take")
-    addresses: int = _figure(24, Unit.COUNT, "registers of a thread for counters and addresses")
+    addresses: int = _figure(34, Unit.COUNT, "registers of a thread for counters and addresses")
     vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
 
 

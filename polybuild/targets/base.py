@@ -93,7 +93,7 @@ class DeviceLimits:
     block_threads: int = 1024
     shared_bytes: int = 48 * 1024
     thread_registers: int = 64
-    stages: int = 1
+    stages: int = 2
     private_elements: int = 64
     axes: int = 3
     outer_blocks: int = 65535

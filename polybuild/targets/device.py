@@ -5,6 +5,7 @@ These are the values that a target with kernels hands to code generation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
@@ -13,6 +14,8 @@ import islpy as isl
 
 from polybuild.analysis.inspectors import Inspector
 from polybuild.analysis.reductions import Reduction
+from polybuild.c.basic_types import INT
+from polybuild.c.types import FloatingType
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Access, AccessKind, Array, Statement
 from polybuild.storage.buffers import Buffer
@@ -106,6 +109,8 @@ class SharedTile:
     ``loops`` gives these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``. The dimensions of the
     box are kept in the ``order`` in which they lie there, outermost first. ``row`` is the size of the last of
     them, with more where threads would meet in one bank, or so that rows begin where the runs of a thread do.
+    One in two ``stages`` is there twice, for even and odd values of the last loop: while one is used the
+    other is filled for the next value. A thread finds ``run`` elements side by side there.
     """
 
     name: str
@@ -117,12 +122,21 @@ class SharedTile:
     order: tuple[int, ...]
     row: int
     inner: bool
-    aligned: bool = False
+    run: int = 1
+    stages: int = 1
+
+    @property
+    def vector(self) -> int:
+        """How many elements side by side are copied at once, of a type of which devices have vectors."""
+        kind = self.array.element
+        plain = isinstance(kind, FloatingType) or kind == INT
+        return math.gcd(self.run, self.box.sizes[-1]) if plain else 1
 
     @property
     def extents(self) -> tuple[int, ...]:
         """The extents of the array in shared memory."""
-        return (*(self.box.sizes[dim] for dim in self.order[:-1]), self.row)
+        stages = (self.stages,) if self.stages > 1 else ()
+        return (*stages, *(self.box.sizes[dim] for dim in self.order[:-1]), self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +189,24 @@ class Purpose(Enum):
     """What an added statement does."""
 
     COPY = "copy"
+    FETCH = "fetch"
+    PUT = "put"
     LOAD = "load"
     STORE = "store"
     BARRIER = "barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class StagedCopy:
+    """A copy in two halves: a thread fetches vectors of a box into registers, and puts them later.
+
+    Those ``wanted`` are copied, ``{ [d0, ..., dn, x0, ...] }``, others in the box become zero; for loops in
+    ``whole`` all of the box is wanted. ``threads`` share it, outermost first.
+    """
+
+    wanted: isl.Set
+    whole: isl.Set
+    threads: tuple[Axis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +214,7 @@ class AddedStatement:
     """A statement that is no instance of the region's.
 
     ``depth`` is the number of loops above it. ``element`` gives, for an instance of
-    a load or a store, the element that the registers hold a copy of.
+    a load or a store, the element that the registers hold a copy of, ``staged`` what is fetched or put.
     """
 
     name: str
@@ -193,17 +222,20 @@ class AddedStatement:
     depth: int
     tile: SharedTile | ThreadTile | None = None
     element: isl.PwMultiAff | None = None
+    staged: StagedCopy | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FullTiles:
     """The full ``tiles`` of a kernel, ``{ [d0, ..., dn, t0, ...] }``: the loops above its mark, and the tile.
 
-    ``loops`` gives these for each statement, ``{ S[i] -> [d0, ..., dn, t0, ...] }``.
+    ``loops`` gives these for each statement, ``{ S[i] -> [d0, ..., dn, t0, ...] }``. Tiles are ``alike`` if
+    a point of the mapped loops that one statement has all have.
     """
 
     tiles: isl.Set
     loops: isl.UnionMap
+    alike: bool
 
 
 @dataclass(frozen=True, slots=True)

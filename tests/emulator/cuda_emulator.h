@@ -35,6 +35,24 @@ bool emulator_mistake(char kind, int number) __attribute__((const));
 #define gridDim (emulator_blocks())
 #define __syncthreads() emulator_barrier()
 
+// Vectors: one access for all elements, as for a compiler for CUDA.
+#define EMULATOR_VECTOR(name, type, count, ...)                                                                        \
+    struct alignas(count * sizeof(type)) name {                                                                        \
+        type __VA_ARGS__;                                                                                              \
+        typedef type whole __attribute__((vector_size(count * sizeof(type)), may_alias));                              \
+        name() = default;                                                                                              \
+        name(const name &other) { *(whole *)this = *(const whole *)&other; }                                           \
+        name &operator=(const name &other) {                                                                           \
+            *(whole *)this = *(const whole *)&other;                                                                   \
+            return *this;                                                                                              \
+        }                                                                                                              \
+    };
+EMULATOR_VECTOR(float2, float, 2, x, y)
+EMULATOR_VECTOR(float4, float, 4, x, y, z, w)
+EMULATOR_VECTOR(double2, double, 2, x, y)
+EMULATOR_VECTOR(int2, int, 2, x, y)
+EMULATOR_VECTOR(int4, int, 4, x, y, z, w)
+
 #define __device__
 #define __host__
 #define __forceinline__ inline

@@ -99,6 +99,12 @@ def test_forms_with_small_tiles(real, backend, emulator, runtime, folder):
         assert len(products) >= len(forms) - 1  # the convolution is tiled as three loops
 
 
+def test_integers_have_vectors_of_some_types_only(emulator, runtime, folder):
+    text = program("unsigned", ["plain", "transposed"]).replace("1.5, 1.25", "3, 2")
+    result = transform(text, "cuda", folder, tile_sizes=(8, 16, 4), block_sizes=(4, 4))
+    compare(build(result, "integers", runtime, folder), ("17 9 13", "8 32 8"), emulator, "cuda")
+
+
 @pytest.mark.parametrize("form", ["blas", "symmetric"])
 def test_forms_with_usual_tiles(form, emulator, runtime, folder):
     made = build(transform(program("float", [form]), "cuda", folder), form, runtime, folder)

@@ -119,7 +119,7 @@ def test_kernels_that_nvcc_does_not_take(tmp_path, monkeypatch):
 
 
 def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path, monkeypatch):
-    """Two barriers for each tile of the sequential loop; sectors and banks at most twice as often as needed.
+    """A barrier for each tile of the sequential loop; sectors and banks at most twice as often as needed.
 
     The two doubles side by side that are one thread's are a vector for nvcc, but two accesses here.
     """
@@ -134,7 +134,7 @@ def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path
         assert product[kind]["requests"]
         assert product[kind]["wavefronts"] <= 2 * product[kind]["ideal"]
     assert product["blocks"] == 1 * 2
-    assert product["barriers"] == product["blocks"] * (128 // 8) * 2
+    assert product["barriers"] == product["blocks"] * (128 // 4 + 1)
 
 
 PRODUCT = """\

@@ -170,6 +170,17 @@ def is_atom(expression: isl.AstExpr) -> bool:
     return isl.ast_expr_type(expression.get_type()) != isl.ast_expr_type.op
 
 
+def identifiers_in(expression: isl.AstExpr) -> frozenset[str]:
+    """What isl calls the variables that ``expression`` mentions."""
+    kind = isl.ast_expr_type(expression.get_type())
+    if kind == isl.ast_expr_type.id:
+        return frozenset({expression.id_get_id().get_name()})
+    if kind == isl.ast_expr_type.int:
+        return frozenset()
+    arguments = (expression.op_get_arg(position) for position in range(expression.op_get_n_arg()))
+    return frozenset[str]().union(*map(identifiers_in, arguments))
+
+
 def is_identifier(expression: isl.AstExpr, name: str) -> bool:
     """Whether ``expression`` is just what isl calls ``name``."""
     return bool(

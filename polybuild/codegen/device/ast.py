@@ -16,10 +16,20 @@ from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Scop
-from polybuild.targets.device import AddedStatement, FullTiles, KernelTree, SharedTile, ThreadTile, Tile
+from polybuild.targets.device import (
+    AddedStatement,
+    FullTiles,
+    KernelTree,
+    SharedTile,
+    StagedCopy,
+    ThreadTile,
+    Tile,
+)
 from polybuild.values import dataclass
 
 NO_LAUNCH = "none"
+COORDINATES = "pb_x"
+"""How the names of an element's subscripts begin that a thread counts itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +51,25 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class AddedInstance:
-    """An instance of an added statement: with a tile, the place in it and the element of the array."""
+    """An instance of an added statement: with a tile, the place in it and the element of the array.
+
+    Of a staged copy these are the first of the box; all of it is there where ``whole`` holds, and an element
+    where ``wanted`` does, whose subscripts are called ``COORDINATES``.
+    """
 
     added: AddedStatement
     subscripts: tuple[isl.AstExpr, ...] = ()
     element: tuple[isl.AstExpr, ...] = ()
+    whole: isl.AstExpr | None = None
+    wanted: isl.AstExpr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FullTile:
+    """The condition under which a tile is full; ``alike`` as in ``FullTiles``."""
+
+    condition: isl.AstExpr
+    alike: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +87,7 @@ class KernelAst:
     launches: Mapping[str, Launch]
     placed: Mapping[str, tuple[Placed, ...]]
     copies: Mapping[str, AddedInstance]
-    full: Mapping[str, isl.AstExpr]
+    full: Mapping[str, FullTile]
     dynamic: Mapping[str, RestoredLoop]
     loops: Mapping[str, LoopOrigin] = field(default_factory=dict)
     vectors: Mapping[str, VectorBlock | Packing] = field(default_factory=dict)
@@ -102,7 +126,7 @@ class _KernelAstBuilder(AstCallbacks):
         self.launches: dict[str, Launch] = {}
         self.placed: dict[str, tuple[Placed, ...]] = {}
         self.copies: dict[str, AddedInstance] = {}
-        self.full: dict[str, isl.AstExpr] = {}
+        self.full: dict[str, FullTile] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
 
     def before_for(self, build: isl.AstBuild) -> isl.Id:
@@ -130,7 +154,7 @@ class _KernelAstBuilder(AstCallbacks):
         mark, tree = Mark.of_id(node.mark_get_id()), self._tree
         if mark in tree.full:
             name = f"full{len(self.full)}"
-            self.full[name] = full_at(tree.full[mark], build)
+            self.full[name] = FullTile(full_at(tree.full[mark], build), tree.full[mark].alike)
             return node.set_annotation(isl.Id(name))
         if mark not in tree.grids:
             return node.set_annotation(isl.Id(NO_LAUNCH))
@@ -166,6 +190,8 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
             if isinstance(tile, SharedTile):
                 element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
                 places = _in_box(tile, _functions(element), loops)
+                if tile.stages > 1:
+                    places.insert(0, _stage(tile, _functions(loops)))
             else:
                 points = tile.points[statement].pullback_pw_multi_aff(to_instance)
                 places = _in_registers(tile, _functions(points), _functions(loops))
@@ -197,6 +223,8 @@ def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
         return AddedInstance(added)
     here = isl.PwMultiAff.from_map(isl.Map.from_union_map(build.get_schedule()).reverse())
     dims = _functions(here)
+    if added.staged is not None and isinstance(tile, SharedTile):
+        return _staged_at(added, added.staged, tile, here, build)
     loops, rest = dims[: added.depth], dims[added.depth :]
     if isinstance(tile, SharedTile):
         elements = rest
@@ -206,7 +234,33 @@ def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
         assert added.element is not None  # noqa: S101 - loads and stores have one
         elements = _functions(added.element.pullback_pw_multi_aff(here))
         places = _in_registers(tile, rest, loops)
-    return AddedInstance(added, *(tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements)))
+    subscripts, element = (tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements))
+    return AddedInstance(added, subscripts, element)
+
+
+def _staged_at(
+    added: AddedStatement, staged: StagedCopy, tile: SharedTile, here: isl.PwMultiAff, build: isl.AstBuild
+) -> AddedInstance:
+    """The stage of the instance ``here``, the first element of its box, and which elements are wanted."""
+    loops = here.reset_tuple_id(isl.dim_type.out)
+    corner = [isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops).coalesce() for each in tile.box.offset]
+    wanted = staged.wanted
+    for dim in range(len(corner)):
+        wanted = wanted.add_dims(isl.dim_type.param, 1)
+        position = wanted.dim(isl.dim_type.param) - 1
+        wanted = wanted.set_dim_name(isl.dim_type.param, position, f"{COORDINATES}{dim}")
+        wanted = wanted.equate(isl.dim_type.param, position, isl.dim_type.set, added.depth + dim)
+    wanted = wanted.project_out(isl.dim_type.set, added.depth, len(corner))
+    sets = [each.reset_tuple_id() if each.has_tuple_id() else each for each in (staged.whole, wanted)]
+    whole, one = (build.expr_from_set(each.preimage_pw_multi_aff(loops).coalesce()) for each in sets)
+    stage = build.expr_from_pw_aff(_stage(tile, _functions(loops)))
+    elements = tuple(build.expr_from_pw_aff(each) for each in corner)
+    return AddedInstance(added, (stage,), elements, whole, one)
+
+
+def _stage(tile: SharedTile, loops: list[isl.PwAff]) -> isl.PwAff:
+    """The stage of ``tile`` that belongs to values of the ``loops`` around it."""
+    return loops[tile.depth - 1].mod_val(isl.Val(tile.stages)).coalesce()
 
 
 def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:

@@ -10,14 +10,20 @@ import islpy as isl
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.expressions import ADDITIVE, UNARY
+from polybuild.codegen.c.expressions import ADDITIVE, UNARY, identifiers_in
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
-from polybuild.codegen.device.statements import IDENTITIES, KernelSource, KernelStatementPrinter
+from polybuild.codegen.device.ast import FullTile
+from polybuild.codegen.device.statements import (
+    IDENTITIES,
+    KernelSource,
+    KernelStatementPrinter,
+    may_run_idle,
+)
 from polybuild.codegen.device.whole_loops import whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
@@ -74,7 +80,9 @@ class KernelPrinter(LoopPrinter):
         )
         self._known: GuardSimplifier | None = None
         self._is_full = False  # whether this is printed for full tiles
-        self._parting: isl.AstExpr | None = None  # what the pieces between barriers have to ask first
+        self._parting: FullTile | None = None  # what the pieces between barriers have to ask first
+        self._tile_counters: frozenset[str] | None = None  # where points may run idle: what names their tile
+        self._around_tile: frozenset[str] = frozenset()
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
         """The text of the kernel whose AST is ``node``; ``tiles`` are those that it keeps."""
@@ -92,12 +100,15 @@ class KernelPrinter(LoopPrinter):
         self._names.taken = frozenset(taken)
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
+        self._statements.shifted = any(isinstance(each, SharedTile) and each.stages > 1 for each in tiles)
         lines = self._node(node, _INDENT, None)
         used = [each for each in self._source.scop.arrays if each.name in self._statements.used]
         outer = [name for name in self._outer.values() if name in self._in_use.variables]
         arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
-        declared = [*self._indices(kernel), *map(self._tile, tiles), *self._variables(used)]
+        waiting = self._statements.stages.declarations
+        declared = [*self._indices(kernel), *map(self._tile, tiles), *waiting, *self._variables(used)]
         before, after = self._copies(kernel, counter)
+        before = [*self._shifts(used), *before]
         body = (
             *(f"{_INDENT}{line}" for line in (*declared, *before)),
             *lines,
@@ -132,6 +143,12 @@ class KernelPrinter(LoopPrinter):
                 lines.append(f"{self._type(array)} {declarator};")
         return lines
 
+    def _shifts(self, used: Sequence[Array]) -> list[str]:
+        """What makes pointers to the arrays ``used`` count from their first elements, if they do."""
+        arrays = self._source.arrays
+        names = (arrays.names[each.name] for each in used if each.name not in arrays.private | arrays.values)
+        return [f"{name} -= {name}_first;" for name in names] if self._statements.shifted else []
+
     def _copies(self, kernel: Kernel, counter: str) -> tuple[list[str], list[str]]:
         """What the threads of a block do with its copies, before and after all else."""
         before: list[str] = []
@@ -159,7 +176,7 @@ class KernelPrinter(LoopPrinter):
         where, sizes = "", tile.extents if isinstance(tile, SharedTile) else tile.sizes
         if isinstance(tile, SharedTile):
             qualifiers = self._language.qualifiers
-            where = f"{qualifiers.shared} {qualifiers.aligned} " if tile.aligned else f"{qualifiers.shared} "
+            where = f"{qualifiers.shared} {qualifiers.aligned} " if tile.run > 1 else f"{qualifiers.shared} "
         extents = "".join(f"[{size}]" for size in sizes)
         return f"{where}{self._type(tile.array)} {self._tile_names[tile.name]}{extents};"
 
@@ -173,29 +190,54 @@ class KernelPrinter(LoopPrinter):
         full = self._source.ast.full.get(node.get_annotation().get_name())
         if full is None:
             return super()._mark(node, indent, before)
-        self._parting = full
+        self._parting, self._around_tile = full, frozenset(self._names)
         lines = self._node(node.mark_get_node(), indent, before)
         self._parting = None
         return lines
 
     def _parted(
-        self, nodes: Sequence[isl.AstNode], full: isl.AstExpr, indent: str, before: Mark | None
+        self, nodes: Sequence[isl.AstNode], full: FullTile, indent: str, before: Mark | None
     ) -> list[str]:
-        """Lines for full tiles and lines for others, once if they are the same."""
+        """Lines for full tiles and lines for others, once if they are the same.
+
+        What computes nothing but values in registers that are not stored may run for missing points, too.
+        """
         assert self._known is not None  # noqa: S101 - kernels with full tiles have it
+        if full.alike and all(map(self._may_run_idle, nodes)):
+            self._tile_counters = self._around_tile
+            lines = self._for_full(nodes, full, indent, before)
+            self._tile_counters = None
+            return lines
         inner = indent + _INDENT
         declared = self._names.enter()
         otherwise = [line for each in nodes for line in self._node(each, inner, before)]
         self._names.leave(declared)
-        back, self._is_full = self._known.learn(full), True
-        lines = [line for each in nodes for line in self._node(each, inner, before)]
-        self._is_full = False
-        self._known.leave(back)
+        lines = self._for_full(nodes, full, inner, before)
         if lines == otherwise:
             self._names.leave(declared)
             return [line for each in nodes for line in self._node(each, indent, before)]
-        head = f"{indent}if ({self._expression().text(full)}) {{ /* a full tile */"
+        head = f"{indent}if ({self._expression().text(full.condition)}) {{ /* a full tile */"
         return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
+
+    def _for_full(
+        self, nodes: Sequence[isl.AstNode], full: FullTile, indent: str, before: Mark | None
+    ) -> list[str]:
+        """Lines that need not ask whether the points of a thread are there."""
+        assert self._known is not None  # noqa: S101 - kernels with full tiles have it
+        back, self._is_full = self._known.learn(full.condition), True
+        lines = [line for each in nodes for line in self._node(each, indent, before)]
+        self._is_full = False
+        self._known.leave(back)
+        return lines
+
+    def _may_run_idle(self, node: isl.AstNode) -> bool:
+        """Whether ``node`` computes registers from registers, and from tiles that have zeros elsewhere."""
+        names = [each.get_annotation().get_name() for each in users_below(node)]
+        ast = self._source.ast
+        return all(
+            name in ast.instances and may_run_idle(ast.instances[name].statement, ast.placed[name])
+            for name in names
+        )
 
     def _node(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """As for the host; of a tile that may be full, each piece between barriers asks whether it is."""
@@ -204,8 +246,8 @@ class KernelPrinter(LoopPrinter):
             return super()._node(node, indent, before)
         lines: list[str] = []
         pieces = parts(node) if kind_of(node) == isl.ast_node_type.block else [node]
-        for meets, together in itertools.groupby(pieces, self._meets):
-            if not meets:
+        for asks, together in itertools.groupby(pieces, self._asks):
+            if asks:
                 self._parting = None
                 lines += self._parted(list(together), full, indent, before)
                 self._parting = full
@@ -213,6 +255,14 @@ class KernelPrinter(LoopPrinter):
             for each in together:
                 lines += super()._node(each, indent, before)
         return lines
+
+    def _asks(self, node: isl.AstNode) -> bool:
+        """Whether ``node`` works for points of threads. What copies to shared memory asks for itself."""
+        copies = self._source.ast.copies
+        if self._meets(node):
+            return False
+        names = (each.get_annotation().get_name() for each in users_below(node))
+        return any(name not in copies or copies[name].added.staged is None for name in names)
 
     def _meets(self, node: isl.AstNode) -> bool:
         """Whether there is a barrier in ``node``."""
@@ -261,8 +311,17 @@ class KernelPrinter(LoopPrinter):
             f"{indent}}}",
         ]
 
+    def _holds(self, condition: isl.AstExpr) -> bool:
+        """Whether ``condition`` need not be asked.
+
+        Where points may run idle it must say of a point that it is there, whatever the sequential loops do.
+        """
+        if not self._is_full or self._known is None or not self._known.implies(condition):
+            return False
+        return self._tile_counters is None or identifiers_in(condition) <= self._tile_counters
+
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
-        if self._is_full and self._known is not None and self._known.implies(node.if_get_cond()):
+        if self._holds(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
         if not (self._language.loops_for_branches and self._meets(node)):
             return super()._if(node, indent, before)
@@ -278,4 +337,4 @@ class KernelPrinter(LoopPrinter):
         return self._statements.printer(ast.instances[inside], ast.placed[inside], counters)
 
     def _statement(self, node: isl.AstNode, indent: str) -> list[str]:
-        return [f"{indent}{line}" for line in self._statements.lines(node)]
+        return [f"{indent}{line}" for line in self._statements.lines(node, self._names)]

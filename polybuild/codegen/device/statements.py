@@ -7,23 +7,34 @@ from functools import partial
 from types import MappingProxyType
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.analysis.reductions import Reduction
-from polybuild.c.types import Type
+from polybuild.c.syntax_tree import walk
+from polybuild.c.types import FloatingType, Type
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
+from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
+from polybuild.codegen.device.stages import StagePrinter
 from polybuild.poly.marks import Mark
-from polybuild.scop.model import Access, AccessKind, Array, DynamicLoop, Scop
+from polybuild.scop.model import Access, AccessKind, Array, DynamicLoop, Scop, Statement
 from polybuild.source.model import Region
-from polybuild.targets.device import BlockCopy, Purpose, Tile
+from polybuild.targets.device import BlockCopy, Purpose, SharedTile, ThreadTile, Tile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
+_PLAIN = (
+    c_ast.BinaryOp,
+    c_ast.Assignment,
+    c_ast.ArrayRef,
+    c_ast.ID,
+    c_ast.Constant,
+)
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 IDENTITIES = {"+": "0", "|": "0", "^": "0", "&": "~0"}
 """What operators leave as it is."""
@@ -51,7 +62,8 @@ class KernelStatementPrinter:
 
     ``expressions`` prints what isl made of subscripts and counters, ``tiles`` has the names of the tiles.
     ``used`` collects the names of the arrays that the text mentions, ``open_loops`` has the dynamic loops
-    around. ``copies`` has the block's copies of arrays, each with its name.
+    around. ``copies`` has the block's copies of arrays, each with its name. Arrays are ``shifted`` where the
+    kernel takes their first elements' subscripts from its pointers once: that leaves more registers.
     """
 
     def __init__(
@@ -69,13 +81,16 @@ class KernelStatementPrinter:
         self._open_loops = open_loops
         self._build = isl.AstBuild.from_context(isl.Set.universe(source.scop.context.get_space()))
         self.used: set[str] = set()
+        self.shifted = False
         self.copies: dict[str, tuple[str, BlockCopy]] = {}
+        self.stages = StagePrinter(language, expressions, tiles, self._element, self._sizes_of)
 
-    def lines(self, node: isl.AstNode) -> list[str]:
-        """The statement at a user node."""
+    def lines(self, node: isl.AstNode, names: NamesInScope) -> list[str]:
+        """The statement at a user node, where ``names`` are in scope."""
         name, ast = node.get_annotation().get_name(), self._source.ast
         if name in ast.copies:
-            return [self._added(ast.copies[name])]
+            copy = ast.copies[name]
+            return [self._added(copy)] if copy.added.staged is None else self.stages.lines(copy, names)
         text = self._body(ast.instances[name], ast.placed[name])
         return [line for line in text.splitlines() if line.strip()]
 
@@ -156,13 +171,14 @@ class KernelStatementPrinter:
         if any(array.suffixes):
             first = len(array.extents) - len(subscripts)
             terms = [f"{each.bound(ATOM)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
-            return f"{name}[{' + '.join(terms)} - {name}_first]"
+            flat = " + ".join(terms)
+            return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
         flat = subscripts[0].bound(ATOM) if subscripts else "0"
         sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
         for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
             row = f"(long){flat}" if position == 0 else f"({flat})"
             flat = f"{row} * {size} + {subscript.bound(ATOM)}"
-        return f"{name}[{flat} - {name}_first]"
+        return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
 
     def _sizes_of(self, array: Array) -> list[str]:
         """The extents of all dimensions of ``array`` but the first."""
@@ -173,3 +189,25 @@ class KernelStatementPrinter:
             for each in array.extents[1:]
             if each is not None
         ]
+
+
+def may_run_idle(statement: Statement, placed: Sequence[Placed]) -> bool:
+    """Whether ``statement`` does no harm for a point that is not there.
+
+    It changes registers alone, which are not stored then, reads these and staged tiles, which have zeros
+    where there is nothing, and cannot trap: it adds, subtracts and multiplies floating-point numbers.
+    """
+    tiles = {id(each.access.node): each.tile for each in placed}
+    for each in statement.accesses:
+        tile = tiles.get(id(each.node))
+        kept = isinstance(tile, ThreadTile) or (isinstance(tile, SharedTile) and tile.stages > 1)
+        constant = each.array.is_scalar and each.kind is AccessKind.READ
+        if not (kept or constant) or not isinstance(each.array.element, FloatingType):
+            return False
+    nodes = list(walk(statement.body))
+    operators = {each.op for each in nodes if isinstance(each, c_ast.BinaryOp | c_ast.Assignment)}
+    return (
+        not statement.locals
+        and operators <= {"+", "-", "*", "=", "+=", "-=", "*="}
+        and all(isinstance(each, _PLAIN) for each in nodes)
+    )

@@ -14,6 +14,7 @@ barrier (``thread_legality`` relies on it).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -30,10 +31,11 @@ _Kind = isl.schedule_node_type
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """A copy into a tile, or a use of it."""
+    """A copy into a tile, or a use of it; one ``ahead`` is of another stage than those of its iteration."""
 
     tile: str
     copies: bool
+    ahead: bool = False
 
 
 _Touches = frozenset[_Touch]
@@ -107,10 +109,27 @@ def _check_kernel(
         for each in tile.references:
             touches[each.statement.name] |= {_Touch(tile.name, copies=False)}
     for name, statement in added.items():
-        copied = statement.tile.name if statement.tile and statement.purpose is Purpose.COPY else ""
+        copies = statement.purpose in {Purpose.COPY, Purpose.PUT}
+        copied = statement.tile.name if statement.tile and copies else ""
         touches[name] = frozenset({_Touch(copied, copies=True)} if copied else ())
     barriers = {name for name, statement in added.items() if statement.purpose is Purpose.BARRIER}
-    _Walker(touches, barriers).walk(mark, _names(mark.get_domain()))
+    stages = {
+        name: each.tile.stages
+        for name, each in added.items()
+        if each.purpose is Purpose.PUT and isinstance(each.tile, SharedTile)
+    }
+    _Walker(touches, barriers, stages).walk(mark, _names(mark.get_domain()))
+
+
+def _is_next(extension: isl.Map) -> bool:
+    """Whether ``{ [d0, ..., dn] -> put[e0, ..., en] }`` is for the next value of the last loop alone."""
+    if extension.dim(isl.dim_type.in_) != extension.dim(isl.dim_type.out):
+        return False  # before the loop
+    steps = extension.reset_tuple_id(isl.dim_type.out).deltas()
+    fixed = [
+        steps.plain_get_val_if_fixed(isl.dim_type.set, dim) for dim in range(steps.dim(isl.dim_type.set))
+    ]
+    return all(each.is_zero() for each in fixed[:-1]) and bool(fixed) and bool(fixed[-1].is_one())
 
 
 def _names(instances: isl.UnionSet) -> frozenset[str]:
@@ -120,9 +139,12 @@ def _names(instances: isl.UnionSet) -> frozenset[str]:
 class _Walker:
     """Walks a tree; ``touches`` says which tiles each statement copies or uses."""
 
-    def __init__(self, touches: Mapping[str, _Touches], barriers: set[str]) -> None:
-        self._touches = touches
+    def __init__(
+        self, touches: Mapping[str, _Touches], barriers: set[str], stages: Mapping[str, int]
+    ) -> None:
+        self._touches = dict(touches)
         self._barriers = barriers
+        self._stages = stages
 
     def walk(self, node: isl.ScheduleNode, names: frozenset[str]) -> _Way:
         """The way through the subtree at ``node``, which the statements ``names`` reach."""
@@ -134,12 +156,22 @@ class _Walker:
         if kind == _Kind.filter:
             names &= _names(node.filter_get_filter())
         elif kind == _Kind.extension:
-            names |= _names(node.extension_get_extension().range())
+            extension = node.extension_get_extension()
+            names |= _names(extension.range())
+            self._note_stages(extension)
         way = self.walk(node.child(0), names)
         if kind == _Kind.band:
-            _expect_barrier(way.after, way.before)  # from one iteration to the next
-            return _Way(way.before, way.after, meets=False)  # there may be no iteration
+            before, after = _seen_from_outside(way.before), _seen_from_outside(way.after)
+            _expect_barrier(after, before)  # from one iteration to the next
+            return _Way(before, after, meets=False)  # there may be no iteration
         return way
+
+    def _note_stages(self, extension: isl.UnionMap) -> None:
+        """Copies for the next value of the loop around are into another stage than uses in this one."""
+        for each in maps_of(extension):
+            name = each.get_tuple_name(isl.dim_type.out)
+            if self._stages.get(name, 1) > 1 and _is_next(each):
+                self._touches[name] = frozenset(replace(one, ahead=True) for one in self._touches[name])
 
     def _leaf(self, names: frozenset[str]) -> _Way:
         if names and names <= self._barriers:
@@ -149,12 +181,17 @@ class _Walker:
         return _Way(touches, touches, meets=False)
 
 
+def _seen_from_outside(touches: _Touches) -> _Touches:
+    """``touches`` of a loop, whose iterations use all stages."""
+    return frozenset(replace(each, ahead=False) for each in touches)
+
+
 def _in_sequence(ways: list[_Way]) -> _Way:
     before: _Touches = frozenset()
     after: _Touches = frozenset()
     meets = False
     for way in ways:
-        _expect_barrier(after, way.before)
+        _expect_barrier(after, way.before, together=True)
         if not meets:
             before |= way.before
         after = way.after if way.meets else after | way.after
@@ -162,12 +199,15 @@ def _in_sequence(ways: list[_Way]) -> _Way:
     return _Way(before, after, meets)
 
 
-def _expect_barrier(earlier: _Touches, later: _Touches) -> None:
+def _expect_barrier(earlier: _Touches, later: _Touches, *, together: bool = False) -> None:
+    """Raise IllegalSchedule if touches of one tile meet, in one iteration of all loops if ``together``."""
     close = sorted(
         one.tile
         for one in earlier
         for other in later
-        if one.tile == other.tile and one.copies != other.copies
+        if one.tile == other.tile
+        and one.copies != other.copies
+        and not (together and one.ahead != other.ahead)
     )
     if close:
         raise IllegalSchedule(f"no barrier parts the copies into '{close[0]}' from its uses")

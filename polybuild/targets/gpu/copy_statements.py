@@ -17,7 +17,7 @@ the loops, the turns of the threads and the point.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
@@ -33,6 +33,7 @@ from polybuild.targets.device import (
     KernelAccess,
     Purpose,
     SharedTile,
+    StagedCopy,
     ThreadTile,
     Transfer,
 )
@@ -63,6 +64,73 @@ def add_copy(
     graft = graft.insert_partial_schedule(_dimensions(elements, name, depth))
     graft = graft.insert_filter(_spread(elements.set_tuple_name(name), wide, kernel.threads))
     return node.graft_before(graft.root()), AddedStatement(name, Purpose.COPY, depth, tile)
+
+
+def add_stages(
+    node: isl.ScheduleNode, tiles: Sequence[tuple[SharedTile, StagedCopy]], names: Iterator[str]
+) -> tuple[isl.ScheduleNode, list[AddedStatement]]:
+    """Fill one stage of ``tiles`` while the other is used below ``node``; returns the band above it.
+
+    The band is over the tiles of one sequential loop::
+
+        fetch and put the first tile
+        for (k tiles) {
+          barrier
+          fetch the next tile, if there is one    from the device's memory to registers
+          the points of this tile
+          put the next tile                       from registers to the other stage
+        }
+        barrier
+    """
+    depth, stamps = node.get_schedule_depth(), time_stamps_of(node)
+    following = _next(stamps)
+    added = [AddedStatement(next(names), Purpose.BARRIER, depth)]
+    node = node.graft_before(_extension(stamps, added[0].name, node).root())
+    for purpose in (Purpose.FETCH, Purpose.PUT):
+        for tile, staged in tiles:
+            one = AddedStatement(next(names), purpose, depth, tile, staged=staged)
+            graft = _extend(following.set_tuple_name(_out, one.name)).root()
+            node = node.graft_before(graft) if purpose is Purpose.FETCH else node.graft_after(graft)
+            added.append(one)
+    band = node
+    while band.get_schedule_depth() == depth:
+        band = band.parent()
+    first = stamps.identity().project_out(isl.dim_type.in_, depth - 1, 1).lexmin()
+    for tile, staged in tiles:
+        for purpose in (Purpose.FETCH, Purpose.PUT):
+            one = AddedStatement(next(names), purpose, depth, tile, staged=staged)
+            band = band.graft_before(_extend(first.set_tuple_name(_out, one.name)).root())
+            added.append(one)
+    band, barrier = add_barrier(band, next(names), after=True)
+    return band, [*added, barrier]
+
+
+def _next(stamps: isl.Set) -> isl.Map:
+    """``{ [d0, ..., dn] -> [d0, ..., dn + 1] }`` within ``stamps``."""
+    values = isl.MultiAff.identity(stamps.get_space().map_from_set())
+    last = stamps.dim(_set) - 1
+    values = values.set_aff(last, values.get_aff(last).add_constant_val(isl.Val(1)))
+    return isl.Map.from_multi_aff(values).intersect_domain(stamps).intersect_range(stamps)
+
+
+def _extend(instances: isl.Map) -> isl.ScheduleNode:
+    """The node below an extension by ``{ [d0, ...] -> name[...] }``."""
+    return isl.ScheduleNode.from_extension(isl.UnionMap.from_map(instances)).child(0)
+
+
+def staged_copy(tile: SharedTile, wanted: isl.Set, threads: tuple[Axis, ...]) -> StagedCopy:
+    """How ``threads`` copy what is ``wanted``, ``{ [d0, ..., dn, x0, ...] }``, of the box of ``tile``."""
+    depth, count = tile.depth, len(tile.box.sizes)
+    box = isl.Set.universe(wanted.get_space())
+    loops = spaces.outer_loops(wanted.get_space(), depth)
+    for dim, (offset, size) in enumerate(zip(tile.box.offset, tile.box.sizes, strict=True)):
+        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(wanted.get_space()), _set, depth + dim)
+        low = isl.PwAff.from_aff(offset).pullback_multi_aff(loops)
+        box = box.intersect(value.ge_set(low)).intersect(value.lt_set(low.add_constant_val(isl.Val(size))))
+    reached = wanted.project_out(_set, depth, count)
+    missing = box.subtract(wanted).project_out(_set, depth, count)
+    known = box.intersect(reached.add_dims(_set, count))
+    return StagedCopy(wanted.gist(known).coalesce(), reached.subtract(missing).coalesce(), threads)
 
 
 def add_transfer(

@@ -31,14 +31,16 @@ def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
     values = points.band_get_partial_schedule_union_map()
     prefixes = maps_of(prefix_of(mark).flat_range_product(values))
-    exist = functools.reduce(isl.Set.intersect, [each.range() for each in prefixes]).coalesce()
+    points_of = [each.range() for each in prefixes]
+    exist = functools.reduce(isl.Set.intersect, points_of).coalesce()
     to_tile = _to_tile(exist.get_space(), mark.get_schedule_depth(), kernel)
     tiles = exist.apply(to_tile)
     missing = tiles.apply(to_tile.reverse()).subtract(exist)
     full = tiles.subtract(missing.apply(to_tile)).coalesce()
     if full.n_basic_set() != 1 or full.is_empty():
         return None
-    return FullTiles(full, prefix_of(mark.child(0).child(0)))
+    alike = all(each.is_subset(exist) for each in points_of)
+    return FullTiles(full, prefix_of(mark.child(0).child(0)), alike)
 
 
 def mark_tiles(root: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:

@@ -12,6 +12,7 @@ filter keeps the points of a thread::
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import islpy as isl
@@ -34,7 +35,15 @@ from polybuild.targets.device import (
     Tile,
     Transfer,
 )
-from polybuild.targets.gpu.copy_statements import add_barrier, add_copy, add_transfer, elements_of, owned
+from polybuild.targets.gpu.copy_statements import (
+    add_barrier,
+    add_copy,
+    add_stages,
+    add_transfer,
+    elements_of,
+    owned,
+    staged_copy,
+)
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
@@ -103,7 +112,10 @@ class _Filler:
                     node = self._transfer(node, tile, Purpose.LOAD, loaded)
                 if tile.depth == depth and tile.stores:
                     node = self._transfer(node, tile, Purpose.STORE, stored)
-            here = [each for each in shared if each.depth == depth]
+            staged = [each for each in shared if each.depth == depth and each.stages > 1]
+            if staged:
+                node = self._stages(node, staged, kernel)
+            here = [each for each in shared if each.depth == depth and each.stages == 1]
             for copy in here:
                 wanted = elements_of(copy, self._transfers[copy.array.name], node, self._scop)
                 node, added = add_copy(node, self._name("copy"), copy, kernel, wanted)
@@ -112,6 +124,19 @@ class _Filler:
                 node = self._barrier(self._barrier(node, after=False), after=True)
             root = node.root()
         return root
+
+    def _stages(
+        self, node: isl.ScheduleNode, tiles: Sequence[SharedTile], kernel: Kernel
+    ) -> isl.ScheduleNode:
+        """Fill the next stage of ``tiles`` while the one before is used below ``node``."""
+        copies = []
+        for each in tiles:
+            wanted = elements_of(each, self._transfers[each.array.name], node, self._scop)
+            copies.append((each, staged_copy(each, wanted, kernel.threads)))
+        names = (f"polybuild_staged{len(self.added) + number}" for number in itertools.count())
+        node, added = add_stages(node, copies, names)
+        self.added |= {each.name: each for each in added}
+        return node
 
     def _owned(self, tile: ThreadTile, root: isl.ScheduleNode, kernel: Kernel) -> tuple[isl.Map, isl.Map]:
         """What a thread loads, and what it stores."""

@@ -18,14 +18,15 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.storage.buffers import element_size
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Box, Kernel, KernelAccess, SharedTile, ThreadTile, Tile
 from polybuild.targets.gpu.coalescing import steps_along
 from polybuild.targets.gpu.footprint import box_of
+from polybuild.targets.gpu.micro_tiles import words_of
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 
@@ -36,7 +37,7 @@ def place(
     """The tiles of ``kernel``; ``arrays`` are those in the device's memory."""
     if kernel.is_serial:
         return ()
-    placer = _Placer(scop, mapping, kernel, limits.thread_registers)
+    placer = _Placer(scop, mapping, kernel, limits)
     registers: list[Tile] = []
     shared: list[SharedTile] = []
     for array in arrays:
@@ -49,6 +50,9 @@ def place(
                 registers.append(tile)
         else:
             shared += placer.shared(array, references)
+    inner = [each for each in shared if each.inner]
+    if any(each.stages == 1 for each in inner) or sum(map(bytes_of, shared)) > limits.shared_bytes:
+        shared = [replace(each, stages=1) for each in shared]
     chosen = [
         replace(tile, name=f"{tile.name}{index}")
         for index, tile in enumerate(_within_budget(shared, limits.shared_bytes))
@@ -69,25 +73,17 @@ def _within_budget(tiles: list[SharedTile], size: int) -> list[SharedTile]:
 
 def bytes_of(tile: SharedTile) -> int:
     """The shared memory of a tile."""
-    kind = tile.array.element
-    size = (
-        kind.size
-        if isinstance(kind, FloatingType)
-        else kind.width // 8
-        if isinstance(kind, IntegerType)
-        else 8
-    )
-    return math.prod(tile.extents) * size
+    return math.prod(tile.extents) * element_size(tile.array)
 
 
 class _Placer:
     """Places the references of one kernel; ``outer`` is below the blocks, ``inner`` above the threads."""
 
-    def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel, thread_registers: int) -> None:
+    def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel, limits: DeviceLimits) -> None:
         mark = find_mark(mapping.schedule.get_root(), kernel.mark())
         self._scop = scop
         self._kernel = kernel
-        self._thread_registers = thread_registers
+        self._limits = limits
         self._points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
         inner = find_mark(mark, kernel.mark(MarkKind.THREADS))
         outer = mark.child(0).child(0)
@@ -119,7 +115,7 @@ class _Placer:
         if not all(map(_is_plain, references)) or any(size % axis.turn for size, axis in strips):
             return None
         sizes = tuple(size // axis.size for size, axis in strips)
-        if functools.reduce(int.__mul__, sizes) > self._thread_registers:
+        if functools.reduce(int.__mul__, sizes) > self._limits.thread_registers:
             return None
         nodes = {id(each.access.node) for each in references}
         if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():
@@ -185,7 +181,17 @@ class _Placer:
             order,
             row,
             inner=not hoisted,
-            aligned=run > 1,
+            run=run,
+            stages=self._limits.stages if run > 1 and not hoisted and self._may_wait(array, box) else 1,
+        )
+
+    def _may_wait(self, array: Array, box: Box) -> bool:
+        """Whether there is one loop, for whose next tile threads can hold ``box`` in registers."""
+        if self._depths[1] != self._depths[0] + 1:
+            return False
+        threads = math.prod(axis.size for axis in self._kernel.threads)
+        return (
+            words_of(-(-box.elements // threads) * element_size(array)) <= self._limits.thread_registers // 2
         )
 
     def _layout(self, references: list[KernelAccess], dims: int) -> tuple[tuple[int, ...], int]:

@@ -37,3 +37,13 @@ def test_a_barrier_for_some_threads_only(planned):
     schedule = isl.Schedule(text.replace(extension, some))
     with pytest.raises(IllegalSchedule, match="not all threads"):
         check_barriers(replace(plan.tree, schedule=schedule), plan.kernels)
+
+
+def test_the_next_tile_needs_a_stage_of_its_own(planned):
+    """It is put where this one is read from, if there is but one."""
+    plan = planned(PRODUCT, MATRICES).plan
+    puts = {name: each for name, each in plan.tree.added.items() if each.purpose is Purpose.PUT}
+    assert len(puts) == 4  # two arrays, before the loop and in it
+    single = {name: replace(each, tile=replace(each.tile, stages=1)) for name, each in puts.items()}
+    with pytest.raises(IllegalSchedule, match="no barrier parts"):
+        check_barriers(replace(plan.tree, added={**plan.tree.added, **single}), plan.kernels)

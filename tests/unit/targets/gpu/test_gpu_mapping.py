@@ -18,7 +18,7 @@ def test_parallel_loops_go_to_blocks_and_threads(planned):
     (kernel,) = planned(PRODUCT, MATRICES).plan.kernels
     assert [axis.size for axis in kernel.blocks] == [256, 256]
     assert [axis.size for axis in kernel.threads] == [16, 16]
-    assert kernel.tile == (128, 64, 8)
+    assert kernel.tile == (128, 64, 4)
     assert [axis.run for axis in kernel.threads] == [2, 2]  # doubles, 16 bytes side by side
 
 

@@ -17,7 +17,7 @@ def test_matrix_product(planned):
     # two rows of A that are one thread's lie side by side, too, and rows begin at even elements
     assert [found.shared[name].order for name in "AB"] == [(1, 0), (0, 1)]
     assert [found.shared[name].row for name in "AB"] == [34, 32]
-    assert all(each.aligned for each in found.shared.values())
+    assert all(each.run == 2 for each in found.shared.values())
 
 
 def test_five_references_are_one_tile(planned):
