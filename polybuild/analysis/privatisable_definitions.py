@@ -11,10 +11,11 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import has_side_effect, mapped, walk
+from polybuild.c.syntax_tree import changed_operand, mapped, walk
 from polybuild.c.synthetic import type_name
-from polybuild.c.types import IntegerType
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import equal_outer, lexicographically_after
+from polybuild.scop.accesses import is_pure_function
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass
 
@@ -50,7 +51,7 @@ class PrivatisableDefinitions:
 
         None if it depends on something that the region writes otherwise.
         """
-        if has_side_effect(expression):
+        if _has_effect(expression):
             return None
         return self._value(expression, statement, ())
 
@@ -87,7 +88,7 @@ class PrivatisableDefinitions:
         if (
             len(writers) != 1
             or not array.is_scalar
-            or not isinstance(kind, IntegerType)
+            or not isinstance(kind, IntegerType | FloatingType)
             or array.name in around
         ):
             return None
@@ -96,7 +97,7 @@ class PrivatisableDefinitions:
         for _ in writer.dynamic:
             body = body.iftrue
         plain = isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
-        if not plain or has_side_effect(body.rvalue) or not self._is_latest(writer, reader):
+        if not plain or _has_effect(body.rvalue) or not self._is_latest(writer, reader):
             return None
         value = self._value(body.rvalue, writer, (*around, array.name))
         if value is None:
@@ -122,6 +123,13 @@ class PrivatisableDefinitions:
         later = own.intersect_range(isl.UnionSet.from_set(writer.domain))
         before = own.intersect_range(isl.UnionSet.from_set(reader.domain))
         return bool(later.apply_range(before).intersect(pairs).is_empty())
+
+
+def _has_effect(expression: c_ast.Node) -> bool:
+    """Whether evaluating ``expression`` may do more than give a value."""
+    calls = (each for each in walk(expression) if isinstance(each, c_ast.FuncCall))
+    pure = all(isinstance(each.name, c_ast.ID) and is_pure_function(each.name.name) for each in calls)
+    return not pure or any(changed_operand(each) is not None for each in walk(expression))
 
 
 def _same_iteration(reader: Statement, writer: Statement) -> isl.Map:

@@ -17,6 +17,9 @@ OPAQUE = "__polybuild_opaque"
 statement expressions, inline assembly); its arguments are the names the code
 mentions. It has no declaration, so a region that contains it is refused."""
 
+FAILED = "__polybuild_failed"
+"""Called, in the syntax tree, where an assertion fails that is a statement expression."""
+
 UNKNOWN_TAG = "__polybuild_unknown"
 """Tag of the structure that stands for a type pycparser cannot read."""
 
@@ -52,6 +55,9 @@ _TYPE_CHANGING = pattern(r"\b(?:__)?(?:vector_size|ext_vector_type|mode|altivec|
 _ASM_QUALIFIERS = pattern(
     r"\s*(?:(?:volatile|__volatile__|__volatile|inline|__inline__|__inline|goto)\b\s*)*(?=\()"
 )
+
+_ASSERTION = pattern(r"\(\s*\{\s*if\s*(?=\()")
+_OTHERWISE = pattern(r"\s*;\s*else\s+__assert\w*\s*\(")
 
 # Types the compiler knows without a declaration, in terms of those pycparser knows.
 _BUILT_IN_TYPES = {
@@ -116,7 +122,16 @@ def lower_dialect(text: str, typedefs: Collection[str]) -> str:
 
 
 def opaque_call(text: str, typedefs: Collection[str]) -> str:
-    """A call of ``OPAQUE`` that mentions the variables of ``text`` and has as many lines."""
+    """A call of ``OPAQUE`` that mentions the variables of ``text`` and has as many lines.
+
+    That of an assertion says what is asserted: ``((x) ? (void)0 : FAILED())``.
+    """
+    asserted = _ASSERTION.match(text)
+    closing = matching_bracket(text, asserted.end()) if asserted else None
+    if asserted and closing is not None and _OTHERWISE.match(text, closing):
+        condition = text[asserted.end() : closing]
+        lines = text.count("\n") - condition.count("\n")
+        return f"({condition} ? (void)0 : {FAILED}())" + "\n" * lines
     names: dict[str, None] = {}
     found = [token for token in tokens(text) if token.text[0] != "#"]
     following = [token.text for token in found[1:]] + [""]

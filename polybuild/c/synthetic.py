@@ -10,6 +10,12 @@ from pycparser import c_ast
 
 from polybuild.c.types import FloatingType, IntegerType
 
+NEVER = "__polybuild_never"
+"""The function whose argument must be false: a region with calls of it runs only where all are."""
+
+LEFT = "polybuild_left"
+"""The label that stands for an early exit in the tests of these."""
+
 
 class EntryValue(c_ast.ID):  # type: ignore[misc] # pycparser has no types
     """The value that a variable declared before the region had when the region was entered."""

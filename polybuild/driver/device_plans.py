@@ -51,14 +51,7 @@ def plan_for_device(
     Unsupported if the region cannot run on a device.
     """
     scop, dependences, live_out = model
-    for array in scop.arrays:
-        if array.row_subscripts:
-            raise Unsupported(
-                "device-footprint",
-                f"the rows of '{array.source_name}' lie apart, so they cannot be copied",
-                array.location,
-                "declare it as an array of known extents",
-            )
+    _check_supported(scop)
     # a check looks at all that was written
     live = None if context.options.verify else live_out
     if context.options.schedule == "original":
@@ -93,6 +86,25 @@ def plan_for_device(
             if _moved(scop, each) <= _in_registers(plan, points):
                 return form, plan
     return planned(scop)
+
+
+def _check_supported(scop: Scop) -> None:
+    """Refuse what a device has no place for. Raises Unsupported."""
+    if scop.exits is not None:
+        raise Unsupported(
+            "device",
+            "its loops may be left early, which a device cannot",
+            scop.exits.statements[0].location,
+            "look for such cases in a loop of their own before the region",
+        )
+    for array in scop.arrays:
+        if array.row_subscripts:
+            raise Unsupported(
+                "device-footprint",
+                f"the rows of '{array.source_name}' lie apart, so they cannot be copied",
+                array.location,
+                "declare it as an array of known extents",
+            )
 
 
 def _in_parts(

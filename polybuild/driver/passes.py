@@ -21,6 +21,7 @@ from polybuild import effort
 from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences, by_memory
+from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import Reductions
 from polybuild.analysis.reductions import find_reductions as reductions_of
@@ -42,7 +43,7 @@ from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
-from polybuild.scop.extract import NormalForm, extract_scop, normal_form
+from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
@@ -170,7 +171,8 @@ class Transformation:
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
         """What must be disjoint at run time where the new loops leave the arrays ``untouched`` alone."""
         strict = self.context.compiler.strict_aliasing
-        return find_overlaps(self.model.scop, self.model.region, strict=strict, untouched=untouched)
+        scop = with_reads_of_exits(self.model.scop)
+        return find_overlaps(scop, self.model.region, strict=strict, untouched=untouched)
 
 
 _T = TypeVar("_T", RegionModel, Transformation)
@@ -202,10 +204,16 @@ def model_scop(model: RegionModel) -> None:
     In blocks, statements that follow each other being one, where there are very many.
     """
     with operation_budget(model.operations):
-        model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
+        try:
+            model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
+        except Unsupported:
+            found = extract_with_exits(model.region, loops=not model.for_device)
+            if found is None:
+                raise
+            model.form, model.scop, model.in_blocks = found[0], with_resolved_exits(found[1]), False
         if _pairs(model.scop) > effort.ACCESS_PAIRS and _share_loops(model.scop):
             with contextlib.suppress(Unsupported):
-                blocks = extract_scop(model.region, form=model.form, in_blocks=True)
+                blocks = with_resolved_exits(extract_scop(model.region, form=model.form, in_blocks=True))
                 if len(blocks.statements) < len(model.scop.statements):
                     model.scop, model.in_blocks = blocks, True
 
@@ -444,6 +452,13 @@ def prove_legality(work: Transformation) -> None:
 def find_aliases(work: Transformation) -> None:
     """Find the accesses that must not overlap in memory; the generated code checks them when it runs."""
     options, scop = work.context.options, work.model.scop
+    if options.runtime_report and scop.exits is not None:
+        raise Unsupported(
+            "early-exit",
+            "runs of loops that may be left early are not counted",
+            scop.exits.statements[0].location,
+            "leave out --runtime-report",
+        )
     written = tuple(each for each in scop.statements if each.name not in work.model.recomputed.statements)
     trips = trip_counts(replace(scop, statements=written))
     work.checks = RunTimeChecks(
@@ -468,7 +483,8 @@ def _gains_from(work: Transformation, trips: Sequence[Sequence[isl.PwAff]]) -> i
 
 def _may_adapt(work: Transformation) -> bool:
     """Whether all versions of the region compute the same to the bit, and are all that may run."""
-    if work.context.options.verify or TARGETS[work.requested.options.backend].has_kernels:
+    options, leaves = work.context.options, work.model.scop.exits is not None
+    if options.verify or TARGETS[work.requested.options.backend].has_kernels or leaves:
         return False
     for group in work.mapped.dependences.reductions:
         for each in group.reductions:

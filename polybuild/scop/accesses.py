@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.bit_functions import is_bit_function
-from polybuild.c.dialects import OPAQUE
+from polybuild.c.dialects import FAILED, OPAQUE
 from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import AnySubscript
 from polybuild.diagnostics import Unsupported
@@ -197,15 +197,14 @@ class AccessReader:
 
     def _call(self, node: c_ast.FuncCall, point: ProgramPoint, certain: bool) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
-        if name == OPAQUE:
+        if name in {OPAQUE, FAILED}:
             raise Unsupported(
                 "opaque-statement",
                 "a statement expression or inline assembly is not modelled",
                 location(node),
                 "end the region before it",
             )
-        is_pure = name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS or is_bit_function(name)
-        if not is_pure or node.name in self._facts.names.variables:
+        if not is_pure_function(name) or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
                 node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
             )
@@ -343,6 +342,11 @@ class AccessReader:
                         "keep every subscript but the first within the declared extents",
                     )
                 )
+
+
+def is_pure_function(name: str) -> bool:
+    """Whether the library's or compiler's function of this name computes a value and does nothing else."""
+    return name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS or is_bit_function(name)
 
 
 def any_element(draft: AccessDraft, point: ProgramPoint, node: c_ast.Node) -> AccessDraft:

@@ -13,7 +13,7 @@ from polybuild.normalise.names import Variable
 from polybuild.scop import order
 from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.draft import RegionDraft
-from polybuild.scop.model import Access, Array, FinalValue, Iterator, Parameter, Scop, Statement
+from polybuild.scop.model import Access, Array, ExitTests, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.parameters import IslNames
 
 _dim = isl.dim_type
@@ -26,19 +26,25 @@ def assemble(draft: RegionDraft) -> Scop:
     space = _space(draft)
     context = draft.assumptions.context.align_params(space)
     arrays = {array.name: _aligned(array, space) for array in _used_arrays(draft)}
-    statements = [_finish(draft, index, arrays, space) for index in range(len(draft.statements))]
+    everything = [_finish(draft, index, arrays, space) for index in range(len(draft.statements))]
+    tests = tuple(each for each, own in zip(everything, draft.statements, strict=True) if own.is_exit_test)
+    statements = [each for each in everything if each not in tests]
     finals = [
         FinalValue(variable.name, c_ast.ID(variable.name), variable.type, value.align_params(space))
         for variable, value in draft.values.items()
         if variable not in draft.last_values
     ]
     finals += draft.last_values.finals(draft.values, space)
+    schedule = order.build_schedule(draft.tree, [each.domain for each in everything])
+    exits = ExitTests(tests, schedule) if tests else None
+    if exits is not None:
+        schedule = schedule.intersect_domain(_domain(statements))
     return Scop(
         context=context,
         parameters=draft.parameters.all(),
         arrays=tuple(arrays.values()),
         statements=tuple(statements),
-        schedule=order.build_schedule(draft.tree, [each.domain for each in statements]),
+        schedule=schedule,
         assumptions=tuple(
             type(each)(each.condition.align_params(space), each.reason, each.location)
             for each in draft.assumptions.all()
@@ -47,7 +53,16 @@ def assemble(draft: RegionDraft) -> Scop:
         location=draft.region.begin,
         remarks=draft.remarks,
         limits=tuple(draft.assumptions.limits),
+        exits=exits,
     )
+
+
+def _domain(statements: Sequence[Statement]) -> isl.UnionSet:
+    """All instances of ``statements``."""
+    domain = isl.UnionSet.from_set(statements[0].domain)
+    for each in statements[1:]:
+        domain = domain.union(isl.UnionSet.from_set(each.domain))
+    return domain
 
 
 def _used_arrays(draft: RegionDraft) -> list[Array]:

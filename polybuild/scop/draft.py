@@ -32,7 +32,10 @@ class RegionPart:
 
 @dataclass(frozen=True, slots=True)
 class StatementDraft:
-    """A statement at its point, in the loops ``loops``, some of which have dynamic bounds."""
+    """A statement at its point, in the loops ``loops``, some of which have dynamic bounds.
+
+    One that ``is_exit_test`` looks whether the region is left early.
+    """
 
     point: ProgramPoint
     loops: tuple[c_ast.For, ...]
@@ -40,6 +43,7 @@ class StatementDraft:
     source: c_ast.Node
     accesses: tuple[AccessDraft, ...]
     dynamic: tuple[DynamicLoop, ...] = ()
+    is_exit_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.conditional_reductions import separate_reductions
+from polybuild.normalise.exits import with_exit_tests
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -63,6 +64,21 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
             if whole is form.inlined or not region.callees:
                 raise
             return _modelled(NormalForm(whole, normalise(whole)), in_blocks=in_blocks)
+
+
+def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop] | None:
+    """The form of ``region`` with tests for its early exits, and the model of that.
+
+    Functions with ``loops`` are inlined, too. None if there are no such exits, or the region is outside
+    the model even so.
+    """
+    tested = with_exit_tests(region)
+    if tested is region:
+        return None
+    with contextlib.suppress(Unsupported):
+        form = normal_form(tested, loops=loops)
+        return form, extract_scop(tested, form=form)
+    return None
 
 
 @contextlib.contextmanager

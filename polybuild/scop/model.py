@@ -264,13 +264,25 @@ class FinalValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ExitTests:
+    """Tests of early exits, each an ``if`` that jumps to a label where the region would be left.
+
+    They run before the region, in the order of ``schedule``; the region runs if none jumps.
+    """
+
+    statements: tuple[Statement, ...]
+    schedule: isl.Schedule
+
+
+@dataclass(frozen=True, slots=True)
 class Scop:
     """A region as a polyhedral program; ``schedule`` is the original order.
 
     ``context`` holds what the types say of the parameters (unsigned values are
     not negative) and the conditions of the assumptions, as the transformed code
     runs only where they hold; bounds of 32 bits and more stay out of it.
-    ``remarks`` name the constructs that are kept whole, and why.
+    ``remarks`` name the constructs that are kept whole, and why. ``exits`` has the tests of early exits:
+    the statements are those that run if none happens.
     """
 
     context: isl.Set
@@ -283,6 +295,7 @@ class Scop:
     location: Location
     remarks: tuple[Diagnostic, ...] = ()
     limits: tuple[ProductLimit, ...] = ()
+    exits: ExitTests | None = None
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.syntax_tree import has_side_effect, location, walk
-from polybuild.c.synthetic import LastValue
+from polybuild.c.synthetic import LEFT, NEVER, LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.structure import loop_depth, without_continue
@@ -141,7 +141,7 @@ class ModelBuilder:
                     "move the declaration before the region",
                 )
         part = self._sequence(region.statements, ProgramPoint())
-        if part.tree is None:
+        if part.tree is None or all(each.is_exit_test for each in self._drafts):
             raise Unsupported(
                 "empty-region",
                 "the region has no statement that runs",
@@ -220,6 +220,8 @@ class ModelBuilder:
             return self._declaration(node, point)
         if type(node) in _REFUSED:
             raise _refused(node)
+        if _is_exit_test(node):
+            return self._exit_test(node, point)
         return self._expression(node, node, point)
 
     def _block(self, run: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
@@ -446,28 +448,46 @@ class ModelBuilder:
         self._names.variables[target] = variable
         return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, point)
 
+    def _exit_test(self, node: c_ast.FuncCall, point: ProgramPoint) -> RegionPart:
+        """A test whether the region is left here."""
+        if point.domain.is_empty():
+            return RegionPart()
+        (condition,) = node.args.exprs
+        accesses = self._accesses(condition, point)
+        leave = c_ast.If(condition, c_ast.Goto(LEFT, node.coord), None, node.coord)
+        part = self._add(point, self._enclosing.guarded(leave), node, accesses)
+        self._drafts[-1] = dataclasses.replace(self._drafts[-1], is_exit_test=True)
+        return part
+
+    def _accesses(self, body: c_ast.Node, point: ProgramPoint) -> list[AccessDraft]:
+        """The accesses of evaluating ``body``, and the conditions around it."""
+        if self._enclosing.is_conditional or isinstance(body, c_ast.Compound):
+            return self._opaque_accesses(self._facts, self._enclosing.guarded(body), point)
+        reader = AccessReader(self._facts, self._arrays, self._assumptions)
+        reader.read(body, point)
+        return [each for each in reader.found if not each.relation.is_empty()]
+
     def _expression(self, body: c_ast.Node, source: c_ast.Node, point: ProgramPoint) -> RegionPart:
         if point.domain.is_empty():
             return RegionPart()
-        if self._enclosing.is_conditional or isinstance(body, c_ast.Compound):
-            body = self._enclosing.guarded(body)
-            accesses = self._opaque_accesses(self._facts, body, point)
-        else:
-            reader = AccessReader(self._facts, self._arrays, self._assumptions)
-            reader.read(body, point)
-            accesses = [each for each in reader.found if not each.relation.is_empty()]
-        return self._add(point, body, source, accesses)
+        accesses = self._accesses(body, point)
+        return self._add(point, self._enclosing.guarded(body), source, accesses)
 
 
 def _runs(nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:
     """``nodes`` one by one, but expressions that follow each other together."""
 
     def is_expression(node: c_ast.Node) -> bool:
-        return isinstance(node, _EXPRESSIONS) and not isinstance(node, LastValue)
+        return isinstance(node, _EXPRESSIONS) and not isinstance(node, LastValue) and not _is_exit_test(node)
 
     for together, run in itertools.groupby(nodes, is_expression):
         nodes = list(run)
         yield from [nodes] if together else ([each] for each in nodes)
+
+
+def _is_exit_test(node: c_ast.Node) -> bool:
+    named = isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
+    return named and bool(node.name.name == NEVER)
 
 
 def _refused(node: c_ast.Node) -> Unsupported:

@@ -17,6 +17,7 @@ from polybuild.codegen.c.buffers import Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
 from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
 from polybuild.codegen.c.exchanges import RankLoopPrinter
+from polybuild.codegen.c.exits import write_exit_tests
 from polybuild.codegen.c.inspectors import (
     InspectorText,
     extrema_declarations,
@@ -35,12 +36,13 @@ from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, 
 from polybuild.codegen.device.rank_blocks import BlocksRequest, BlockTexts, write_blocks
 from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
+from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.codegen.file.prologue import Helper
 from polybuild.codegen.file.ranks import Agreement
 from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
-from polybuild.scop.model import Scop
+from polybuild.scop.model import ExitTests, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile, ThreadLimits
@@ -195,6 +197,7 @@ def write_region(
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
     first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
+    stages += _looking_for_exits(scop.exits, inspecting)
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
         kernels = write_device(region, device, host, conditions).followed_by(finals)
@@ -359,9 +362,24 @@ def _adapting(plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinte
 
 
 def _looks_at_everything(inspectors: Collection[Inspector], scop: Scop) -> bool:
-    """Whether an inspector runs as often as the innermost loops of the region."""
+    """Whether an inspector, or a test of an exit, runs as often as the innermost loops of the region."""
     deepest = max((len(each.iterators) for each in scop.statements), default=0)
-    return any(len(each.statement.iterators) == deepest for each in inspectors)
+    looking = [each.statement for each in inspectors]
+    looking += scop.exits.statements if scop.exits is not None else ()
+    return any(len(each.iterators) >= deepest for each in looking)
+
+
+def _looking_for_exits(tests: ExitTests | None, text: InspectorText) -> tuple[Stage, ...]:
+    """The stage that looks whether the region would be left early, if there are ``tests`` for that."""
+    if tests is None:
+        return ()
+    flag = fresh(f"{PREFIX}left", text.taken)
+    line = min(each.location.line for each in tests.statements)
+    reason = "no loop is left early"
+    condition = Condition(
+        f"!{flag}", reason, "the original loops run where one is left", line, "a loop was left early"
+    )
+    return (Stage((f"int {flag} = 1;",), tuple(write_exit_tests(tests, flag, text)), (condition,)),)
 
 
 def _has_divisions(domain: isl.Set) -> bool:

@@ -221,9 +221,9 @@ _SET = isl.dim_type.set
 def _is_static(scop: Scop, dependences: Dependences, phases: Sequence[SharedLoop]) -> bool:
     """Whether no data decide which elements are written, how often phases run, or what their blocks are.
 
-    Where rows are that pointers lead to is data.
+    Where rows are that pointers lead to is data, and so is whether loops are left early.
     """
-    if any(each.row_subscripts for each in scop.arrays):
+    if scop.exits is not None or any(each.row_subscripts for each in scop.arrays):
         return False
     dynamic = {each.name: [loop.position for loop in each.dynamic] for each in scop.statements}
 

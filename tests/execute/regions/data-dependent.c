@@ -124,7 +124,7 @@ for (int i = 0; i < n; i++) {
   x[i] = s;
 }
 
-//# break_of_outer: break
+//# break_of_outer: early-exit
 for (int i = 0; i < n; i++) { if (x[i] > 100) break; x[i] += 1; }
 
 //# continue_outer: parallel
@@ -337,7 +337,7 @@ for (int i = 0; i < n; i++)
 //# jump: goto
 for (int i = 0; i < n; i++) { if (x[i] > 50) goto skip; x[i] = 1; skip: y[i] = 2; }
 
-//# leave: return
+//# leave: early-exit
 for (int i = 0; i < n; i++) { if (x[i] > 1000) return; x[i] = 1; }
 
 //# bound_in_memory: parallel

@@ -1,0 +1,1 @@
+"""What becomes of the numeric loops of code bases: shares, reasons, seconds."""

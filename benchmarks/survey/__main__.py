@@ -1,0 +1,153 @@
+"""The command line: ``python -m benchmarks.survey DIR... [-- flags]``.
+
+Each folder is a code base that lies there: all its C files are looked at as ``polybuild survey`` does, with
+its folders that have headers on the path of includes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from benchmarks.cpu import machine
+from benchmarks.survey.numeric import is_numeric
+from polybuild.driver.request import Request
+from polybuild.source.reader import text_of
+from polybuild.survey.files import survey_file
+from polybuild.survey.model import FileSurvey, SurveyedNest
+
+LONG = 20.0  # seconds
+_REASONS = 12
+
+
+@dataclass
+class Totals:
+    """What was found in some files: nests, numeric ones, and those of them that are transformed."""
+
+    files: int = 0
+    unread: int = 0
+    nests: int = 0
+    numeric: int = 0
+    transformed: int = 0
+    parallel: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Totals) -> None:
+        """Count what ``other`` has, too."""
+        for name in ("files", "unread", "nests", "numeric", "transformed", "parallel", "seconds"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.longest = max(self.longest, other.longest)
+        self.reasons.update(other.reasons)
+
+    def line(self, name: str) -> str:
+        """A line of the table."""
+        shares = (f"{100 * part / max(1, self.numeric):11.0f}" for part in (self.transformed, self.parallel))
+        return (
+            f"{name:<24}{self.files:>6}{self.unread:>8}{self.nests:>7}{self.numeric:>9}"
+            f"{''.join(shares)}{self.seconds:>9.0f}{self.longest:>9.1f}"
+        )
+
+
+def main(words: Sequence[str]) -> int:
+    """Survey the folders that ``words`` name; 1 if a file took too long."""
+    own, flags = (list(words), [])
+    if "--" in own:
+        cut = own.index("--")
+        own, flags = own[:cut], own[cut + 1 :]
+    parser = argparse.ArgumentParser("python -m benchmarks.survey", description="Surveys code bases.")
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="a code base each")
+    parser.add_argument("--cc", default="gcc", help="the compiler (gcc)")
+    parser.add_argument("--jobs", type=int, default=1, help="files that are looked at together (1)")
+    parser.add_argument("--seconds", type=int, default=60, help="processor time for a file (60)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of polybuild"
+    )
+    parser.add_argument("--kept", metavar="FILE", help="write a line for each numeric nest that is kept")
+    arguments = parser.parse_args(own)
+    settings = dict(each.split("=", 1) for each in arguments.set)
+    facts = machine.describe(arguments.cc)
+    print(f"{facts['processor']}, {facts['cores']} cores, {facts['compiler']}; flags: {' '.join(flags)}\n")
+    print(
+        f"{'code base':<24}{'files':>6}{'unread':>8}{'nests':>7}{'numeric':>9}{'transformed':>11}"
+        f"{'parallel':>11}{'seconds':>9}{'longest':>9}"
+    )
+    everything = Totals()
+    kept: list[str] = []
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for folder in arguments.folders:
+            found = Totals()
+            look = partial(
+                _look, settings, (arguments.cc, *flags, *_include_flags(folder)), arguments.seconds
+            )
+            for survey in pool.map(look, _c_files(folder)):
+                found.add(_totals(survey, kept))
+            print(found.line(Path(folder).name), flush=True)
+            everything.add(found)
+    print(everything.line("all"))
+    print("\nnumeric nests that are kept, by the reason")
+    for code, count in everything.reasons.most_common(_REASONS):
+        print(f"{code:<28}{count:>6}{100 * count / max(1, everything.numeric):>5.1f} %")
+    if arguments.kept:
+        Path(arguments.kept).write_text("".join(kept), encoding="utf-8")
+    return int(everything.longest > LONG)
+
+
+def _look(settings: dict[str, str], command: Sequence[str], seconds: int, path: str) -> FileSurvey:
+    compiler, *flags = command
+    return survey_file(Request(path, settings, (compiler,), tuple(flags)), "", seconds)
+
+
+def _totals(survey: FileSurvey, kept: list[str]) -> Totals:
+    """What one file adds to the totals; each numeric nest that is kept gets a line in ``kept``."""
+    found = Totals(1, int(bool(survey.problem)), len(survey.nests), longest=survey.seconds)
+    found.seconds = survey.seconds
+    lines = text_of(survey.path).splitlines() if survey.nests else []
+    for each in survey.nests:
+        if not is_numeric("\n".join(lines[each.nest.first_line - 1 : each.nest.last_line])):
+            continue
+        found.numeric += 1
+        found.transformed += bool(each.gains)
+        found.parallel += "parallel" in each.gains
+        if not each.gains:
+            code = _code(each)
+            found.reasons[code] += 1
+            place = f"{survey.path}:{each.nest.first_line}"
+            kept.append(json.dumps({"place": place, "code": code, "reason": each.reason}) + "\n")
+    return found
+
+
+def _code(nest: SurveyedNest) -> str:
+    return nest.code or "transformed without gain"
+
+
+def _c_files(folder: str) -> list[str]:
+    """The C files of a code base, in the order of their names."""
+    return sorted(str(each) for each in Path(folder).rglob("*.c"))
+
+
+def _include_flags(folder: str) -> list[str]:
+    """The folders of a code base that have headers, as flags, those near its top first."""
+    return [
+        f"-I{each}" for each in sorted(_with_headers(folder), key=lambda each: (each.count(os.sep), each))
+    ]
+
+
+def _with_headers(folder: str) -> Iterator[str]:
+    for path, inner, names in os.walk(folder):
+        inner[:] = [each for each in inner if not each.startswith(".")]
+        if path == folder or any(each.endswith((".h", ".inc")) for each in names):
+            yield path
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

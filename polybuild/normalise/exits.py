@@ -1,0 +1,150 @@
+"""Early exits as tests that must never hold: the original loops run where one does.
+
+::
+
+    for (i = 0; i < n; i++) {                for (i = 0; i < n; i++) {
+      if (x[i] < 0) return -1;                 never(x[i] < 0);
+      y[i] = sqrt(x[i]);                       y[i] = sqrt(x[i]);
+    }                                        }
+
+What is left on the right computes the same as long as no exit happens. Whether one does is found before
+the region runs, in the order of the loops, and no further than the first: nothing is read that the
+original loops do not read. Messages (``printf``) and failing assertions under a condition are such exits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from pycparser import c_ast
+
+from polybuild.c.dialects import FAILED
+from polybuild.c.syntax_tree import changed_operand, duplicate, walk
+from polybuild.c.synthetic import NEVER
+from polybuild.source.model import Region
+
+_FATAL = frozenset({
+    "abort", "exit", "_exit", "_Exit", "quick_exit", "longjmp", "__builtin_abort", "__builtin_trap",
+    "__builtin_unreachable", "__assert_fail", "__assert", "err", "errx", FAILED,
+})  # fmt: skip
+_TELLING = frozenset({
+    "printf", "fprintf", "puts", "fputs", "fputc", "putchar", "putc", "perror", "fflush", "warn", "warnx",
+    "syslog",
+})  # fmt: skip
+_BREAKABLE = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
+
+
+def with_exit_tests(region: Region) -> Region:
+    """``region`` with its early exits as calls of ``NEVER``; itself if it has none that are understood."""
+    rewriter = _Rewriter(
+        {
+            each.name
+            for statement in region.statements
+            for each in walk(statement)
+            if isinstance(each, c_ast.Label)
+        }
+    )
+    statements = rewriter.sequence(region.statements, breaks=False)
+    return dataclasses.replace(region, statements=tuple(statements)) if rewriter.found else region
+
+
+class _Rewriter:
+    """Rewrites statements; ``found`` counts the exits. ``labels`` are those inside the region."""
+
+    def __init__(self, labels: set[str]) -> None:
+        self._labels = labels
+        self.found = 0
+
+    def sequence(self, nodes: Sequence[c_ast.Node], *, breaks: bool) -> list[c_ast.Node]:
+        """What becomes of ``nodes``; in them ``break`` leaves a plain loop of the region if it ``breaks``."""
+        return [each for node in nodes for each in self._statement(node, breaks=breaks)]
+
+    def _statement(self, node: c_ast.Node, *, breaks: bool) -> list[c_ast.Node]:
+        if isinstance(node, c_ast.Compound):
+            return [c_ast.Compound(self.sequence(node.block_items or (), breaks=breaks), node.coord)]
+        if isinstance(node, c_ast.For):
+            return [
+                c_ast.For(node.init, node.cond, node.next, self._body(node.stmt, breaks=True), node.coord)
+            ]
+        if isinstance(node, c_ast.While | c_ast.DoWhile):
+            return [type(node)(node.cond, self._body(node.stmt, breaks=False), node.coord)]
+        if isinstance(node, c_ast.If):
+            return self._if(node, breaks=breaks)
+        failure = _failure(node)
+        return [node] if failure is None else [self._never(failure)]
+
+    def _body(self, node: c_ast.Node, *, breaks: bool) -> c_ast.Node:
+        return c_ast.Compound(self._statement(node, breaks=breaks), node.coord)
+
+    def _if(self, node: c_ast.If, *, breaks: bool) -> list[c_ast.Node]:
+        pure = all(changed_operand(each) is None for each in walk(node.cond))
+        if pure and self._leaves(node.iftrue, breaks=breaks):
+            rest = [] if node.iffalse is None else self._statement(node.iffalse, breaks=breaks)
+            return [self._never(node.cond), *rest]
+        if pure and node.iffalse is not None and self._leaves(node.iffalse, breaks=breaks):
+            return [self._never(_negated(node.cond)), *self._statement(node.iftrue, breaks=breaks)]
+        first, then = self._branch(node.iftrue, node.cond, pure=pure, breaks=breaks)
+        if node.iffalse is None:
+            return [*first, c_ast.If(node.cond, then, None, node.coord)]
+        second, otherwise = self._branch(node.iffalse, _negated(node.cond), pure=pure, breaks=breaks)
+        return [*first, *second, c_ast.If(node.cond, then, otherwise, node.coord)]
+
+    def _branch(
+        self, node: c_ast.Node, condition: c_ast.Node, *, pure: bool, breaks: bool
+    ) -> tuple[list[c_ast.Node], c_ast.Node]:
+        """The exits that a branch begins with, under its ``condition``, and what is left of the branch."""
+        body = node.block_items or () if isinstance(node, c_ast.Compound) else (node,)
+        items, tests = self.sequence(body, breaks=breaks), []
+        while pure and items and _called(items[0]) == NEVER:
+            (own,) = items.pop(0).args.exprs
+            both = c_ast.BinaryOp("&&", duplicate(condition), own, own.coord)
+            tests.append(c_ast.FuncCall(c_ast.ID(NEVER), c_ast.ExprList([both]), own.coord))
+        return tests, c_ast.Compound(items, node.coord)
+
+    def _never(self, condition: c_ast.Node) -> c_ast.Node:
+        self.found += 1
+        return c_ast.FuncCall(c_ast.ID(NEVER), c_ast.ExprList([condition]), condition.coord)
+
+    def _leaves(self, node: c_ast.Node, *, breaks: bool) -> bool:
+        """Whether ``node`` leaves a loop or the function for good, or does nothing but tell of something."""
+        items = node.block_items or () if isinstance(node, c_ast.Compound) else (node,)
+        if not items or any(isinstance(each, _BREAKABLE) for item in items for each in walk(item)):
+            return False
+        last = items[-1]
+        if isinstance(last, c_ast.Break):
+            return breaks
+        if isinstance(last, c_ast.Goto):
+            return last.name not in self._labels
+        if isinstance(last, c_ast.Return) or _called(last) in _FATAL:
+            return True
+        return all(_called(each) in _TELLING for each in items)
+
+
+def _failure(node: c_ast.Node) -> c_ast.Node | None:
+    """When the assertion ``node`` fails, in one of the ways to write ``assert`` out; None if it is none."""
+    while isinstance(node, c_ast.ExprList | c_ast.Cast):
+        node = node.exprs[-1] if isinstance(node, c_ast.ExprList) else node.expr
+    if isinstance(node, c_ast.TernaryOp):
+        condition, success, failure = node.cond, node.iftrue, node.iffalse
+    elif isinstance(node, c_ast.BinaryOp) and node.op == "||":
+        condition, success, failure = node.left, None, node.right
+    else:
+        return None
+    if any(changed_operand(each) is not None for each in walk(condition)):
+        return None
+    if _called(failure) in _FATAL:
+        return _negated(condition)
+    return condition if success is not None and _called(success) in _FATAL else None
+
+
+def _called(node: c_ast.Node) -> str:
+    """The name of the function that ``node`` calls, empty if it is no call."""
+    while isinstance(node, c_ast.Cast | c_ast.ExprList):
+        node = node.expr if isinstance(node, c_ast.Cast) else node.exprs[0]
+    named = isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
+    return str(node.name.name) if named else ""
+
+
+def _negated(condition: c_ast.Node) -> c_ast.Node:
+    return c_ast.UnaryOp("!", condition, condition.coord)
