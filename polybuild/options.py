@@ -316,6 +316,14 @@ class Options:
         more="Those that marks would make parallel, tiled or vectorised. Why others are left alone stands in"
         " the report, and `-v` tells.",
     )
+    openmp: str = _knob(
+        "keep",
+        Choice(("keep", "use")),
+        "leave loops alone that OpenMP shares out already, or find those under 'omp parallel for', too",
+        more="That is for `autodetect`; in marked regions such directives give way in any case. What may run"
+        " in parallel is found anew: a directive that promises too much does no harm. Functions with other"
+        " directives of OpenMP are left alone.",
+    )
     headers: bool = _knob(
         False,
         _boolean,

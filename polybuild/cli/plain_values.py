@@ -18,6 +18,7 @@ WORDS = {
     "--allow-reassociation": ("on", "off"),
     "--contract-arrays": ("auto", "on", "scalars", "copies", "off"),
     "--autodetect": ("off",),
+    "--openmp": ("keep", "use"),
     "--headers": ("off",),
     "--verify": ("on", "off"),
     "--runtime-report": ("on", "off"),

@@ -234,5 +234,6 @@ def _read(
     trials = Trials(context, *told)
     if not options.autodetect:
         return read_source(path, compiler, flags, headers=options.headers), (), trials
-    found = detect_regions(path, compiler, flags, trials.problem)
+    shared = options.openmp == "use"
+    found = detect_regions(path, compiler, flags, trials.problem, shared=shared)
     return found.source, found.refused, trials

@@ -18,6 +18,7 @@ from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.structure import loop_depth, without_continue
 from polybuild.normalise.upward_exposed import mentioned_after, read_after
+from polybuild.patterns import pattern
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
@@ -55,6 +56,7 @@ _DROPPED_PRAGMAS = (
     "ivdep", "GCC ivdep", "GCC unroll", "unroll", "nounroll", "vector", "novector", "simd", "clang loop",
     "omp simd", "omp parallel for", "polybuild",
 )  # fmt: skip
+_PRIVATE = pattern(r"\b(?:first)?private\s*\((?P<names>[^)]*)\)")
 
 
 @dataclass(slots=True)
@@ -424,7 +426,22 @@ class ModelBuilder:
                 location(node),
                 "remove it, or end the region before it",
             )
+        self._check_private(text, node)
         return RegionPart()
+
+    def _check_private(self, pragma: str, node: c_ast.Pragma) -> None:
+        """Refuse a directive of OpenMP by which a variable has its old value after the loop."""
+        for clause in _PRIVATE.finditer(pragma):
+            for name in clause["names"].replace(",", " ").split():
+                variable = self._names.outer.get(name)
+                changed = variable in self._names.written or variable in self._names.iterators.values()
+                if variable is not None and changed and self._is_live(variable):
+                    raise Unsupported(
+                        "openmp-private",
+                        f"'{name}' is private to the loop, and read after the region as it was before",
+                        location(node),
+                        f"declare '{name}' inside the loop",
+                    )
 
     def _declaration(self, node: c_ast.Decl, point: ProgramPoint) -> RegionPart:
         if node.name is None or node not in self._names.variables:

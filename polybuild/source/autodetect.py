@@ -5,7 +5,8 @@ written them there, and is read like any other. Loops that are refused give way
 to the loops inside them; neighbours that are taken are joined where that is
 taken, too. Only loops that stand on lines of their own, outside of macros and
 preprocessor conditionals, are candidates, and none in functions that have
-marked regions or share work by OpenMP already. Hints to compilers, as ``ivdep`` and
+marked regions or share work by OpenMP already; but where that is wanted those under
+``omp parallel for`` are, with their directives. Hints to compilers, as ``ivdep`` and
 ``omp simd``, do not matter.
 """
 
@@ -31,10 +32,13 @@ from polybuild.values import dataclass
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
+_LINE_MARKER = pattern(r"#[ \t]*(?:line[ \t]+)?\d")
 _COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HINTS = pattern(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
 )
+_SHARED = pattern(r"omp\s+parallel\s+for\b")
+_DIRECTIVE_OF_LOOP = pattern(r"[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel[ \t]+for\b")
 _SIMPLE = pattern(r"[^{}#]*")
 _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return", "break", "continue", ":"})
 
@@ -73,16 +77,19 @@ class Detection:
     refused: tuple[RefusedLoop, ...]
 
 
-def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept) -> Detection:
+def detect_regions(
+    path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept, *, shared: bool = False
+) -> Detection:
     """Read the file at ``path`` with its marked regions and those ``accept`` takes.
 
-    Raises SourceError as ``read_source`` does.
+    Loops that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as
+    ``read_source`` does.
     """
     text = text_of(path)
     preprocessed = preprocess(path, compiler, flags)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
     file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
-    detector = _Detector(file, accept)
+    detector = _Detector(file, accept, shared=shared)
     taken = detector.run()
     regions, diagnostics = detector.read(taken)
     residents, problems = residents_in(file, SourceText(text, path), regions)
@@ -93,7 +100,8 @@ def detect_regions(path: str, compiler: Sequence[str], flags: Sequence[str], acc
 class _Detector:
     """The search in one file; ``refused`` says why loops were not taken."""
 
-    def __init__(self, file: FileText, accept: Accept) -> None:
+    def __init__(self, file: FileText, accept: Accept, *, shared: bool) -> None:
+        self._shared = shared
         self._file = file
         self._accept = accept
         self._user_text = SourceText(file.text, file.path)
@@ -113,7 +121,8 @@ class _Detector:
                     taken.append(loop)
                 else:
                     self.refused.append(RefusedLoop(loop.first_line, loop.last_line, problem))
-                    inner += self._loops(*self._inside(loop))
+                    if not self._directive_of(loop.start):  # threads run what is inside
+                        inner += self._loops(*self._inside(loop))
             if not inner:
                 break
             pending = inner
@@ -140,10 +149,22 @@ class _Detector:
     def _functions(self) -> Iterator[Chunk]:
         text = self._lines.text
         for chunk in ChunkIndex(text).chunks:
-            if chunk.body is None or OWN_DIRECTIVE.search(text, chunk.body, chunk.end):
+            if chunk.body is None or self._shares_itself(chunk.body, chunk.end):
                 continue
             if self._lines.physical_line(self._lines.presumed_at(chunk.body)) is not None:
                 yield chunk
+
+    def _shares_itself(self, start: int, end: int) -> bool:
+        """Whether ``text[start:end]`` has directives that share out its work, but those that give way."""
+        text = self._lines.text
+        return any(
+            not (self._shared and _DIRECTIVE_OF_LOOP.match(text, each.start()))
+            for each in OWN_DIRECTIVE.finditer(text, start, end)
+        )
+
+    def _directive_of(self, start: int) -> bool:
+        """Whether a directive of OpenMP stands at ``start``."""
+        return _DIRECTIVE_OF_LOOP.match(self._lines.text, start) is not None
 
     def _loops(self, start: int, end: int) -> list[StatementRange]:
         """The outermost loops that start in ``text[start:end]`` and can be candidates."""
@@ -197,7 +218,20 @@ class _Detector:
             return None
         if raw.count("/*") != raw.count("*/"):
             return None
-        return StatementRange(line_start, line_end, begin, end, block)
+        return self._with_directive(StatementRange(line_start, line_end, begin, end, block))
+
+    def _with_directive(self, loop: StatementRange) -> StatementRange | None:
+        """``loop`` with the directive of OpenMP before it, if it has one; None if that stands elsewhere."""
+        text, start = self._lines.text, loop.start
+        while start > 0:
+            before = text.rfind("\n", 0, start - 1) + 1
+            if _DIRECTIVE_OF_LOOP.match(text, before):
+                line = self._lines.physical_line(self._lines.presumed_at(before))
+                return None if line is None else replace(loop, start=before, first_line=line)
+            if text[before:start].strip() and not _LINE_MARKER.match(text, before):
+                break
+            start = before
+        return loop
 
     def _problems(self, loops: Sequence[StatementRange]) -> list[Diagnostic | None]:
         """Why each loop is not to be taken by itself."""
@@ -241,9 +275,14 @@ class _Detector:
     def _is_interrupted(self, lines: range) -> bool:
         """Whether a directive stands in ``lines`` that is no hint."""
         return any(
-            directive.line in lines and not (directive.name == "pragma" and _HINTS.match(directive.arguments))
+            directive.line in lines
+            and not (directive.name == "pragma" and self._gives_way(directive.arguments))
             for directive in self._user_text.directives
         )
+
+    def _gives_way(self, pragma: str) -> bool:
+        """Whether a pragma says nothing that another order of the loops would not keep."""
+        return bool(_HINTS.match(pragma) or (self._shared and _SHARED.match(pragma)))
 
     # Markers
 

@@ -23,6 +23,8 @@ from polybuild.values import dataclass
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _PARSE_ERROR = pattern(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PRAGMA_LINE = pattern(r"[ \t]*#")
+# by which variables have their old values after a loop: the model must know
+_PRIVATE_LINE = pattern(r"[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel[ \t]+for\b.*\b(?:first)?private\b")
 
 
 class FunctionSyntaxError(Exception):
@@ -91,8 +93,8 @@ def parse_function(
     """Parse chunk ``number``, a function definition, with what it needs and what declares ``mentioned``.
 
     ``pragmas`` gives, for the offset of a pragma line in the preprocessed text,
-    the lines to put in its place; other pragmas vanish. Every node's coordinate
-    is a file and line of the user's. Raises FunctionSyntaxError.
+    the lines to put in its place; other pragmas vanish, but for those by which OpenMP keeps old values.
+    Every node's coordinate is a file and line of the user's. Raises FunctionSyntaxError.
     """
     units = _units(chunks, lines, number, pragmas, mentioned)
     for _ in range(PARSE_REPAIRS):
@@ -164,7 +166,7 @@ def _extract(
             texts += pragmas[offset]
             locations += [user_location] * len(pragmas[offset])
             continue
-        text = "" if _PRAGMA_LINE.match(line) else line
+        text = "" if _PRAGMA_LINE.match(line) and not _PRIVATE_LINE.match(line) else line
         texts.append(" " * column + text if offset == start else text)
         locations.append(user_location)
     return "\n".join(texts), tuple(locations)

@@ -124,3 +124,68 @@ def test_without_the_option_nothing_is_touched(tmp_path):
     path = tmp_path / "plain.c"
     path.write_text(PROGRAM)
     assert compile_source(str(path), Options(), ["gcc"], []).text == PROGRAM
+
+
+SHARED = """\
+#include <stdio.h>
+static double a[200][200], b[200][200];
+double steps(int n, int m) {
+  double t, sum = 0;
+  int i, j;
+  for (int k = 0; k < m; k++) {
+#pragma omp parallel for private(j, t) schedule(static) \\
+        collapse(1) if (n > 10)
+    for (i = 1; i < n - 1; i++)
+      for (j = 1; j < n - 1; j++) {
+        t = a[i - 1][j] + a[i + 1][j];
+        b[i][j] = t + a[i][j - 1] + a[i][j + 1];
+      }
+#pragma omp parallel for firstprivate(k) shared(a, b) num_threads(2)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) a[i][j] = 0.25 * b[i][j];
+  }
+#pragma omp parallel for reduction(+ : sum)
+  for (i = 0; i < n; i++)
+    sum += a[i][i];
+  return sum;
+}
+double team(int n) {
+  double most = 0;
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      b[i][0] = a[i][0] * 2;
+  }
+  for (int i = 0; i < n; i++)
+    most = b[i][0] > most ? b[i][0] : most;
+  return most;
+}
+int main(void) {
+  for (int i = 0; i < 200; i++)
+    for (int j = 0; j < 200; j++)
+      a[i][j] = (i * 7 + j * 3) % 64;
+  printf("%.17g ", steps(200, 8));
+  printf("%.17g\\n", team(200));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("openmp", "found"), [("keep", set()), ("use", {"steps"})])
+def test_loops_of_openmp_are_kept_or_used(tmp_path, openmp, found):
+    source = tmp_path / "shared.c"
+    source.write_text(SHARED)
+    result = compile_source(
+        str(source), Options(autodetect=True, openmp=openmp, min_work=0), ["gcc"], ["-O2"]
+    )
+    taken = {each.function for each in result.regions if each.status == "transformed"}
+    assert taken & {"steps", "team"} == found
+    (tmp_path / "out.c").write_text(result.text)
+    printed = set()
+    for name, flags in (("shared.c", ()), ("out.c", ("-fopenmp",)), ("out.c", ())):
+        program = tmp_path / "program"
+        command = ["gcc", "-O2", "-ffp-contract=off", *flags, str(tmp_path / name), "-o", str(program), "-lm"]
+        subprocess.run(command, check=True, timeout=120)
+        printed.add(subprocess.run([str(program)], check=True, capture_output=True, timeout=60).stdout)
+    assert len(printed) == 1 or openmp == "keep"

@@ -8,6 +8,7 @@ from region_programs import cases, check, compare
 CASES = cases("real-programs")
 TOP = """
 #define FTNREF2D(i, j, s, a, b) ((s) * ((j) - (b)) + ((i) - (a)))
+static double half(x, k) double x; int k; { return x / 2 + k; }
 struct matrix { int w, h; double *d; };
 struct image { int width, height; double data[]; };
 static struct image *image(int n, const double *x) {

@@ -1,7 +1,8 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--programs generate|chains|privates|pieces] [--ranks] [--device cuda|opencl]
+       [--found FOLDER] [--programs generate|chains|privates|pieces|steps|rows]
+       [--ranks] [--device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
 FILE and not run again; failing programs are reduced and written to FOLDER.
@@ -53,6 +54,7 @@ from .pieces import pieces
 from .privates import private_values
 from .program import Program
 from .reduce import reduce
+from .rows import rows
 from .steps import steps
 from .text import batch_text
 
@@ -62,6 +64,7 @@ STREAMS: dict[str, Callable[[int, int], Program]] = {
     "privates": private_values,
     "pieces": pieces,
     "steps": steps,
+    "rows": rows,
 }
 """Program number I of seed S, of each kind."""
 

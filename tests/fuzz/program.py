@@ -148,7 +148,8 @@ class Array:
     ``kind`` says where it lives: ``global``, ``const``, ``parameter`` (``T a[n][m]``),
     ``pointer`` (``T *a``, ``T (*a)[8]``), ``local`` (in the function), ``inner``
     (in the region), ``member`` (``s->a``), ``record`` (``g.a``), ``cell`` (``q[i].a``).
-    ``extents`` has a size per dimension that the extent follows, "" for a constant.
+    ``extents`` has a size per dimension that the extent follows, "" for a constant. With ``rows``
+    the function gets a table of pointers to the rows (``T **a``).
     """
 
     key: str
@@ -158,6 +159,7 @@ class Array:
     extents: tuple[str, ...]
     restrict: bool = False
     dead: bool = False  # not looked at after the region
+    rows: bool = False
 
     @property
     def rank(self) -> int:

@@ -64,6 +64,13 @@ def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str
     return "\n".join(parts)
 
 
+def _table(array: Array, extents: Sequence[str], name: str = "") -> str:
+    """The declaration of a pointer to the pointers to the rows of an array."""
+    inner = "".join(f"[{each}]" for each in extents[2:])
+    pointer = f"**{name or array.name}"
+    return f"{array.type} ({pointer}){inner}" if inner else f"{array.type} {pointer}"
+
+
 def _fuzz_kind(type_name: str) -> str:
     return {"float": "FUZZ_FLOAT", "double": "FUZZ_DOUBLE"}.get(type_name, "FUZZ_INTEGER")
 
@@ -136,6 +143,9 @@ class Printer:
         for each in self.of_kind("parameter", "pointer"):
             extents = self._extents(each)
             restrict = "restrict " if each.restrict else ""
+            if each.rows:
+                found.append((_table(each, extents), f"rows_{each.name}"))
+                continue
             if each.kind == "parameter":
                 text = f"{each.type} {each.name}[{restrict}{extents[0]}]{self._brackets(extents[1:])}"
             elif len(extents) > 1:
@@ -252,6 +262,8 @@ class Printer:
                     f"  {kind} *at_{each.name} = pool + where;",
                     f"  where += far ? (long)count_{each.name} + 8 : step;",
                 ]
+        for each in self.of_kind("parameter", "pointer"):
+            lines += self._rows(each) if each.rows else []
         name = self.program.name
         if self.of_kind("member") or self.members:
             lines.append(f"  struct s_{name} s;")
@@ -259,6 +271,19 @@ class Printer:
             count = self.layout.extents[cells[0].key][0][1]
             lines.append(f"  struct q_{name} *q = fuzz_new({count} * sizeof *q);")
         return lines
+
+    def _rows(self, array: Array) -> list[str]:
+        """The table of pointers to the rows of an array, every third pair of them exchanged."""
+        first, *inner = self._extents(array)
+        row = " * ".join(f"(unsigned long)({extent})" for extent in inner)
+        table = _table(array, [first, *inner], f"rows_{array.name}")
+        return [
+            f"  {table} = fuzz_new(((unsigned long)({first}) + 1) * sizeof *rows_{array.name});",
+            f"  for (long z = 0; z < (long)({first}); z++) {{",
+            f"    long to = z % 6 < 2 && (z ^ 1) < (long)({first}) ? z ^ 1 : z;",
+            f"    rows_{array.name}[to] = (void *)(at_{array.name} + z * {row});",
+            "  }",
+        ]
 
     def _contents(self) -> tuple[list[tuple[str, str, str]], list[str]]:
         """What to fill and hash: (pointer, object for sizeof, kind), and whole lines for other things."""

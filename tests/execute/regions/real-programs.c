@@ -97,6 +97,14 @@ for (int i = 0; i < n; i++) {
   for (int j = 0; j < n; j++) X[i][j] -= z[j * n + i];
 }
 
+//# private_and_read_afterwards: openmp-private
+double s = 1;
+#pragma scop
+#pragma omp parallel for private(s)
+for (int i = 0; i < n; i++) s = x[i], y[i] = s * s;
+#pragma endscop
+if (s > 1e30) y[0] = s;  /* as it is with OpenMP and without */
+
 //# bits_of_a_structure: bit-field
 struct { unsigned on : 1; } flag = {1};
 #pragma scop
@@ -306,3 +314,43 @@ y[0] = s; a[0] = at;
 //# numbers_of_64_bits: parallel
 for (size_t i = 0; i < ((size_t)n == 18446744073709551615UL ? 3 : (size_t)n); i++)
   x[i] = 2 + (double)((size_t)n % 18446744073709551615UL) + (a[i] != 9223372036854775808UL);
+
+//# running_sum: serial
+for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i];
+
+//# running_sum_of_integers: serial
+for (int i = 1; i < n; i++) a[i] += a[i - 1];
+
+//# running_sums_of_rows: parallel
+for (int i = 1; i < n; i++)
+  for (int j = 0; j < n; j++) X[i][j] += X[i - 1][j];
+
+//# running_sums_in_rows: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 1; j < n; j++) X[i][j] += 0.5 * X[i][j - 1];
+
+//# complex_numbers: parallel
+double _Complex *f = (double _Complex *)x;
+#pragma scop
+for (int i = 0; i < n / 2; i++)
+  for (int j = 0; j < n; j++) f[i] = f[i] * 2.0 + y[j];
+#pragma endscop
+
+//# memory_of_its_own: declaration
+for (int i = 0; i < n; i++) {
+  double *t = malloc(n * sizeof *t);
+  for (int j = 0; j < n; j++) t[j] = X[i][j] * 2;
+  for (int j = 0; j < n; j++) X[i][j] = t[n - 1 - j];
+  free(t);
+}
+
+//# function_by_pointer: call
+double (*f)(double) = n > 2 ? sqrt : fabs;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) X[i][j] = f(x[i]) + y[j];
+#pragma endscop
+
+//# function_in_old_style: call
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) X[i][j] = half(x[i], j) + y[j];
