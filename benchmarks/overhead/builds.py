@@ -43,10 +43,9 @@ void combine(int n, double c[restrict n][n], double a[restrict n][n], double x[r
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Medians of one build: seconds of processor time and of wall time."""
+    """Medians of one build, named by tool and state: seconds of processor time and of wall time."""
 
-    tool: str
-    build: str
+    name: str
     processor: float
     wall: float
 
@@ -59,7 +58,7 @@ def main() -> int:
     parser.add_argument("--cc", default="gcc", help="the compiler (gcc)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures and the machine here")
     arguments = parser.parse_args()
-    print("| tool | build | processor | wall |\n|---|---|---|---|")
+    print("| build | processor | wall |\n|---|---|---|")
     rows = []
     for tool in ("make", "ninja"):
         if shutil.which(tool) is None:
@@ -67,7 +66,7 @@ def main() -> int:
             continue
         for row in measured(tool, arguments.files, arguments.runs, arguments.cc):
             rows.append(row)
-            print(f"| {row.tool} | {row.build} | {row.processor:.2f} s | {row.wall:.2f} s |", flush=True)
+            print(f"| {row.name} | {row.processor:.2f} s | {row.wall:.2f} s |", flush=True)
     if arguments.json:
         record = {
             "machine": machine.describe(arguments.cc),
@@ -84,8 +83,7 @@ def measured(tool: str, files: int, runs: int, compiler: str) -> list[Row]:
         rounds = [_round(tool, files, compiler, Path(name) / str(number)) for number in range(runs)]
     return [
         Row(
-            tool,
-            build,
+            f"{tool}, {build}",
             statistics.median(each[build].processor for each in rounds),
             statistics.median(each[build].wall for each in rounds),
         )
