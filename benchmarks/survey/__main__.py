@@ -2,6 +2,10 @@
 
 Each folder is a code base that lies there: all its C files are looked at as ``polybuild survey`` does, with
 its folders that have headers on the path of includes.
+Public ones that suit: SimpleMOC, XSBench, CoMD, CloverLeaf_OpenMP,
+neutral, MD-Bench, TheBandwidthBenchmark, TSVC_2, NPB3.0-omp-C, hpgmg, AMG, the Kernels of ParRes,
+SuiteSparse's CSparse; genann, kann, darknet, llama2.c, llm.c, GloVe, word2vec, rnnoise; kissfft, speexdsp;
+vlfeat; sep, rebound, astrometry.net; gsl.
 """
 
 from __future__ import annotations

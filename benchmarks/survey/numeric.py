@@ -14,12 +14,18 @@ from polybuild.c.tokens import token_texts
 
 _ASSIGNING = frozenset({"=", "+=", "-=", "*=", "/="})
 _OPERATORS = frozenset("+-*/")
+_BEFORE_EQUALS = frozenset("+-*/%&|^<>!=")
 _ENDS = frozenset({";", "{", "}"})
 
 
 def is_numeric(text: str) -> bool:
     """Whether ``text``, a loop nest as written, computes with elements or floating-point numbers."""
-    words = [each for each in token_texts(text) if not each.startswith(("#", "//", "/*"))]
+    words: list[str] = []
+    for each in token_texts(text):
+        if each == "=" and words and words[-1] in _BEFORE_EQUALS:
+            words[-1] += each
+        elif not each.startswith(("#", "//", "/*")):
+            words.append(each)
     return any(_computes(each) for each in _statements(words))
 
 

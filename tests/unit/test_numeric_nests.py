@@ -1,0 +1,27 @@
+"""Which loop nests the survey of code bases counts as numeric."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.survey.numeric import is_numeric
+
+
+@pytest.mark.parametrize(
+    ("nest", "numeric"),
+    [
+        ("for (i = 0; i < n; i++) a[i] = b[i] + c[i];", True),
+        ("for (i = 0; i < n; i++) s += a[i];", True),
+        ("for (; p < end; p++) *p = *p * 2;", True),
+        ("for (i = 0; i < n; i++) { x = x * 0.5 + 1; }", True),
+        ("for (i = 0; i < n; i++) q->v[i] -= q->w;", True),
+        ("for (i = 0; i < n; i++) a[i] = b[i + 1];", False),
+        ("for (i = 0; i < n; i++) a[i] = 0;", False),
+        ('for (i = 0; i < n; i++) printf("%d", a[i] + 1);', False),
+        ("for (i = 0; i + 1 < n; i++) { k = k + 1; }", False),
+        ("for (i = 0; i < n; i++) if (a[i] > m) return i;", False),
+        ("for (p = list; p; p = p->next) free(p);", False),
+    ],
+)
+def test_a_nest_is_numeric_if_it_assigns_what_it_computes(nest, numeric):
+    assert is_numeric(nest) == numeric
