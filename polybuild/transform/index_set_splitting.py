@@ -128,6 +128,8 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     if not long or statement.dynamic:
         return None
     loops = statement.iterators[: long[-1] + 1]
+    if _is_over_time(scop, statement):
+        long = long[-1:]
     together = _together(scop, statement, len(loops))
     inside = tuple(
         each for each in scop.statements if each.iterators[: len(loops)] == loops and each.name in together
@@ -149,6 +151,16 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     sides = everywhere.subtract(interior).coalesce().make_disjoint()
     parts = (interior, *map(isl.Set.from_basic_set, sides.get_basic_sets()))
     return _Nest(loops, inside, parts) if len(parts) <= NEST_PARTS else None
+
+
+def _is_over_time(scop: Scop, statement: Statement) -> bool:
+    """Whether there are several nests in the outermost loop around ``statement``.
+
+    All their parts depend on each other, and the sides of planes and of grids in space are many: only rows
+    are split then, for vectors, and subscripts chosen further out stay the same along a row.
+    """
+    around = statement.iterators[:1]
+    return any(each.iterators[:1] == around for each in scop.statements if each is not statement)
 
 
 def _together(scop: Scop, statement: Statement, depth: int) -> set[str]:

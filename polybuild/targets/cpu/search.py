@@ -53,9 +53,11 @@ def search(
     rest = trials.tried((each, context, each.name) for each in others)
     if rest:
         best = trials.best([best, *rest])
-    varied = trials.tried(_varied(best))
-    if varied:
-        best = trials.best(varied if rest else [best, *varied])
+    wanted = [*_varied(best)]
+    if wanted and not rest:
+        best = trials.best([best])
+    if wanted and trials.compares:
+        best = trials.best(trials.tried(wanted))
     return replace(best, mapping=replace(best.mapping, rejected=trials.rejected(best)))
 
 
@@ -98,6 +100,11 @@ class _Trials:
             for each in found
             if each is not None and (each.mapping.registers or each.context.options.parallel == parallel)
         ]
+
+    @property
+    def compares(self) -> bool:
+        """Whether the cost of some candidate is known, so that others can be compared with it."""
+        return bool(self._priced)
 
     def best(self, candidates: Sequence[MappedOrder]) -> MappedOrder:
         """The best of all so far, with these ``candidates``: what comes later has to be certainly faster."""

@@ -102,65 +102,87 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
         # a schedule need only tell instances apart where the context holds
         here = statement.domain.intersect_params(scop.context)
         instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
-        rows = [_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators))]
-        moved = _linear(rows)
+        moved = tuple(_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators)))
         for access in statement.accesses:
             element, steps = _subscripts(access.relation)
             if element is None:
                 matrix: _Matrix = tuple((None,) * len(members) for _ in access.array.extents)
-            elif steps is not None and moved is not None:
+            elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
                 matrix = tuple(_composed(row, moved, len(members)) for row in steps)
-            else:
+            else:  # divisions may cancel
                 matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
             found.append(Reference(statement, access, matrix))
     return found
 
 
-_Steps = tuple[tuple[int, ...], ...]
 _Matrix = tuple[tuple[int | None, ...], ...]
 
 
 @remembered
-def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Steps | None]:
+def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Matrix]:
     """The element that an access touches, and the step of each subscript per step of each counter.
 
-    None where it may be one of several, and where a subscript is not linear.
+    None where it may be one of several.
     """
     if not relation.is_single_valued():  # what is written either way is one element, too
-        return None, None
+        return None, ()
     element = isl.PwMultiAff.from_map(relation)
-    return element, _linear(_matrix(element, range(element.dim(isl.dim_type.in_))))
+    return element, _matrix(element, range(element.dim(isl.dim_type.in_)))
 
 
-def _matrix(element: isl.PwMultiAff, members: range) -> tuple[tuple[int | None, ...], ...]:
+def _matrix(element: isl.PwMultiAff, members: range) -> _Matrix:
     """The steps of each subscript of an element per step of each of the ``members``."""
     return tuple(_row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out)))
 
 
-def _linear(rows: Sequence[Sequence[int | None]]) -> _Steps | None:
-    """``rows`` if all that is in them is known."""
-    known = tuple(tuple(step for step in row if step is not None) for row in rows)
-    return known if sum(map(len, known)) == sum(map(len, rows)) else None
+def _is_linear(rows: _Matrix) -> bool:
+    """Whether all steps are known."""
+    return all(step is not None for row in rows for step in row)
 
 
-def _composed(steps: Sequence[int], moved: _Steps, members: int) -> tuple[int, ...]:
+def _composed(steps: Sequence[int | None], moved: _Matrix, members: int) -> tuple[int | None, ...]:
     """The steps of a subscript per step of each member, which moves counters by its column of ``moved``."""
     return tuple(
-        sum(step * row[member] for step, row in zip(steps, moved, strict=True)) for member in range(members)
+        _sum(tuple(_product(step, row[member]) for step, row in zip(steps, moved, strict=True)))
+        for member in range(members)
     )
+
+
+def _product(step: int | None, moved: int | None) -> int | None:
+    """What a subscript moves with a counter; what does not move has no say."""
+    if step == 0 or moved == 0:
+        return 0
+    return None if step is None or moved is None else step * moved
+
+
+def _sum(parts: Sequence[int | None]) -> int | None:
+    known = [each for each in parts if each is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
     """Coefficients of the band's members in one subscript, None where that is a fraction.
 
-    None, too, for what integer divisions ask for, as ``t`` in ``t % 2``.
+    None, too, for what integer divisions ask for, as ``t`` in ``t % 2``, and for what chooses between pieces,
+    as ``i`` in ``i == 0 ? n - 1 : i - 1``, or moves them differently.
     """
     pieces = subscript.get_pieces()
     if not pieces:
         return (0,) * len(members)
-    if len(pieces) > 1:
-        return (None,) * len(members)
-    affine = pieces[0][1]
+    steps = [_steps(affine, members) for _, affine in pieces]
+    if len(pieces) == 1:
+        return steps[0]
+    conditions = [piece.gist(subscript.domain()) for piece, _ in pieces]
+    return tuple(
+        None
+        if len(set(found)) > 1 or any(each.involves_dims(isl.dim_type.set, member, 1) for each in conditions)
+        else found[0]
+        for member, found in zip(members, zip(*steps, strict=True), strict=True)
+    )
+
+
+def _steps(affine: isl.Aff, members: range) -> tuple[int | None, ...]:
+    """Coefficients of ``members`` that are whole numbers and in no division, None for others."""
     divisions = [affine.get_div(each) for each in range(affine.dim(isl.dim_type.div))]
     steps = (affine.get_coefficient_val(isl.dim_type.in_, member) for member in members)
     # a member that only takes multiples of 5 may move a subscript by a fifth

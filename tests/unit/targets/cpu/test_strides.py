@@ -29,6 +29,8 @@ CASES = {
     "through an index": ("A[i][j] = a[k[j]];", "a", (None, FAR)),
     "in turn": ("B[i % 2][j] = 0;", "B", (None, UNIT)),
     "either way": ("if (k[j] > 0) A[i][j] = 1; else A[i][j] = 2;", "A", (FAR, UNIT)),
+    "a choice further out": ("A[i == 0 ? n - 1 : i - 1][j] = 0;", "A", (FAR, UNIT)),
+    "a choice along the row": ("A[i][j == 0 ? n - 1 : j - 1] = 0;", "A", (FAR, FAR)),
     "a view": ("a[i * n + j] = 0;", "a", (FAR, UNIT)),
 }
 
@@ -54,6 +56,11 @@ def test_strides_follow_the_members_not_the_counters(band):
 
 def test_a_fraction_is_no_stride():
     subscript = isl.PwAff("{ [i, j, k] -> [(13 + i + j) / 3 + k] }")
+    assert strides._row(subscript, range(3)) == (None, None, 1)
+
+
+def test_what_chooses_between_pieces_has_no_stride_and_others_have():
+    subscript = isl.PwAff("{ [i, j, k] -> [(i + k)] : i > 0; [i, j, k] -> [(9 + j + k)] : i <= 0 }")
     assert strides._row(subscript, range(3)) == (None, None, 1)
 
 
