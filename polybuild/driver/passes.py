@@ -509,9 +509,7 @@ def generate_kernels(work: Transformation) -> None:
         return
     sharing = work.mapped.sharing
     if sharing is not None and not sharing.blocks:
-        work.remarks += (
-            "runs on the host: between what ranks share all of them run loops alike, or put sums together",
-        )
+        work.remarks += ("runs on the host: between what ranks share, hosts look at arrays again and again",)
         return
     try:
         if not _write_kernels(work, work.requested):

@@ -21,7 +21,8 @@ REGIONS = """
 #include <polybuild.h>
 #include <stdio.h>
 #include <stdlib.h>
-static double u[61][61], v[61][61], a[61][61], b[61][61], c[61][61], p[14][15][16], q[14][15][16];
+static double u[61][61], v[61][61], a[61][61], b[61][61], c[61][61], p[14][15][16], q[14][15][16], d[5000];
+static int x[5000], y[5000], h[40];
 static void heat(int steps, int n, double u[restrict n][n], double v[restrict n][n])
 {
 #pragma scop
@@ -74,6 +75,41 @@ static void lu(int n, double a[restrict n][n])
     }
 #pragma endscop
 }
+static int dot(int n, const int *x, const int *y)
+{
+  int s;
+#pragma scop
+  s = 7;
+  for (int i = 0; i < n; i++)
+    s += x[i] * y[i];
+#pragma endscop
+  return s;
+}
+static void sums(int n, int t, const int *restrict x, int *restrict h)
+{
+#pragma scop
+  for (int k = 0; k < 40; k++)
+    h[k] = k;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 40; k++)
+      h[k] += x[i] * (k + t);
+#pragma endscop
+}
+static void largest(int n, double *d)
+{
+  double m = d[0];
+#pragma scop
+  for (int i = 0; i < n; i++)
+    d[i] = d[i] * 1.5 + i % 7;
+  for (int i = 1; i < n; i++)
+    d[0] += d[i] * 0.001 - d[i - 1] * 0.002;
+  for (int i = 0; i < n; i++)
+    if (d[i] > m)
+      m = d[i];
+  for (int i = 0; i < n; i++)
+    d[i] = d[i] - m;
+#pragma endscop
+}
 static void print(const char *what, const double *at, size_t bytes)
 {
   double sum = 0;
@@ -101,6 +137,17 @@ int main(void)
   print("c", c[0], sizeof c);
   lu(61, a);
   print("a", a[0], sizeof a);
+  for (int i = 0; i < 5000; i++) {
+    x[i] = i * 37 % 101 - 50;
+    y[i] = i * 11 % 7;
+    d[i] = i % 13;
+  }
+  printf("dot %d\\n", dot(5000, x, y));
+  sums(5000, 3, x, h);
+  for (int k = 0; k < 40; k++)
+    printf("h %d\\n", h[k]);
+  largest(5000, d);
+  print("d", d, sizeof d);
   polybuild_counters(NULL, 0, &counts);
   fprintf(stderr, "rank %d: %llu runs\\n", polybuild_rank(), counts.device_runs);
   return 0;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -113,10 +113,15 @@ class RankLoopPrinter(LoopPrinter):
 
         None for other points.
         """
-        if self._sharing is None or name not in {HOME, *(each.name for each in self._sharing.blocks)}:
+        if self._sharing is None:
+            return None
+        known = {each.name: each.arrays for each in self._sharing.host_work}
+        if name not in {HOME, *known, *(each.name for each in self._sharing.blocks)}:
             return None
         if self._on_device is None:
             return "", []
+        if name in known:
+            return "for the host", self._brought_home(known[name], indent)
         if name == HOME:
             return "what a device had", [f"{indent}{line}" for line in self._on_device.leave]
         device = self._on_device.texts[name]
@@ -124,6 +129,17 @@ class RankLoopPrinter(LoopPrinter):
         if device.condition:
             lines = [condition(f"{indent}if ({device.condition})"), *lines, closing(indent)]
         return "on a device", [f"{indent}pb_done = pb_home = 0;", *lines]
+
+    def _brought_home(self, arrays: Collection[Array], indent: str) -> list[str]:
+        """What makes ``arrays`` current on the host, which may write them; no lines without kernels."""
+        if self._on_device is None:
+            return []
+        if not all(each.is_scalar for each in arrays):
+            name = self._on_device.name
+            return [f"{indent}polybuild_host_begin(&{name}, 0);", f"{indent}polybuild_host_end(&{name});"]
+        texts = [self._instances.element(each, []) for each in arrays]
+        calls = ("polybuild_update_host", "polybuild_update_device")
+        return [f"{indent}{called}(&{text});" for text in texts for called in calls]
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         """As for the host; what a device did is left out."""
@@ -182,7 +198,8 @@ class RankLoopPrinter(LoopPrinter):
 
     def _start(self, reduction: RankReduction, indent: str) -> list[str]:
         """What ranks but the first accumulate on."""
-        lines: list[str] = [condition(f"{indent}if (polybuild_rank_here() > 0)")]
+        home = self._brought_home([each.array for each in reduction.accumulations], indent)
+        lines: list[str] = [*home, condition(f"{indent}if (polybuild_rank_here() > 0)")]
         for each in reduction.accumulations:
             if each.identity:
                 text = partial(self._element, each.array)
@@ -192,6 +209,7 @@ class RankLoopPrinter(LoopPrinter):
     def _combination(self, reduction: RankReduction, indent: str) -> list[str]:
         """What each rank makes of the parts of all."""
         lines = [
+            *self._brought_home([each.array for each in reduction.accumulations], indent),
             f"{indent}struct polybuild_exchange {_EXCHANGE} = {{.kind = POLYBUILD_PARTS}};",
             loop(f"{indent}while (polybuild_next(&{_EXCHANGE}))"),
         ]

@@ -36,7 +36,7 @@ class BoxPrinter:
         """The box of an array, called ``name`` if given; the host has none of many values of a variable."""
         array = transfer.array
         low = f"&{self._element(array, [self._operand(each) for each in transfer.lowest])}"
-        low = "0" if array.expanded else low
+        low = self._distance(transfer) if array.expanded else low
         width, rows, row_pitch, planes, plane_pitch = self._shape(transfer)
         guard = self._guard(transfer)
         if guard:
@@ -48,6 +48,17 @@ class BoxPrinter:
             f"{_INDENT}.planes = (size_t)({planes or 1}), .plane_pitch = (size_t)({plane_pitch}),",
             "};",
         ]
+
+    def _distance(self, transfer: Transfer) -> str:
+        """The bytes before the lowest element of an array that begins at address 0: the host has none."""
+        if all(each.is_cst() and each.max_val().is_zero() for each in transfer.lowest):
+            return "0"
+        sizes = [each for each in transfer.array.extents[1:] if each is not None]
+        flat = self._text(transfer.lowest[0], MULTIPLICATIVE) if transfer.lowest else "0"
+        for size, low in zip(sizes, transfer.lowest[1:], strict=True):
+            inner = self._text(size.project_domain_on_params(), MULTIPLICATIVE + 1)
+            flat = f"({flat}) * {inner} + {self._text(low, MULTIPLICATIVE)}"
+        return f"(const void *)((size_t)({flat}) * {unit_of(transfer.array)})"
 
     @staticmethod
     def use(transfer: Transfer) -> str:

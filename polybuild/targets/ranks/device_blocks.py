@@ -14,24 +14,72 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly import spaces
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.ranks.model import AROUND, END, FIRST, DeviceBlock
+from polybuild.targets.ranks.exchange_points import Alone, subtrees_alone
+from polybuild.targets.ranks.model import AROUND, END, FIRST, DeviceBlock, HostWork
 from polybuild.targets.ranks.phases import SharedLoop
+from polybuild.targets.ranks.reductions import SharedAccumulators
+from polybuild.values import dataclass
 
 _PARAM = isl.dim_type.param
 
 
-def device_blocks(
+@dataclass(frozen=True, slots=True)
+class DeviceWork:
+    """The ``blocks`` of a rank's device, the subtrees that are ``alone``, and what these do ``on_host``."""
+
+    blocks: tuple[DeviceBlock, ...] = ()
+    alone: tuple[Alone, ...] = ()
+    on_host: tuple[HostWork, ...] = ()
+
+
+def device_work(
+    scop: Scop,
+    dependences: Dependences,
+    tree: tuple[isl.Schedule, Sequence[SharedLoop]] | None,
+    mine: isl.UnionSet,
+    live: frozenset[str],
+    *,
+    parts: SharedAccumulators,
+) -> DeviceWork:
+    """The blocks of the phases of a tree, if there is one, of which a rank runs the instances ``mine``.
+
+    ``live`` names what is read after the region. There are none where hosts look at arrays again and again in
+    between, for what all ranks run alike or for the ``parts`` that they put together: these would be copied
+    each time. Nor are there where a variable that loops of the host declare has values that leave a block.
+    """
+    if tree is None:
+        return DeviceWork()
+    schedule, phases = tree
+    alone = subtrees_alone(schedule, "alone")
+    on_host = [HostWork(each.name, _seen_by(scop, each.instances)) for each in alone]
+    looks = [
+        (each.around.dim(isl.dim_type.set), one.arrays) for each, one in zip(alone, on_host, strict=True)
+    ]
+    looks += [(one.depth, tuple(each.array for each in one.accumulations)) for _, one in parts.reductions]
+    if any(depth and not array.is_scalar for depth, arrays in looks for array in arrays):
+        return DeviceWork()
+    blocks = _blocks(scop, dependences, phases, mine, live)
+    return DeviceWork(blocks, tuple(alone), tuple(on_host)) if blocks else DeviceWork()
+
+
+def _seen_by(scop: Scop, instances: isl.UnionSet) -> tuple[Array, ...]:
+    """The arrays that ``instances`` access, but for those that nobody else can see."""
+    names = {
+        access.array.name
+        for each in scop.statements
+        if not instances.extract_set(each.domain.get_space()).is_empty()
+        for access in each.accesses
+    }
+    return tuple(each for each in scop.arrays if each.name in names and not each.local)
+
+
+def _blocks(
     scop: Scop,
     dependences: Dependences,
     phases: Sequence[SharedLoop],
     mine: isl.UnionSet,
     live: frozenset[str],
 ) -> tuple[DeviceBlock, ...]:
-    """The blocks of ``phases``, of which a rank runs the instances ``mine``.
-
-    ``live`` names what is read after the region. There are none where a variable that loops of the host
-    declare has values that a device would have to leave there.
-    """
     crossing = {name for phase in phases for name in _crossing(dependences, phase)}
     if any(each.name in crossing for each in scop.arrays if each.local):
         return ()

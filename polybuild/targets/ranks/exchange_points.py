@@ -8,8 +8,8 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.poly import spaces
-from polybuild.poly.marks import Mark
-from polybuild.poly.trees import children, is_band, mark_of, node_kind
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import children, descendants, is_band, is_mark, mark_of, node_kind
 from polybuild.targets.ranks.overlap import SplitBlock
 from polybuild.targets.ranks.phases import SharedLoop
 from polybuild.values import dataclass
@@ -31,10 +31,48 @@ class Point:
     split: SplitBlock | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The ``instances`` of a subtree that all ranks run alike, and the statement ``name`` to put before it.
+
+    ``around`` has the values of the loops around, ``{ [t0, ...] }``.
+    """
+
+    name: str
+    instances: isl.UnionSet
+    around: isl.Set
+
+
+def subtrees_alone(schedule: isl.Schedule, name: str) -> list[Alone]:
+    """The largest subtrees in which ranks share nothing; their statements are called after ``name``."""
+    found: list[Alone] = []
+    _collect_alone(schedule.get_root().child(0), name, found)
+    return found
+
+
+def _collect_alone(node: isl.ScheduleNode, name: str, found: list[Alone]) -> None:
+    if node_kind(node) == _Kind.filter:  # what reaches it is not yet filtered
+        node = node.child(0)
+    if any(is_mark(each, MarkKind.RANKS) for each in descendants(node)):
+        for each in () if is_mark(node, MarkKind.RANKS) else children(node):
+            _collect_alone(each, name, found)
+        return
+    domain = node.get_domain()
+    around = node.get_prefix_schedule_union_map().intersect_domain(domain).range()
+    if not domain.is_empty():
+        found.append(Alone(f"{name}{len(found)}", domain, isl.Set.from_union_set(around)))
+
+
 def insert_exchanges(
-    schedule: isl.Schedule, points: Sequence[Point], first: Sequence[str], last: Sequence[str]
+    schedule: isl.Schedule,
+    points: Sequence[Point],
+    first: Sequence[str],
+    last: Sequence[str],
+    alone: Sequence[Alone] = (),
 ) -> isl.Schedule:
     """``schedule`` with the exchanges at ``points``, in their order, and those ``first`` and ``last``.
+
+    So have the subtrees ``alone`` a statement before them.
 
     An exchange ``E`` has an instance ``E[t0, ...]`` for each value of the loops around its phase, whether or
     not a rank has a part of the phase then: all ranks meet there. It is part of the tree's domain, as an
@@ -44,19 +82,24 @@ def insert_exchanges(
         mark: [each for each in points if each.phase.mark == mark]
         for mark in dict.fromkeys(each.phase.mark for each in points)
     }
-    found = _rebuilt(schedule.get_root().child(0), by_mark)
+    found = _rebuilt(schedule.get_root().child(0), by_mark, alone)
     before, after = ([_point(name, spaces.universe(0)) for name in names] for names in (first, last))
     return reduce(isl.Schedule.sequence, [*before, found, *after])
 
 
-def _rebuilt(node: isl.ScheduleNode, points: Mapping[Mark, Sequence[Point]]) -> isl.Schedule:
+def _rebuilt(
+    node: isl.ScheduleNode, points: Mapping[Mark, Sequence[Point]], alone: Sequence[Alone]
+) -> isl.Schedule:
     """The tree at ``node`` with exchanges in it."""
+    for one in alone:
+        if node.get_domain().is_equal(one.instances):
+            return _point(one.name, one.around).sequence(_rebuilt(node, points, ()))
     kind, below = node_kind(node), children(node)
     if kind == _Kind.leaf:
         return isl.Schedule.from_domain(node.get_domain())
     if kind in {_Kind.sequence, _Kind.set}:
-        return reduce(isl.Schedule.sequence, (_rebuilt(each, points) for each in below))
-    (inner,) = (_rebuilt(each, points) for each in below)
+        return reduce(isl.Schedule.sequence, (_rebuilt(each, points, alone) for each in below))
+    (inner,) = (_rebuilt(each, points, alone) for each in below)
     if is_band(node):
         return _with_band(node, inner)
     mark = mark_of(node)

@@ -177,6 +177,14 @@ class DeviceBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class HostWork:
+    """What all ranks run alike on their hosts, with ``arrays`` that a device may have; ``name`` is before."""
+
+    name: str
+    arrays: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sharing:
     """How ranks share a region: blocks of the values from ``lowest`` to ``highest``, and the ``exchanges``.
 
@@ -185,7 +193,7 @@ class Sharing:
     Values are those of the outermost loops that carry nothing, in which instances differ that
     different ranks run; functions of the parameters, of which ``context`` is known.
     Ranks meet once in ``steps`` of the loop around, and run ``extra`` instances beyond their blocks in these.
-    A rank's device may run ``blocks``; there are none unless they are all that ranks run.
+    A rank's device may run ``blocks``, between which there is ``host_work``.
     """
 
     context: isl.Set
@@ -198,6 +206,7 @@ class Sharing:
     steps: int = 1
     extra: float = 0.0
     blocks: tuple[DeviceBlock, ...] = ()
+    host_work: tuple[HostWork, ...] = ()
 
     @property
     def summary(self) -> str:

@@ -22,7 +22,7 @@ from polybuild.poly.relations import depends_on, maps_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
-from polybuild.targets.ranks.device_blocks import device_blocks
+from polybuild.targets.ranks.device_blocks import device_work
 from polybuild.targets.ranks.distribution import read_before, written_alike
 from polybuild.targets.ranks.exchange_points import Point, insert_exchanges
 from polybuild.targets.ranks.messages import (
@@ -92,31 +92,30 @@ def share_among_ranks(
     every = _shared_values(phases) if _is_static(scop, dependences, phases) else None
     if every is None:
         return None
-    parts = shared_accumulators(scop, dependences, phases)
-    values = value_flow(scop, dependences)
+    parts, values = shared_accumulators(scop, dependences, phases), value_flow(scop, dependences)
     division = _divide(scop, marked, phases, values, steps)
     if division is None or (steps > 1 and parts.reductions):
         return None
-    alone, mine, theirs = division.alone, division.mine, division.theirs
+    mine, theirs = division.mine, division.theirs
     flow = values_read(values, theirs, parts.accesses)
     if steps > 1:  # a rank computes itself what it is not sent
         flow = flow.subtract_domain(theirs)
     exchanges = _exchanges(scop, division.phases, flow)
+    met = zip(exchanges, division.phases, strict=True)
     arrays, last = live_arrays(scop, live), last_writes(scop)
     whole = whole_arrays(last.subtract_domain(parts.instances), phases, arrays)
     final = Exchange(f"{_NAME}{len(exchanges)}", 0, whole, ExchangeKind.AFTER)
     if not (parts.reductions or any(each.messages for each in (*exchanges, final))):
         return None
     read = read_before(f"{_NAME}s_before", scop, dependences, theirs, parts.accesses)
-    alike = written_alike(f"{_NAME}s_alike", last, alone.union(parts.instances), arrays)
+    alike = written_alike(f"{_NAME}s_alike", last, division.alone.union(parts.instances), arrays)
     own = tuple(replace(each, domain=_part(mine, each.domain)) for each in scop.statements)
-    for_devices = kernels and alone.is_empty() and not parts.reductions  # else hosts touch what devices have
-    blocks = device_blocks(scop, dependences, division.phases, mine, live) if for_devices else ()
-    met = [*zip(exchanges, division.phases, strict=True)]
-    points = _block_points(blocks, division.phases)
-    points += _points(parts, met, flow, splits=steps == 1 and not blocks)
+    tree = (division.schedule, division.phases) if kernels else None
+    work = device_work(scop, dependences, tree, mine, live, parts=parts)
+    points = _block_points(work.blocks, division.phases)
+    points += _points(parts, [*met], flow, splits=steps == 1 and not work.blocks)
     first, ended = ([each.name for each in one if each.messages] for one in ((read,), (alike, final)))
-    order = insert_exchanges(division.schedule, points, first, [*([HOME] if blocks else []), *ended])
+    order = insert_exchanges(division.schedule, points, first, [HOME] * bool(work.blocks) + ended, work.alone)
     order = order.intersect_domain(mine.union(order.get_domain().subtract(scop.domain)))
     sharing = Sharing(
         scop.context,
@@ -128,7 +127,8 @@ def share_among_ranks(
         work_of(scop, phases),
         steps,
         division.extra,
-        blocks,
+        work.blocks,
+        work.on_host,
     )
     return Share(replace(scop, statements=own), dependences.within(mine), order, sharing)
 

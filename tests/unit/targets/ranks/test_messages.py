@@ -40,15 +40,22 @@ for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
 for (int i = 0; i < n; i++) b[i] = a[i] + 1;
 #pragma endscop
 #pragma scop
+for (int t = 0; t < n; t++) {
+  for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
+  for (int i = 0; i < n; i++) b[i] = a[i] + t;
+}
+#pragma endscop
+#pragma scop
 for (int i = 1; i < n; i++) a[i] += a[i - 1] * b[i];
 for (int i = 0; i < 100; i++) b[0] = b[0] * 2 + a[n - 1];
 #pragma endscop
 }
 """)
     options = Options(distribute="mpi", backend="opencl")
-    shared, mixed, whole = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
+    shared, mixed, looped, whole = compile_source(str(source), options, ["gcc"], ["-O2"]).regions
     assert "the device of each rank runs its block" in " ".join(shared.remarks)
     assert shared.kernels == 1
-    assert "runs on the host: between what ranks share all of them run loops alike" in " ".join(mixed.remarks)
-    assert mixed.kernels == 0
+    assert mixed.kernels == 1
+    assert "look at arrays again and again" in " ".join(looped.remarks)
+    assert looped.kernels == 0
     assert "ranks share" not in " ".join(whole.remarks)
