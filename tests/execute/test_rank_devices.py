@@ -21,8 +21,7 @@ REGIONS = """
 #include <polybuild.h>
 #include <stdio.h>
 #include <stdlib.h>
-static double u[61][61], v[61][61], a[61][61], b[61][61], c[61][61], p[14][15][16], q[14][15][16], d[5000];
-static int x[5000], y[5000], h[40];
+static double u[61][61], v[61][61], a[61][61], b[61][61], c[61][61], p[14][15][16], q[14][15][16];
 static void heat(int steps, int n, double u[restrict n][n], double v[restrict n][n])
 {
 #pragma scop
@@ -75,6 +74,44 @@ static void lu(int n, double a[restrict n][n])
     }
 #pragma endscop
 }
+static void print(const char *what, const double *at, size_t bytes)
+{
+  double sum = 0;
+  for (size_t i = 0; i < bytes / sizeof *at; i++)
+    sum = 0.9 * sum + at[i];
+  printf("%s %a\\n", what, sum);
+}
+int main(void)
+{
+  polybuild_counts counts = {0};
+  for (int i = 0; i < 61; i++)
+    for (int j = 0; j < 61; j++) {
+      u[i][j] = (i * 7 + j * 3) % 11;
+      a[i][j] = (i * j) % 7 + (i == j) * 70;
+      b[i][j] = (i + 2 * j) % 5 - 1.5;
+    }
+  for (int i = 0; i < 14 * 15 * 16; i++)
+    (&p[0][0][0])[i] = i % 13;
+  heat(5, 61, u, v);
+  print("u", u[0], sizeof u);
+  print("v", v[0], sizeof v);
+  box(5);
+  print("p", p[0][0], sizeof p);
+  product(61, a, b, c);
+  print("c", c[0], sizeof c);
+  lu(61, a);
+  print("a", a[0], sizeof a);
+  polybuild_counters(NULL, 0, &counts);
+  fprintf(stderr, "rank %d: %llu runs\\n", polybuild_rank(), counts.device_runs);
+  return 0;
+}
+"""
+
+SUMS = """
+#include <polybuild.h>
+#include <stdio.h>
+static int x[5000], y[5000], h[40];
+static double d[5000];
 static int dot(int n, const int *x, const int *y)
 {
   int s;
@@ -110,33 +147,10 @@ static void largest(int n, double *d)
     d[i] = d[i] - m;
 #pragma endscop
 }
-static void print(const char *what, const double *at, size_t bytes)
-{
-  double sum = 0;
-  for (size_t i = 0; i < bytes / sizeof *at; i++)
-    sum = 0.9 * sum + at[i];
-  printf("%s %a\\n", what, sum);
-}
 int main(void)
 {
   polybuild_counts counts = {0};
-  for (int i = 0; i < 61; i++)
-    for (int j = 0; j < 61; j++) {
-      u[i][j] = (i * 7 + j * 3) % 11;
-      a[i][j] = (i * j) % 7 + (i == j) * 70;
-      b[i][j] = (i + 2 * j) % 5 - 1.5;
-    }
-  for (int i = 0; i < 14 * 15 * 16; i++)
-    (&p[0][0][0])[i] = i % 13;
-  heat(5, 61, u, v);
-  print("u", u[0], sizeof u);
-  print("v", v[0], sizeof v);
-  box(5);
-  print("p", p[0][0], sizeof p);
-  product(61, a, b, c);
-  print("c", c[0], sizeof c);
-  lu(61, a);
-  print("a", a[0], sizeof a);
+  double sum = 0;
   for (int i = 0; i < 5000; i++) {
     x[i] = i * 37 % 101 - 50;
     y[i] = i * 11 % 7;
@@ -145,9 +159,11 @@ int main(void)
   printf("dot %d\\n", dot(5000, x, y));
   sums(5000, 3, x, h);
   for (int k = 0; k < 40; k++)
-    printf("h %d\\n", h[k]);
+    printf("h%d %d\\n", k, h[k]);
   largest(5000, d);
-  print("d", d, sizeof d);
+  for (int i = 0; i < 5000; i++)
+    sum = 0.9 * sum + d[i];
+  printf("d %a\\n", sum);
   polybuild_counters(NULL, 0, &counts);
   fprintf(stderr, "rank %d: %llu runs\\n", polybuild_rank(), counts.device_runs);
   return 0;
@@ -254,6 +270,15 @@ def test_devices_compute_what_one_process_does(mpi, regions, ranks):
     found = runs(done.stderr)
     assert len(found) == ranks
     assert all(found.values())
+
+
+@needs_opencl
+def test_hosts_work_between_blocks_of_devices(mpi, runtime, tmp_path):
+    """For loops that all ranks run alike, and for sums that they put together."""
+    program = made(SUMS, mpi, runtime, tmp_path)
+    done = mpi.run(program, 2, POLYBUILD_BACKEND="opencl")
+    assert_all_print(done, original(program), 2)
+    assert all(runs(done.stderr).values())
 
 
 @needs_opencl
