@@ -150,9 +150,22 @@ class Accumulator:
         return self.operator in _SELECTIONS and isinstance(self.type, FloatingType)
 
     @property
+    def inexact(self) -> bool:
+        """Whether the order in which values are combined makes a difference."""
+        return not all(each.exact for each in self.reductions)
+
+    @property
     def type(self) -> IntegerType | FloatingType:
         """The type of the variable."""
         return widest(self.reductions)
+
+
+_IDENTITIES = {"+": "0", "^": "0", "*": "1"}  # by the operators that do not take a value twice
+
+
+def identity(operator: str) -> str:
+    """What changes nothing by ``operator``, as C text; empty where values may be taken more than once."""
+    return _IDENTITIES.get(operator, "")
 
 
 def widest(reductions: Sequence[Reduction]) -> IntegerType | FloatingType:

@@ -14,7 +14,7 @@ from polybuild.codegen.file.names import fresh
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Statement
-from polybuild.targets.model import Accumulator
+from polybuild.targets.model import Accumulator, LoopDirective
 from polybuild.values import dataclass
 
 _in, _set, _param = isl.dim_type.in_, isl.dim_type.set, isl.dim_type.param
@@ -92,30 +92,41 @@ class AccumulatorScopes:
         return self._found[node.get_annotation().get_name()]
 
 
+@dataclass(frozen=True, slots=True)
+class OpenAccumulator:
+    """An ``accumulator`` around the code at hand, and the ``variable`` that stands for it there."""
+
+    accumulator: Accumulator
+    variable: str
+
+    @property
+    def clause(self) -> str:
+        """The clause of OpenMP for a loop that accumulates in it."""
+        return f"reduction({combination(self.accumulator) or self.accumulator.operator}: {self.variable})"
+
+
 class ActiveAccumulators:
     """The accumulators around the code at hand, which are called ``variables`` by their marks."""
 
     def __init__(self, variables: Mapping[Mark, str], scopes: AccumulatorScopes) -> None:
         self.variables = variables
         self.scopes = scopes
-        self.marks: tuple[Mark, ...] = ()
-        self._nodes: dict[str, dict[int, str]] = {}
-        self._open: dict[Mark, Accumulator] = {}
+        self.open: Mapping[Mark, OpenAccumulator] = {}
 
-    def enter(self, accumulator: Accumulator) -> dict[str, dict[int, str]]:
-        """Begin what accumulates in ``accumulator``; returns what ``leave`` wants to know."""
-        before, variable = self._nodes, self.variables[accumulator.mark]
-        own = {each.statement.name: dict.fromkeys(each.own, variable) for each in accumulator.reductions}
-        self._nodes = {**before, **own}
-        self._open[accumulator.mark] = accumulator
-        self.marks += (accumulator.mark,)
+    def enter(self, *accumulators: OpenAccumulator) -> Mapping[Mark, OpenAccumulator]:
+        """Begin what accumulates in ``accumulators``; returns what ``leave`` wants to know."""
+        before = self.open
+        self.open = {**before, **{each.accumulator.mark: each for each in accumulators}}
         return before
+
+    def of(self, directive: LoopDirective) -> list[OpenAccumulator]:
+        """Those that the loop of ``directive`` accumulates in."""
+        return [self.open[each.mark] for each in directive.accumulators if each.mark in self.open]
 
     def in_its_type(self, statement: Statement) -> c_ast.Node:
         """The body of ``statement``, terms converted where it accumulates in a variable of another type."""
         body = statement.body
-        for mark in self.marks:
-            accumulator = self._open[mark]
+        for accumulator in (each.accumulator for each in self.open.values()):
             own = self._own(accumulator, statement)
             if own and accumulator.type != accumulator.array.element:
                 body = _converted(body, own, accumulator.type)
@@ -126,18 +137,24 @@ class ActiveAccumulators:
         """The nodes of ``statement`` that stand for what accumulates."""
         return {node for each in accumulator.reductions if each.statement is statement for node in each.own}
 
-    def leave(self, before: dict[str, dict[int, str]]) -> None:
-        """End what accumulates in the innermost accumulator."""
-        self._nodes = before
-        self.marks = self.marks[:-1]
+    def leave(self, before: Mapping[Mark, OpenAccumulator]) -> None:
+        """End what accumulates in the accumulators entered last."""
+        self.open = before
 
     def nodes_of(self, statement: str) -> dict[int, str]:
         """The nodes, by identity, of a statement's body that a variable stands for."""
-        return self._nodes.get(statement, {})
+        return {
+            node: each.variable
+            for each in self.open.values()
+            for reduction in each.accumulator.reductions
+            if reduction.statement.name == statement
+            for node in reduction.own
+        }
 
     def all_nodes(self) -> set[int]:
         """The nodes, by identity, that a variable stands for."""
-        return {each for nodes in self._nodes.values() for each in nodes}
+        reductions = (one for each in self.open.values() for one in each.accumulator.reductions)
+        return {node for each in reductions for node in each.own}
 
 
 def _converted(body: c_ast.Node, own: Collection[int], kind: IntegerType | FloatingType) -> c_ast.Node:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.types import IntegerType
-from polybuild.codegen.c.accumulators import combination
+from polybuild.codegen.c.accumulators import OpenAccumulator, combination
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.team import TEAM, TEAM_FOR
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.model import Accumulator, LoopDirective, ThreadLimits
+from polybuild.targets.model import LoopDirective, ThreadLimits
 
 _CHARACTER = 8  # bits
 
@@ -50,10 +50,9 @@ def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str] | None:
 class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
-    ``work`` writes how much a loop does each time it runs, None if that is not known, and ``variables``
-    are the names of the accumulators. Each thread gets a copy of the ``pointers``, and of the
-    parameters and counters that its loop mentions, unless they are None. ``in_use`` records what the text
-    mentions.
+    ``work`` writes how much a loop does each time it runs, None if that is not known. Each thread gets a
+    copy of the ``pointers``, and of the parameters and counters that its loop mentions, unless they are
+    None. ``in_use`` records what the text mentions.
     """
 
     def __init__(
@@ -61,13 +60,11 @@ class DirectivePrinter:
         directives: Mapping[Mark, LoopDirective],
         in_use: NamesInUse,
         work: Callable[[ThreadLimits], str | None] = lambda _: None,
-        variables: Mapping[Mark, str] | None = None,
         pointers: Sequence[str] | None = None,
     ) -> None:
         self._directives = directives
         self.in_use = in_use
         self._work = work
-        self._variables = variables or {}
         self._pointers = pointers
 
     def at(self, mark: Mark | None) -> LoopDirective | None:
@@ -78,56 +75,57 @@ class DirectivePrinter:
         self,
         head: CodeLine,
         directive: LoopDirective | None,
-        active: Collection[Mark],
+        accumulators: Sequence[OpenAccumulator] = (),
         mentioned: Collection[str] = (),
     ) -> list[str]:
         """The ``head`` of a loop with its ``directive``, on the same line if both fit there.
 
-        Of the accumulators, those of the marks ``active`` get a clause. The loop has ``mentioned`` these
-        parameters and counters of loops around it.
+        It accumulates in ``accumulators``. The loop has ``mentioned`` these parameters and counters of
+        loops around it.
         """
         if directive is None:
             return [head]
-        words, indent = self._text(directive, active, mentioned), head[: len(head) - len(head.lstrip())]
+        words, indent = self._text(directive, accumulators, mentioned), head[: len(head) - len(head.lstrip())]
         together = f"{indent}{words} {head.head.lstrip()}"
         if len(together) <= WIDTH:
             return [loop(together, head.source, verbatim=head.verbatim, directed=True)]
         return [CodeLine(f"{indent}{words}", head.source, directed=True), head]
 
-    def _text(self, directive: LoopDirective, active: Collection[Mark], mentioned: Collection[str]) -> str:
+    def _text(
+        self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
+    ) -> str:
         if directive.independent and not directive.parallel:
             self.in_use.helpers.add("POLYBUILD_SIMD")
             return "POLYBUILD_SIMD"
         # a thread's loop may select by OpenMP alone, a vector's only where the compiler can
-        selects = not directive.parallel and any(each.selects for each in directive.accumulators)
+        selects = not directive.parallel and any(each.accumulator.selects for each in accumulators)
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
         self.in_use.helpers.update({macro, "POLYBUILD_OMP"})
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
-        return f"{macro}({' '.join([*words, *self._clauses(directive, active, mentioned)])})"
+        return f"{macro}({' '.join([*words, *self._clauses(directive, accumulators, mentioned)])})"
 
     def _clauses(
-        self, directive: LoopDirective, active: Collection[Mark], mentioned: Collection[str]
+        self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
     ) -> list[str]:
         clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
         if directive.parallel:
-            clauses += self._threads(directive)
+            clauses += self._threads(directive, accumulators)
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")
         if directive.parallel and self._pointers is not None:
             copied = [*self._pointers, *sorted(mentioned, key=natural_key)]
             clauses += [f"firstprivate({', '.join(copied)})"] if copied else []
-        clauses += [
-            f"reduction({self._operator(each)}: {self._variables[each.mark]})"
-            for each in directive.accumulators
-            if each.mark in active
-        ]
+        for each in accumulators:
+            own = combination(each.accumulator)
+            self.in_use.helpers.update({own} if own else ())
+            clauses.append(each.clause)
         return clauses + [f"reduction({op} : {', '.join(names)})" for op, names in directive.reductions]
 
-    def _threads(self, directive: LoopDirective) -> list[str]:
+    def _threads(self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator]) -> list[str]:
         """The clause for how many threads run a loop: as many as get processors and as pay."""
         work, minimum = self._work(directive.limits), directive.limits.minimum
-        if directive.accumulators or directive.reductions:
+        if any(each.accumulator.inexact for each in accumulators):
             # sums of floating-point numbers shall not depend on what else the machine does
             if work is None:
                 return []
@@ -139,11 +137,3 @@ class DirectivePrinter:
             return [f"num_threads({TEAM}())"]
         self.in_use.helpers.add(TEAM_FOR)
         return [f"num_threads({TEAM_FOR}({work}, {minimum // 2}))"]
-
-    def _operator(self, accumulator: Accumulator) -> str:
-        """The operator of the clause of ``accumulator``, one of our own where OpenMP's does not suit."""
-        own = combination(accumulator)
-        if own is None:
-            return accumulator.operator
-        self.in_use.helpers.add(own)
-        return own

@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
-from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators
+from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators, OpenAccumulator
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
@@ -31,6 +31,7 @@ from polybuild.codegen.c.layout import (
     closing,
     condition,
     laid_out,
+    loop,
     opening,
 )
 from polybuild.codegen.c.locals import LocalVariables
@@ -40,9 +41,11 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
+from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
+from polybuild.codegen.file.parts import PARTS
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
@@ -193,7 +196,9 @@ class LoopPrinter:
             return self._node(below, indent, before)
         accumulator, inner = scope.accumulator, indent + _INDENT
         block, first, last = self._blocks.around(below, scope)
-        around, declared = self._accumulators.enter(accumulator), self._names.enter()
+        variable = self._accumulators.variables[accumulator.mark]
+        around = self._accumulators.enter(OpenAccumulator(accumulator, variable))
+        declared = self._names.enter()
         self._buffers.conditional += 1
         lines = self._node(below, inner, before)
         self._buffers.conditional -= 1
@@ -222,20 +227,13 @@ class LoopPrinter:
             within_block = self._with_invariants(node, before, directive, indent)
             if within_block is not None:
                 return within_block
-        outer = self._names.get(identifier)
+        accumulators = self._accumulators.of(directive) if directive is not None else []
+        if directive is not None and directive.parallel and accumulators and counts_up(node):
+            return self._in_parts(node, before, replace(origin, counter=counter), indent)
         own = self._own_type(node)
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
-            self._names[identifier] = counter
-            if own is not None:
-                self._instances.own_types[identifier] = own.name
-            self._outline.enter(counter, identifier, before)
-            self._buffers.conditional += 1
-            body = self._block(node.for_get_body(), indent + _INDENT)
-            self._buffers.conditional -= 1
-            self._outline.leave()
-            self._names.restore(identifier, outer)
-        self._instances.own_types.pop(identifier, None)
+            body = self._body(node, counter, before, own, indent + _INDENT)
         here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
@@ -243,8 +241,57 @@ class LoopPrinter:
             directive = None  # it could not be written in lanes
         declared = [f"{indent}{_INDENT}{line}" for line in here]
         around = mentioned.intersection(self._names.values())
-        heads = [*constants, *self._directives.above(head, directive, self._accumulators.marks, around)]
+        heads = [*constants, *self._directives.above(head, directive, accumulators, around)]
         return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
+
+    def _body(
+        self, node: isl.AstNode, counter: str, mark: Mark | None, own: IntegerType | None, indent: str
+    ) -> list[str]:
+        """Lines of the body of the loop ``node`` below ``mark``, with its ``counter`` of the type ``own``."""
+        identifier = node.for_get_iterator().id_get_id().get_name()
+        outer, self._names[identifier] = self._names.get(identifier), counter
+        if own is not None:
+            self._instances.own_types[identifier] = own.name
+        self._outline.enter(counter, identifier, mark)
+        self._buffers.conditional += 1
+        body = self._block(node.for_get_body(), indent)
+        self._buffers.conditional -= 1
+        self._outline.leave()
+        self._names.restore(identifier, outer)
+        self._instances.own_types.pop(identifier, None)
+        return body
+
+    def _in_parts(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
+        """The loop ``node`` below ``mark``, shared by threads in parts that accumulate for themselves."""
+        directive = self._directives.at(mark)
+        assert directive is not None  # noqa: S101 - who asks has looked
+        own, inner = self._own_type(node), indent + _INDENT
+        counter = (self.counter_type if own is None else own.name, origin.counter)
+        accumulators = self._accumulators.of(directive)
+        with self._in_use.mentioned() as mentioned:
+            parts = PartsPrinter(node, counter, accumulators, self._names, self._expression())
+            before = self._accumulators.enter(*parts.accumulators)
+            body = self._body(node, origin.counter, mark, own, inner + _INDENT)
+            self._accumulators.leave(before)
+        self._in_use.helpers.update({"polybuild_min", PARTS})
+        here, directive = self._locals.taken_out(node, directive, self._directives)
+        around = mentioned.intersection(self._names.values())
+        threads = replace(directive, simd=False, accumulators=())
+        lanes = replace(directive, parallel=False) if directive.simd else None
+        shared = loop(f"{indent}{parts.shared_head().head}")
+        heads = [f"{indent}{each}" for each in parts.declarations()]
+        heads += self._directives.above(shared, threads, mentioned=around)
+        heads += [f"{inner}{each}" for each in parts.own()]
+        heads += self._directives.above(parts.head(inner), lanes, parts.accumulators)
+        return [
+            *belonging(heads, origin.line),
+            *(f"{inner}{_INDENT}{line}" for line in here),
+            *body,
+            closing(inner),
+            *(f"{inner}{each}" for each in parts.kept()),
+            closing(indent),
+            *parts.combination(indent),
+        ]
 
     def _runs_in_lanes(self, node: isl.AstNode) -> bool:
         """Whether a loop is written in lanes, which take one way and access nothing that is in variables."""
@@ -382,7 +429,8 @@ class LoopPrinter:
             directive, before = None, None
         kind = counter_type(instance.statement, counted.position) if unsigned else self.counter_type
         first = restored_head(counted, f"{indent}for ({kind} {variable}", variable, printer)
-        head = self._directives.above(first, directive, self._accumulators.marks)
+        accumulators = self._accumulators.of(directive) if directive is not None else []
+        head = self._directives.above(first, directive, accumulators)
         inner = indent + _INDENT
         if counter != variable:
             sign = "-" if restored.negated else ""

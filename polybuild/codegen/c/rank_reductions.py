@@ -8,6 +8,7 @@ import islpy as isl
 
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.layout import closing, condition, opening
+from polybuild.codegen.c.parts import combined
 from polybuild.targets.ranks.model import Accumulation
 from polybuild.values import dataclass
 
@@ -59,16 +60,7 @@ class Combination:
     def _combined(self, element: str) -> str:
         """The statement that puts the part to ``element``; in a type without overflow where that can be."""
         operator, wide = self.accumulation.operator, self.accumulation.type
-        chosen = f"{element} = {_PART};"
-        if operator in {"min", "fmin"}:
-            comparison = f"{_PART} < {element}"
-        elif operator in {"max", "fmax"}:
-            comparison = f"{_PART} > {element}"
-        elif isinstance(wide, IntegerType):
+        if isinstance(wide, IntegerType) and operator not in {"min", "max"}:
             own, name = self.accumulation.element, wide.name
             return f"{element} = ({own})(({name}){element} {operator} ({name}){_PART});"
-        else:
-            return f"{element} = {element} {operator} {_PART};"
-        if operator in {"fmin", "fmax"}:  # they choose the number where one is none
-            comparison += f" || {element} != {element}"
-        return f"if ({comparison}) {chosen}"
+        return combined(operator, element, _PART)

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
 from polybuild.codegen.file.line_numbers import ONE_LINE
+from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
 from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
 from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
@@ -116,7 +117,9 @@ Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
 def prologue(helpers: AbstractSet[Helper]) -> str:
     """C text that defines ``helpers``, in a fixed order."""
     parts = [f"#define {ONE_LINE}(...) __VA_ARGS__\n"] if ONE_LINE in helpers else []
-    if any(each in {*_FUNCTIONS, TEAM, ROWS} or not isinstance(each, str | VectorType) for each in helpers):
+    if any(
+        each in {*_FUNCTIONS, PARTS, TEAM, ROWS} or not isinstance(each, str | VectorType) for each in helpers
+    ):
         parts.append(_HELPER)
     parts += [
         # Unity builds put several transformed files into one.
@@ -138,6 +141,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:
         parts.append(_SELECT)
+    if PARTS in helpers:
+        parts.append(PARTS_DEFINITION)
     if ROWS in helpers:
         parts.append(DEFINITION_OF_ROWS)
     if TEAM in helpers:

@@ -269,7 +269,7 @@ def _loop_printer(
     printer = kind(
         ast,
         NamesInScope(names.parameters, names.taken),
-        DirectivePrinter(directives, in_use, conditions.work_of, names.accumulators, pointers),
+        DirectivePrinter(directives, in_use, conditions.work_of, pointers),
         scopes=scopes,
         sizes=conditions.sizes,
         accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
@@ -346,7 +346,7 @@ def _worth_of_sizes(
 def _worth_threads(plan: HostPlan, conditions: ConditionPrinter) -> tuple[list[Condition], int]:
     """That a loop has enough work for threads, and that there are some; and the least work that is enough."""
     # what is summed up in another order shall not depend on what else the machine does
-    sums = any(each.accumulators or each.reductions for each in plan.directives.values())
+    sums = any(one.inexact for each in plan.directives.values() for one in each.accumulators)
     reason = "less work is not worth threads"
     enough = conditions.enough_for(plan.shared_loops, lambda each: each.minimum, reason)
     several = conditions.several_threads(fixed=sums)

@@ -113,7 +113,7 @@ def verification(
 
 
 def _tolerance(accumulators: Sequence[Accumulator]) -> str:
-    inexact = [each for each in accumulators if not all(reduction.exact for reduction in each.reductions)]
+    inexact = [each for each in accumulators if each.inexact]
     if not inexact:
         return "0.0"
     return "1e-4" if any(each.type == FloatingType("float", 4) for each in inexact) else "1e-9"

@@ -10,7 +10,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.model import widest
+from polybuild.targets.model import identity, widest
 from polybuild.values import dataclass
 
 FIRST, END = "pb_first", "pb_end"
@@ -73,9 +73,6 @@ class Exchange:
         return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-_IDENTITIES = {"+": "0", "^": "0", "*": "1"}  # by the operators that do not take a value twice
-
-
 @dataclass(frozen=True, slots=True)
 class Accumulation:
     """``elements`` of an array, as those of a message, that the ``reductions`` of a group accumulate in."""
@@ -108,7 +105,7 @@ class Accumulation:
     @property
     def identity(self) -> str:
         """What changes nothing, as C text; empty where any rank may accumulate on what there is."""
-        return _IDENTITIES.get(self.operator, "")
+        return identity(self.operator)
 
 
 @dataclass(frozen=True, slots=True)
