@@ -48,7 +48,7 @@ def build_problem(scop: Scop, dependences: Dependences) -> SchedulingProblem:
     """The problem of ordering ``scop``."""
     pairs = {
         EdgeKind.ORDER: _pairs(scop, dependences.validity),
-        EdgeKind.INPUT: _pairs(scop, _reads_of_same(scop)),
+        EdgeKind.INPUT: _pairs(scop, _reads_of_same(scop, dependences)),
     }
     private = [(_pairs(scop, each.flow), _pairs(scop, each.order)) for each in dependences.private]
     sizes = LargeConstants.of(chain(*pairs.values(), *chain(*private)))
@@ -90,16 +90,12 @@ def _edges(relations: list[isl.Map], kind: EdgeKind, sizes: LargeConstants) -> l
     return edges
 
 
-def _reads_of_same(scop: Scop) -> isl.UnionMap:
-    """From each read to the next one of the same element, of arrays that are only read.
-
-    Reads of a value that is written are as close to each other as they are to the write, by flow dependences.
-    """
-    writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
-    written = {each.get_tuple_name(_dim.out) for each in maps_of(writes)}
+def _reads_of_same(scop: Scop, dependences: Dependences) -> isl.UnionMap:
+    """From each read to the next one of the same element; private arrays stay in the cache anyway."""
+    private = {each.array.name for each in dependences.private}
     reads = isl.UnionMap.empty(scop.context.get_space())
     for each in maps_of(scop.accesses(AccessKind.READ)):
-        if each.get_tuple_name(_dim.out) not in written:
+        if each.get_tuple_name(_dim.out) not in private:
             reads = reads.union(isl.UnionMap.from_map(each))
     return flow_between(scop, reads, must=reads).certain.range_factor_domain()
 
