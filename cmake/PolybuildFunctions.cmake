@@ -173,7 +173,11 @@ function(_polybuild_parse settings_result rest_result)
   set(knob "")
   set(values "")
   foreach(argument IN LISTS ARGN ITEMS BACKEND) # a last keyword closes the last option
-    if(argument IN_LIST knobs OR argument STREQUAL "MODE")
+    string(TOLOWER "${argument}" word)
+    get_property(words GLOBAL PROPERTY "POLYBUILD_WORDS_${knob}")
+    if(knob AND "${values}" STREQUAL "" AND word IN_LIST words) # of BACKEND OPENMP, the second is no option
+      set(values "${word}")
+    elseif(argument IN_LIST knobs OR argument STREQUAL "MODE")
       if(knob)
         if("${values}" STREQUAL "")
           message(FATAL_ERROR "polybuild: the option ${knob} needs a value.")

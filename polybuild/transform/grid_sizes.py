@@ -29,7 +29,7 @@ def assume_grids(scop: Scop) -> Scop:
     """``scop`` assuming that the nests over grids run, in each loop over time that has borders beside them.
 
     Borders are statements with fewer loops that write to arrays. A loop over time is around them and nests
-    whose bounds are the same in all its iterations.
+    whose bounds are the same in all its iterations, and which write to the same places again and again.
     """
     around = {each.iterators[0]: each for each in scop.statements if each.iterators}
     for loop in around:
@@ -37,7 +37,7 @@ def assume_grids(scop: Scop) -> Scop:
         depth = max(len(each.iterators) for each in inside)
         nests = [each for each in inside if len(each.iterators) == depth]
         borders = [each for each in inside if len(each.iterators) < depth]
-        if any(map(_writes_arrays, borders)) and all(map(_is_steady, nests)):
+        if any(map(_writes_arrays, borders)) and all(_is_steady(each) and _writes_again(each) for each in nests):
             scop = _with_nests(scop, nests)
     return scop
 
@@ -51,6 +51,16 @@ def _is_steady(statement: Statement) -> bool:
     places = statement.domain.eliminate(_set, 0, 1)
     steps = statement.domain.eliminate(_set, 1, len(statement.iterators) - 1)
     return bool(places.intersect(steps).is_equal(statement.domain))
+
+
+def _writes_again(statement: Statement) -> bool:
+    """Whether iterations of the outermost loop around ``statement`` write to the same places of an array."""
+    written = (each.relation for each in statement.accesses if each.array.extents and each.kind is not AccessKind.READ)
+    inner = len(statement.iterators) - 1
+    iterations = (
+        each.intersect_domain(statement.domain).reverse().project_out(isl.dim_type.out, 1, inner) for each in written
+    )
+    return any(not each.is_single_valued() for each in iterations)
 
 
 def _with_nests(scop: Scop, nests: Sequence[Statement]) -> Scop:
