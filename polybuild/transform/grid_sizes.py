@@ -20,7 +20,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.scop.model import AccessKind, Assumption, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Assumption, Scop, Statement
 
 _set = isl.dim_type.set
 
@@ -37,13 +37,18 @@ def assume_grids(scop: Scop) -> Scop:
         depth = max(len(each.iterators) for each in inside)
         nests = [each for each in inside if len(each.iterators) == depth]
         borders = [each for each in inside if len(each.iterators) < depth]
-        if any(map(_writes_arrays, borders)) and all(_is_steady(each) and _writes_again(each) for each in nests):
+        steady = all(_is_steady(each) and _writes_again(each) for each in nests)
+        if steady and any(map(_writes_to_arrays, borders)):
             scop = _with_nests(scop, nests)
     return scop
 
 
-def _writes_arrays(statement: Statement) -> bool:
-    return any(each.array.extents and each.kind is not AccessKind.READ for each in statement.accesses)
+def _writes_to_arrays(statement: Statement) -> bool:
+    return any(each.array.extents for each in _writes(statement))
+
+
+def _writes(statement: Statement) -> list[Access]:
+    return [each for each in statement.accesses if each.kind is not AccessKind.READ]
 
 
 def _is_steady(statement: Statement) -> bool:
@@ -55,12 +60,10 @@ def _is_steady(statement: Statement) -> bool:
 
 def _writes_again(statement: Statement) -> bool:
     """Whether iterations of the outermost loop around ``statement`` write to the same places of an array."""
-    written = (each.relation for each in statement.accesses if each.array.extents and each.kind is not AccessKind.READ)
     inner = len(statement.iterators) - 1
-    iterations = (
-        each.intersect_domain(statement.domain).reverse().project_out(isl.dim_type.out, 1, inner) for each in written
-    )
-    return any(not each.is_single_valued() for each in iterations)
+    written = (each.relation for each in _writes(statement) if each.array.extents)
+    iterations = (each.reverse().intersect_range(statement.domain) for each in written)
+    return any(not each.project_out(isl.dim_type.out, 1, inner).is_single_valued() for each in iterations)
 
 
 def _with_nests(scop: Scop, nests: Sequence[Statement]) -> Scop:

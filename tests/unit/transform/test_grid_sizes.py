@@ -37,8 +37,8 @@ def test_borders_are_beside_a_grid(model, body, condition):
         f"{TIME} {{ u[0] = t; for (int i = t; i < n; i++) v[i] = u[i]; }}",  # another nest in each step
         f"{TIME} {{ u[0] = t; if (m == 1) {LINE} v[i] = u[i]; }}",  # not a size
         f"{TIME} {{ u[0] = t; for (int i = 0; i < 9; i++) v[i] = u[i]; }}",  # always there
-        f"{TIME} {{ u[t] = 0; for (int i = 0; i < m; i++) v[t * 9 + i % 9] = u[i]; }}",  # rows, each by itself
-        f"{TIME} {{ u[t] = 0; for (int i = 0; i < m; i++) u[t] += v[i]; }}",  # their sums
+        f"{TIME} {{ u[t] = 0; {OTHER} v[t * 9 + i % 9] = u[i]; }}",  # rows, each by itself
+        f"{TIME} {{ u[t] = 0; {OTHER} u[t] += v[i]; }}",  # their sums
     ],
 )
 def test_others_are_left_alone(model, body):
