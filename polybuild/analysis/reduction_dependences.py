@@ -28,6 +28,8 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.values import dataclass
 
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
 
 def separate_reduction_dependences(
     scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]
@@ -66,6 +68,23 @@ def separate_reduction_dependences(
         private=tuple(private.values()),
         reductions=tuple(found),
     )
+
+
+def across_lanes(dependences: Dependences) -> Dependences:
+    """``dependences`` of reductions in lanes, where only terms of different lanes may change places."""
+    flow = dependences.flow
+    groups = []
+    for each in dependences.reductions:
+        lanes = [reduction.lanes for reduction in each.reductions]
+        if lanes[0] is None:
+            groups.append(each)
+            continue
+        space = each.reductions[0].statement.domain.get_space()
+        own = each.pairs.extract_map(space.map_from_domain_and_range(space))
+        same = own.equate(_in, lanes[0].position, _out, lanes[0].position)
+        flow = flow.union(isl.UnionMap.from_map(same))
+        groups.append(replace(each, pairs=each.pairs.subtract(isl.UnionMap.from_map(same))))
+    return replace(dependences, flow=flow.coalesce(), reductions=tuple(groups))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,8 @@ class Reduction:
     ``own`` are the nodes of the body that stand for that element, by identity. ``operator`` is
     one of ``+ * & | ^ min max fmin fmax``, ``type`` that of a variable which accumulates as the element
     would. ``exact`` says that the order makes no difference to the last bit. A minimum or maximum with
-    a ``selection`` also keeps what belongs to the element that was chosen (``placed_reductions``).
+    a ``selection`` also keeps what belongs to the element that was chosen (``placed_reductions``). One in
+    ``lanes`` has a counter that says which of several threads side by side a term belongs to.
     """
 
     statement: Statement
@@ -60,12 +61,25 @@ class Reduction:
     type: IntegerType | FloatingType
     exact: bool
     selection: Selection | None = None
+    lanes: LaneCounter | None = None
 
     @property
     def group(self) -> tuple[str, str]:
         """What reductions must have in common to be combined in any order with each other."""
-        alone = self.operator == CARRIED or self.selection is not None
+        alone = self.operator == CARRIED or self.selection is not None or self.lanes is not None
         return self.array.name, f"{self.operator} of {self.statement.name}" if alone else self.operator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneCounter:
+    """Threads that share the terms of a reduction: the counter at ``position`` is below their ``count``.
+
+    ``whole`` are the statements in the loop of the terms without it, which have the same instances.
+    """
+
+    position: int
+    count: int
+    whole: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,11 +104,16 @@ class Reductions:
     ordered: tuple[Reduction, ...]
 
 
-def find_reductions(scop: Scop, region: Region, *, reassociate: bool) -> Reductions:
-    """The reductions of ``scop``; with ``reassociate`` floating-point operations may change their order."""
+def find_reductions(scop: Scop, region: Region, *, reassociate: bool, dynamic: bool = False) -> Reductions:
+    """The reductions of ``scop``; with ``reassociate`` floating-point operations may change their order.
+
+    Those in loops whose bounds are data are found if ``dynamic`` says so.
+    """
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     for statement in scop.statements:
+        if statement.dynamic and not dynamic:
+            continue
         reduction = ReductionMatcher(statement, region).reduction()
         if reduction is not None:
             (found if reassociate or reduction.exact else ordered).append(reduction)
@@ -132,7 +151,10 @@ class ReductionMatcher:
         if self._scattered and len(own) < len(self._statement.accesses_to(write.array)):
             return None
         self._own = frozenset(id(each.node) for each in own)
-        found = self._read(self._statement.body, write.array.element)
+        body = self._statement.body
+        for _ in self._statement.dynamic:
+            body = body.iftrue
+        found = self._read(body, write.array.element)
         if found is None:
             return None
         operator, kind, exact = found
@@ -141,7 +163,7 @@ class ReductionMatcher:
     def _only_write(self) -> Access | None:
         """The one access that writes, if it is of one element that the statement reads, too."""
         writes = [each for each in self._statement.accesses if each.kind is not AccessKind.READ]
-        if len(writes) != 1 or self._statement.dynamic:
+        if len(writes) != 1 or (self._statement.dynamic and self._scattered):
             return None
         (write,) = writes
         plain = write.exact and write.relation.is_single_valued()

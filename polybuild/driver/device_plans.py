@@ -7,7 +7,7 @@ Values of private variables are kept in the elements that they end up in where t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, accesses_of, compute_dependences, may_be_private
 from polybuild.analysis.placed_reductions import find_placed_reductions
-from polybuild.analysis.reduction_dependences import separate_reduction_dependences
+from polybuild.analysis.reduction_dependences import across_lanes, separate_reduction_dependences
 from polybuild.analysis.reductions import (
     Reduction,
     Reductions,
@@ -28,14 +28,17 @@ from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import KERNEL_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
+from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Array, Scop
 from polybuild.source.model import Region
+from polybuild.storage.buffers import IllegalStorage
 from polybuild.storage.coalescing import coalesce_private
 from polybuild.storage.forwarding import forward_definitions, forward_to
 from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
 from polybuild.targets.languages import APPROXIMATE, mathematical
+from polybuild.values import dataclass
 
 
 def plan_for_device(
@@ -57,20 +60,10 @@ def plan_for_device(
     if context.options.schedule == "original":
         return scop, target.plan(scop, dependences, context, live, temporaries)
 
+    planner = _Planner(target, region, context, live_out, temporaries)
+
     def planned(form: Scop) -> tuple[Scop, DevicePlan]:
-        own = dependences if form is scop else compute_dependences(form, live_out)
-        reductions = find_reductions(form, region, reassociate=context.may_reassociate)
-        reordered = partial(_reordered, region=region, context=context)
-        split = partial(_in_parts, target, form, own, reordered, live_out)
-        parts = found_within(KERNEL_MODEL_OPERATIONS, split) or form
-        if parts is not form:
-            form, own = parts, compute_dependences(parts, live_out)
-        own = separate_reduction_dependences(form, own, _atomic(target, form, region))
-        try:
-            plan = target.plan(form, own, context, live, temporaries)
-        except Unsupported as error:
-            raise _advised(error, reductions) from None
-        return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
+        return planner.plan(form, dependences if form is scop else compute_dependences(form, live_out))
 
     if any(may_be_private(each, live_out) for each in scop.arrays):
         changed = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_elements, scop, live_out)) or scop
@@ -107,6 +100,53 @@ def _check_supported(scop: Scop) -> None:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Plans forms of the model of ``region``; variables called ``live_out`` are read after it."""
+
+    target: Target
+    region: Region
+    context: CompileContext
+    live_out: frozenset[str]
+    temporaries: Sequence[Array]
+
+    def plan(self, form: Scop, own: Dependences) -> tuple[Scop, DevicePlan]:
+        """The plan of ``form``, of dependences ``own``, and the form that it is of: with rows in lanes."""
+        share = partial(_in_lanes, self.target, form, own, self._reductions, self.live_out)
+        shared, lanes = found_within(KERNEL_MODEL_OPERATIONS, share) or (form, ())
+        if lanes:
+            try:
+                return self._in_parts(shared, compute_dependences(shared, self.live_out), lanes)
+            except (Unsupported, IllegalSchedule, IllegalStorage):
+                pass  # each thread takes a row, or parts go through memory
+        return self._in_parts(form, own)
+
+    def _reductions(self, form: Scop) -> Sequence[Reduction]:
+        """The reductions that may be reordered, those of loops whose bounds are data among them."""
+        leave = self.context.may_reassociate
+        return find_reductions(form, self.region, reassociate=leave, dynamic=True).found
+
+    def _in_parts(
+        self, form: Scop, own: Dependences, lanes: Sequence[Reduction] = ()
+    ) -> tuple[Scop, DevicePlan]:
+        """The plan of ``form`` with all reductions in parts but those in ``lanes``."""
+        target, region, context, live_out = self.target, self.region, self.context, self.live_out
+        reductions = find_reductions(form, region, reassociate=context.may_reassociate)
+        names = {each.statement.name for each in lanes}
+        reordered = partial(_reordered, region=region, context=context, but=names)
+        split = partial(_in_parts, target, form, own, reordered, live_out)
+        parts = found_within(KERNEL_MODEL_OPERATIONS, split) or form
+        if parts is not form:
+            form, own = parts, compute_dependences(parts, live_out)
+        own = separate_reduction_dependences(form, own, [*_atomic(target, form, region), *lanes])
+        live = None if context.options.verify else live_out  # a check looks at all that was written
+        try:
+            plan = target.plan(form, across_lanes(own), context, live, self.temporaries)
+        except Unsupported as error:
+            raise _advised(error, reductions) from None
+        return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
+
+
 def _in_parts(
     target: Target,
     scop: Scop,
@@ -128,10 +168,29 @@ def _in_parts(
     return target.in_parts(scop, dependences, reductions)
 
 
-def _reordered(scop: Scop, region: Region, context: CompileContext) -> list[Reduction]:
-    """The reductions of ``scop`` that parts may compute."""
+def _in_lanes(
+    target: Target,
+    scop: Scop,
+    dependences: Dependences,
+    reordered: Callable[[Scop], Sequence[Reduction]],
+    live_out: frozenset[str],
+) -> tuple[Scop, tuple[Reduction, ...]]:
+    """``scop`` with reductions whose rows several threads take, as ``_in_parts``; and these."""
+    reductions = reordered(scop)
+    forwarded = forward_to(scop, [each.statement.name for each in reductions], live_out)
+    if forwarded is not scop:
+        found = target.share_rows(forwarded, compute_dependences(forwarded, live_out), reordered(forwarded))
+        if found[1]:
+            return found
+    return target.share_rows(scop, dependences, reductions)
+
+
+def _reordered(scop: Scop, region: Region, context: CompileContext, but: Collection[str]) -> list[Reduction]:
+    """The reductions of ``scop`` that parts may compute, but for those of the statements called ``but``."""
     found = find_reductions(scop, region, reassociate=context.may_reassociate).found
+    found = tuple(each for each in found if each.statement.name not in but)
     known = {each.statement.name for each in found}
+    known |= set(but)
     placed = [each for each in find_placed_reductions(scop, region) if each.statement.name not in known]
     return [*found, *placed]
 
@@ -168,7 +227,7 @@ def _own_mathematics(region: Region, scop: Scop) -> list[str]:
 
 
 def _in_elements(scop: Scop, live_out: frozenset[str]) -> Scop:
-    return forward_definitions(coalesce_private(scop, live_out), live_out)
+    return forward_definitions(coalesce_private(scop, live_out, dynamic=True), live_out)
 
 
 def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:

@@ -39,15 +39,16 @@ _in, _out = isl.dim_type.in_, isl.dim_type.out
 Sources = tuple[isl.UnionMap, isl.UnionSet]
 
 
-def coalesce_private(scop: Scop, live_out: frozenset[str]) -> Scop:
+def coalesce_private(scop: Scop, live_out: frozenset[str], *, dynamic: bool = False) -> Scop:
     """``scop`` with private values in the elements they end up in, where that is certainly the same.
 
     Those are values that outlast an iteration of an innermost loop; others are no obstacle where
-    they are. ``live_out`` names variables that are read after the region.
+    they are. ``live_out`` names variables that are read after the region. With ``dynamic`` values may be used
+    in loops whose bounds are data, too.
     """
     changed = scop
     for array in private_obstacles(scop, live_out):
-        for web in webs_of(scop, array):
+        for web in webs_of(scop, array, dynamic=dynamic):
             if outlasts_loops(scop, web):
                 changed = found_within(COALESCING_OPERATIONS, partial(_coalesced, changed, web)) or changed
     if changed is scop:

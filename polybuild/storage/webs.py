@@ -95,10 +95,11 @@ def _has_inner_reader(accesses: Sequence[tuple[Statement, Access]]) -> bool:
     )
 
 
-def webs_of(scop: Scop, array: Array) -> list[Web]:
+def webs_of(scop: Scop, array: Array, *, dynamic: bool = False) -> list[Web]:
     """The webs of ``array`` whose values stay within iterations of one loop at least; none in doubt.
 
-    Every access of a web has to be exact and certain, and no value may come from before the region.
+    Every access of a web has to be exact and certain, and no value may come from before the region. With
+    ``dynamic`` it may be in loops whose bounds are data, and happen in some of their iterations.
     """
     reads, writes, may_writes = accesses_of(scop, array)
     nothing_hidden = isl.UnionMap.empty(reads.get_space())
@@ -108,7 +109,9 @@ def webs_of(scop: Scop, array: Array) -> list[Web]:
     doubtful |= {
         (statement.name, access.kind is not AccessKind.READ)
         for statement, access in _accesses(scop, array)
-        if not access.exact or access.kind is AccessKind.MAY_WRITE or statement.dynamic
+        if not access.exact
+        or (statement.dynamic and not dynamic)
+        or (access.kind is AccessKind.MAY_WRITE and not statement.dynamic)
     }
     components = _components(scop, array, pairs)
     found = (_web(scop, array, each, pairs) for each in components if each.isdisjoint(doubtful))

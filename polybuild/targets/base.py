@@ -68,13 +68,14 @@ class ReductionParts:
 
     One accumulator has parts ``of_one`` along the first and the last loop of its terms, enough for all
     threads; each accumulator of a parallel loop has ``of_row``, for those of a warp. ``combined`` says how
-    many parts become one.
+    many parts become one, ``few_of_row`` how many terms are too few for a warp that takes a row.
     """
 
     of_one: tuple[int, int] = (512, 256)
     of_row: int = 32
     combined: int = 32
     few: int = 2048
+    few_of_row: int = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,15 @@ class Target:
     ) -> Scop:
         """``scop`` with ``reductions``, which may be taken out of their order, in parts for many threads."""
         return scop
+
+    def share_rows(
+        self,
+        scop: Scop,
+        dependences: Dependences,  # noqa: ARG002 - an answer for those that have none
+        reductions: Sequence[Reduction],  # noqa: ARG002
+    ) -> tuple[Scop, tuple[Reduction, ...]]:
+        """``scop`` with those of ``reductions`` in lanes whose rows several threads take, and these."""
+        return scop, ()
 
     def needs_compiler(self) -> bool:
         """Whether kernels are compiled when the program is built."""

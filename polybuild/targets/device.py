@@ -145,7 +145,9 @@ class ThreadTile:
 
     ``sizes`` has how many points the thread has along each mapped loop, ``threads``
     how many threads there are, and ``points`` for each statement the turns of the threads and
-    the values of these loops, ``{ S[i] -> [s0, ..., p0, ...] }``; ``loops`` as for a shared tile.
+    the values of these loops, ``{ S[i] -> [s0, ..., p0, ...] }``; ``loops`` as for a shared tile. Of a tile
+    with a ``reduction`` each thread along x has a part, which begins with what changes nothing: they are
+    combined in the end.
     """
 
     name: str
@@ -156,6 +158,7 @@ class ThreadTile:
     sizes: tuple[int, ...]
     threads: tuple[Axis, ...]
     points: Mapping[str, isl.PwMultiAff]
+    reduction: Reduction | None = None
 
     @property
     def loads(self) -> bool:
@@ -186,14 +189,20 @@ class BlockCopy:
 
 
 class Purpose(Enum):
-    """What an added statement does."""
+    """What an added statement does; all threads of a block come to ``COMBINE`` and to ``BARRIER``."""
 
     COPY = "copy"
     FETCH = "fetch"
     PUT = "put"
     LOAD = "load"
     STORE = "store"
+    BEGIN = "begin"
+    COMBINE = "combine"
     BARRIER = "barrier"
+
+
+MEETINGS = (Purpose.COMBINE, Purpose.BARRIER)
+"""What no thread of a block may miss."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ class Qualifiers:
     """What stands before kernels and before the functions that they call, and how memory is qualified.
 
     ``kernel`` is a format with the number of ``threads`` of a block, and that along ``x``, ``y`` and ``z``:
-    compilers find as many registers for each as that allows, and devices take blocks of no other size.
+    compilers find as many registers for each as that allows, and devices take blocks of no other size. It may
+    have ``resident``, the number of blocks that have to fit a multiprocessor at once, after a comma.
     ``pointer`` and ``restrict`` qualify a pointer to an array in the device's memory, ``shared`` an
     array that the threads of a block share, ``shared_pointer`` a pointer to such a one. An ``aligned`` array
     begins where a vector of 16 bytes may.
@@ -107,6 +108,8 @@ class KernelLanguage:
     ``thread`` and ``block`` have the index of a thread and of a block along x, y and z;
     ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
     at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
+    ``shuffle`` is the value that the thread whose number along x differs by ``lanes``, bit by bit, has of
+    ``{value}``; empty where threads have to use memory for that.
     The name of a mathematical function of floats ends with ``float_suffix``. No generated name may be one
     of ``reserved``.
     """
@@ -122,6 +125,7 @@ class KernelLanguage:
     float_suffix: str
     atomics: Atomics
     reserved: frozenset[str]
+    shuffle: str = ""
 
 
 _MACROS = """\
@@ -134,7 +138,7 @@ CUDA_C = KernelLanguage(
     name="cuda",
     prologue=_MACROS,
     qualifiers=Qualifiers(
-        kernel='extern "C" __global__ void __launch_bounds__({threads})',
+        kernel='extern "C" __global__ void __launch_bounds__({threads}{resident})',
         function="static __device__ ",
         pointer="",
         restrict="__restrict__",
@@ -155,13 +159,21 @@ CUDA_C = KernelLanguage(
     dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr
     operator or or_eq private protected public reinterpret_cast static_assert static_cast template
     this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq threadIdx
-    blockIdx blockDim gridDim warpSize min max y0 y1 yn j0 j1 jn
+    blockIdx blockDim gridDim warpSize min max y0 y1 yn j0 j1 jn lanes
     """
         )
     ),
+    shuffle="__shfl_xor_sync(0xffffffffu, {value}, lanes)",
 )
 
-HIP = replace(CUDA_C, name="hip")
+HIP = replace(
+    CUDA_C,
+    name="hip",
+    qualifiers=replace(
+        CUDA_C.qualifiers, kernel='extern "C" __global__ void __launch_bounds__({threads})'
+    ),  # its second number is another
+    shuffle="__shfl_xor({value}, lanes, 32)",
+)
 
 OPENCL_C = KernelLanguage(
     name="opencl",
@@ -195,7 +207,7 @@ OPENCL_C = KernelLanguage(
     kernel global local constant private __kernel __global __local __constant __private half quad
     bool true false uchar ushort uint ulong image2d_t image3d_t sampler_t event_t queue_t pipe
     vec_step cross dot normalize length distance clamp mix step smoothstep sign degrees radians
-    select mad mad24 mul24 rotate hadd rhadd popcount clz prefetch barrier min max read_only
+    lanes select mad mad24 mul24 rotate hadd rhadd popcount clz prefetch barrier min max read_only
     write_only read_write uniform complex imaginary any all isequal ordered ilogb lgamma maxmag
     minmag
     """

@@ -25,7 +25,10 @@ uint3 emulator_blocks(void) __attribute__((const));
 void emulator_barrier(void);
 // An atomic operation at `place`, of the kernel's code at `code`.
 void emulator_update(void *place, std::size_t bytes, const void *code);
-// Whether the mistake of this kind, 'b'arrier, 's'hifted bound or 'a'tomic operation, and number is the one to make.
+// Gives `value` to the threads of the warp in `mask`, and gets the one of the lane that differs by `lanes`.
+void emulator_shuffle(unsigned mask, void *value, std::size_t bytes, int lanes, const void *code);
+// Whether the mistake of this kind, 'b'arrier, 's'hifted bound, 'a'tomic operation or e'x'change, and number is the one
+// to make.
 bool emulator_mistake(char kind, int number) __attribute__((const));
 }
 
@@ -93,6 +96,18 @@ EMULATOR_ATOMIC_OPERATION(atomicXor, ^)
 // One that can be wrong: then it is plain.
 #define EMULATOR_ATOMIC(number, operation, ...)                                                                        \
     (emulator_mistake('a', number) ? emulator_plain::operation(__VA_ARGS__) : (void)operation(__VA_ARGS__))
+
+// What the threads of a warp exchange, on CUDA and on HIP.
+template <class T>
+__attribute__((no_sanitize("thread"), noinline)) T __shfl_xor_sync(unsigned mask, T value, int lanes, int = 32) {
+    static_assert(std::is_arithmetic<T>::value && sizeof value >= 4 && sizeof value <= 8, "CUDA shuffles no such type");
+    emulator_shuffle(mask, &value, sizeof value, lanes, __builtin_return_address(0));
+    return value;
+}
+template <class T> inline T __shfl_xor(T value, int lanes, int = 32) { return __shfl_xor_sync(0xffffffffu, value, lanes); }
+// One that can be forgotten.
+#define EMULATOR_SHUFFLE(number, operation, value, lanes)                                                              \
+    (emulator_mistake('x', number) ? (value) : operation(0xffffffffu, value, lanes))
 
 namespace emulator {
 

@@ -25,13 +25,14 @@ FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-a
 _BARRIER = re.compile(r"(?:__syncthreads|BARRIER)\s*\(\s*\)\s*;")
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
 _ATOMIC = re.compile(r"\b(atomic(?:Add|And|Or|Xor))\s*\(")
-_KINDS = {"barrier": _BARRIER, "bound": _COMPARISON, "atomic": _ATOMIC}
+_SHUFFLE = re.compile(r"\b(__shfl_xor_sync)\s*\(\s*0xffffffffu\s*,")
+_KINDS = {"barrier": _BARRIER, "bound": _COMPARISON, "atomic": _ATOMIC, "shuffle": _SHUFFLE}
 _BOUNDS = {"<": "BELOW", "<=": "UP_TO", ">=": "FROM"}
 _FIRST_KERNEL = re.compile(r"__global__|\Z")
 
 
 def places(text: str, kind: str) -> int:
-    """How many places for a mistake of a kind (``barrier``, ``bound``, ``atomic``) the kernels have."""
+    """How many places for a mistake of a kind (one of ``_KINDS``) the kernels have."""
     return len(_places(_without_comments(text), kind))
 
 
@@ -39,7 +40,8 @@ def with_mistakes(text: str) -> str:
     """``text`` with every mistake in it: the one that POLYBUILD_EMULATOR_MISTAKE names is made.
 
     barrier:n deletes the n-th barrier, bound:n shifts the bound of the n-th comparison by one,
-    outwards, atomic:n makes the n-th atomic operation a plain one, counted from 1.
+    outwards, atomic:n makes the n-th atomic operation a plain one, shuffle:n leaves each thread its own value
+    in the n-th shuffle, counted from 1.
     """
     text = _without_comments(text)
     spelled = {
@@ -52,6 +54,10 @@ def with_mistakes(text: str) -> str:
     spelled |= {
         place.start(): (place, f"EMULATOR_ATOMIC({number}, {place[1]}, ")
         for number, place in _numbered(text, "atomic")
+    }
+    spelled |= {
+        place.start(): (place, f"EMULATOR_SHUFFLE({number}, {place[1]}, ")
+        for number, place in _numbered(text, "shuffle")
     }
     parts, end = [], 0
     for start, (place, spelling) in sorted(spelled.items()):

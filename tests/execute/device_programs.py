@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
 from tests.emulator import stand_ins
@@ -51,3 +53,14 @@ def run(made: Path, *arguments: str, environment: dict[str, str]) -> subprocess.
 def on(backend: str) -> dict[str, str]:
     """The environment in which a program runs on a backend of this machine."""
     return {**os.environ, "POLYBUILD_BACKEND": backend}
+
+
+def is_close(found: list[str], expected: list[str]) -> bool:
+    """Integers are the same, numbers but for the order of additions."""
+    pairs = zip(found, expected, strict=True)
+    return all(
+        float.fromhex(one) == pytest.approx(float.fromhex(other), rel=1e-5, abs=1e-6)
+        if one.startswith(("0x", "-0x"))
+        else one == other
+        for one, other in pairs
+    )

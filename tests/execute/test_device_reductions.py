@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from device_programs import HAS_OPENCL, build, on, run, transform
+from device_programs import HAS_OPENCL, build, is_close, on, run, transform
 
 SIZES = (33, 3000)
 PROGRAM = r"""
@@ -128,17 +128,6 @@ def results(made: Path, environment: dict[str, str], size: int) -> list[str]:
     done = run(made, str(size), environment={**environment, "POLYBUILD_VERBOSE": "1"})
     assert done.stderr.count("1 runs on the device") == PARALLEL
     return done.stdout.split()
-
-
-def is_close(found: list[str], expected: list[str]) -> bool:
-    """Integers are the same, numbers but for the order of additions."""
-    pairs = zip(found, expected, strict=True)
-    return all(
-        float.fromhex(one) == pytest.approx(float.fromhex(other), rel=1e-5, abs=1e-6)
-        if one.startswith(("0x", "-0x"))
-        else one == other
-        for one, other in pairs
-    )
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from polybuild.targets.device import (
     AddedStatement,
     FullTiles,
     KernelTree,
+    Purpose,
     SharedTile,
     StagedCopy,
     ThreadTile,
@@ -219,7 +220,7 @@ def _functions(values: isl.PwMultiAff) -> list[isl.PwAff]:
 def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
     """The place and the element of a copy, a load or a store."""
     tile = added.tile
-    if tile is None:
+    if tile is None or added.purpose in {Purpose.BEGIN, Purpose.COMBINE}:
         return AddedInstance(added)
     here = isl.PwMultiAff.from_map(isl.Map.from_union_map(build.get_schedule()).reverse())
     dims = _functions(here)

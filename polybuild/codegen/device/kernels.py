@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
 import islpy as isl
@@ -18,18 +19,14 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.ast import FullTile
-from polybuild.codegen.device.statements import (
-    IDENTITIES,
-    KernelSource,
-    KernelStatementPrinter,
-    may_run_idle,
-)
+from polybuild.codegen.device.exchanges import IDENTITIES, LANE_THREADS, exchange_of
+from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter, may_run_idle
 from polybuild.codegen.device.whole_loops import whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array
-from polybuild.targets.device import Kernel, Purpose, SharedTile, Tile
+from polybuild.targets.device import MEETINGS, Kernel, SharedTile, ThreadTile, Tile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -41,19 +38,22 @@ class KernelText:
     """A kernel: ``body`` is all but the head of the function, ``arguments`` its parameters in order.
 
     ``block`` has its threads along x, y and z. ``outer`` are the variables of the host that are among the
-    arguments: parameters, and counters around the kernel.
+    arguments: parameters, and counters around the kernel. At least ``resident`` blocks have to fit a
+    multiprocessor at once, if that is not 0.
     """
 
     arguments: tuple[Argument, ...]
     block: tuple[int, int, int]
     body: tuple[str, ...]
     outer: tuple[str, ...]
+    resident: int = 0
 
     def function(self, name: str, language: KernelLanguage) -> str:
         """The text of the kernel as a function called ``name``."""
         parameters = ", ".join(each.declaration for each in self.arguments)
         x, y, z = self.block
-        head = language.qualifiers.kernel.format(threads=x * y * z, x=x, y=y, z=z)
+        resident = f", {self.resident}" if self.resident else ""
+        head = language.qualifiers.kernel.format(threads=x * y * z, x=x, y=y, z=z, resident=resident)
         return "\n".join([f"{head} {name}({parameters})", "{", *self.body, "}", ""])
 
 
@@ -93,6 +93,9 @@ class KernelPrinter(LoopPrinter):
         taken |= set(self._names.values())
         for tile in tiles:
             self._tile_names[tile.name] = fresh(tile.name, taken.union(self._tile_names.values()))
+            self._tile_names[exchange_of(tile)] = fresh(
+                exchange_of(tile), taken.union(self._tile_names.values())
+            )
         taken |= set(self._tile_names.values())
         for copy in self._source.copies.get(kernel.mark(), ()):
             self._statements.copies[copy.array.name] = fresh(f"{copy.array.name}_block", taken), copy
@@ -107,6 +110,7 @@ class KernelPrinter(LoopPrinter):
         arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
         waiting = self._statements.stages.declarations
         declared = [*self._indices(kernel), *map(self._tile, tiles), *waiting, *self._variables(used)]
+        declared += [each for tile in tiles for each in self._exchanged(tile)]
         before, after = self._copies(kernel, counter)
         before = [*self._shifts(used), *before]
         body = (
@@ -116,7 +120,10 @@ class KernelPrinter(LoopPrinter):
         )
         sizes = [axis.size for axis in reversed(kernel.threads)]
         x, y, z = [*sizes, 1, 1, 1][:3]
-        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer))
+        in_lanes = any(isinstance(each, ThreadTile) and each.reduction is not None for each in tiles)
+        # left to itself nvcc 13 takes 32 registers for a warp's row of a sparse matrix, and spills
+        resident = LANE_THREADS // (x * y * z) if in_lanes else 0
+        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), resident)
 
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
@@ -178,7 +185,17 @@ class KernelPrinter(LoopPrinter):
             qualifiers = self._language.qualifiers
             where = f"{qualifiers.shared} {qualifiers.aligned} " if tile.run > 1 else f"{qualifiers.shared} "
         extents = "".join(f"[{size}]" for size in sizes)
-        return f"{where}{self._type(tile.array)} {self._tile_names[tile.name]}{extents};"
+        kind = self._type(tile.array)
+        if isinstance(tile, ThreadTile) and tile.reduction is not None:
+            kind = self._language.types.of(tile.reduction.type) or kind
+        return f"{where}{kind} {self._tile_names[tile.name]}{extents};"
+
+    def _exchanged(self, tile: Tile) -> list[str]:
+        """The declaration of what threads exchange parts of ``tile`` through, where they need memory."""
+        if not isinstance(tile, ThreadTile) or tile.reduction is None or self._language.shuffle:
+            return []
+        kind, count = self._language.types.of(tile.reduction.type), math.prod(x.size for x in tile.threads)
+        return [f"{self._language.qualifiers.shared} {kind} {self._tile_names[exchange_of(tile)]}[{count}];"]
 
     def _type(self, array: Array) -> str:
         """The type of the elements of ``array``."""
@@ -265,10 +282,10 @@ class KernelPrinter(LoopPrinter):
         return any(name not in copies or copies[name].added.staged is None for name in names)
 
     def _meets(self, node: isl.AstNode) -> bool:
-        """Whether there is a barrier in ``node``."""
+        """Whether all threads of a block have to come to something in ``node``."""
         names = [each.get_annotation().get_name() for each in users_below(node)]
         copies = self._source.ast.copies
-        return any(copies[name].added.purpose is Purpose.BARRIER for name in names if name in copies)
+        return any(copies[name].added.purpose in MEETINGS for name in names if name in copies)
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._known is None:

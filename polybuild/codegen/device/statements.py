@@ -20,6 +20,7 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
+from polybuild.codegen.device.exchanges import IDENTITIES, begun, combined
 from polybuild.codegen.device.stages import StagePrinter
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, AccessKind, Array, DynamicLoop, Scop, Statement
@@ -36,8 +37,6 @@ _PLAIN = (
     c_ast.Constant,
 )
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-IDENTITIES = {"+": "0", "|": "0", "^": "0", "&": "~0"}
-"""What operators leave as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +89,24 @@ class KernelStatementPrinter:
         name, ast = node.get_annotation().get_name(), self._source.ast
         if name in ast.copies:
             copy = ast.copies[name]
-            return [self._added(copy)] if copy.added.staged is None else self.stages.lines(copy, names)
+            return self._added(copy) if copy.added.staged is None else self.stages.lines(copy, names)
         text = self._body(ast.instances[name], ast.placed[name])
         return [line for line in text.splitlines() if line.strip()]
 
-    def _added(self, added: AddedInstance) -> str:
-        tile = added.added.tile
+    def _added(self, added: AddedInstance) -> list[str]:
+        tile, purpose = added.added.tile, added.added.purpose
         if tile is None:
-            return self._language.barrier
+            return [self._language.barrier]
+        if isinstance(tile, ThreadTile) and purpose is Purpose.BEGIN:
+            return begun(tile, self._tiles)
+        if isinstance(tile, ThreadTile) and purpose is Purpose.COMBINE:
+            return combined(tile, self._tiles, self._language)
         place = self._place(tile, added.subscripts)
         element = self._element(tile.array, [self._expressions.operand(each) for each in added.element])
-        target, source = (element, place) if added.added.purpose is Purpose.STORE else (place, element)
-        return f"{target} = {source};"
+        if purpose is not Purpose.STORE:
+            return [f"{place} = {element};"]
+        reduction = tile.reduction if isinstance(tile, ThreadTile) else None
+        return [f"{element} {'' if reduction is None else reduction.operator}= {place};"]
 
     def _place(self, tile: Tile, subscripts: Sequence[isl.AstExpr]) -> str:
         return self._tiles[tile.name] + "".join(f"[{self._expressions.text(each)}]" for each in subscripts)

@@ -22,7 +22,15 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
-from polybuild.targets.device import AddedStatement, Kernel, KernelTree, Purpose, SharedTile
+from polybuild.targets.device import (
+    MEETINGS,
+    AddedStatement,
+    Kernel,
+    KernelTree,
+    Purpose,
+    SharedTile,
+    ThreadTile,
+)
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 from polybuild.values import dataclass
 
@@ -59,7 +67,8 @@ def check_barriers(tree: KernelTree, kernels: Sequence[Kernel]) -> None:
             _check_steps(find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0), tree.added)
             _check_uniform(mark, kernel, tree.added)
         tiles = [each for each in tree.tiles[kernel.mark()] if isinstance(each, SharedTile)]
-        if tiles:
+        combined = any(isinstance(each, ThreadTile) and each.reduction for each in tree.tiles[kernel.mark()])
+        if tiles or combined:
             mark = find_mark(root, kernel.mark())
             _check_kernel(mark, tiles, tree.added)
             _check_uniform(mark, kernel, tree.added)
@@ -92,7 +101,7 @@ def _check_uniform(mark: isl.ScheduleNode, kernel: Kernel, added: Mapping[str, A
                 statement = added.get(each.get_tuple_name(isl.dim_type.out))
                 places = [each.find_dim_by_name(isl.dim_type.param, name) for name in names]
                 depends = any(at >= 0 and each.involves_dims(isl.dim_type.param, at, 1) for at in places)
-                if depends and statement is not None and statement.purpose is Purpose.BARRIER:
+                if depends and statement is not None and statement.purpose in MEETINGS:
                     raise IllegalSchedule("not all threads of a block come to a barrier")
         for index in range(node.n_children()):
             visit(node.child(index))

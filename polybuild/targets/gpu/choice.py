@@ -9,6 +9,7 @@ from functools import partial
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, by_memory
+from polybuild.analysis.reductions import Reduction
 from polybuild.analysis.trip_counts import dimension_counts, is_small
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
@@ -32,7 +33,7 @@ from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.privatised_histograms import find_block_copies
-from polybuild.targets.gpu.thread_legality import check_mapping, without_private
+from polybuild.targets.gpu.thread_legality import check_combined, check_mapping, without_private
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.transfers import find_transfers
 from polybuild.targets.gpu.tree import find_mark, time_stamps_of
@@ -111,10 +112,12 @@ def _plan(
         if array.name not in own and not (array.is_scalar and array.name not in written)
     )
     dead = frozenset(each.name for each in temporaries) if live_out is not None else frozenset()
-    transfers = find_transfers(scop, dependences, buffers, live_out, dead)
+    reductions = [each for group in dependences.reductions for each in group.reductions]
+    transfers = find_transfers(_in_rows(scop, reductions), dependences, buffers, live_out, dead)
     tree = lower(scop, mapping, transfers, limits)
     check_barriers(tree, mapping.kernels)
-    atomics = tuple(each for group in dependences.reductions for each in group.reductions)
+    check_combined(tree, reductions)
+    atomics = tuple(each for each in reductions if each.lanes is None)
     return DevicePlan(
         tree,
         mapping.kernels,
@@ -128,6 +131,13 @@ def _plan(
         atomics,
         find_block_copies(scop, mapping, tree, atomics, limits),
     )
+
+
+def _in_rows(scop: Scop, reductions: Sequence[Reduction]) -> Scop:
+    """``scop`` without lanes: the terms that are looked at before are those of rows, one after the other."""
+    lanes = [each.lanes for each in reductions if each.lanes is not None]
+    whole = {statement.name: statement for each in lanes for statement in each.whole}
+    return replace(scop, statements=tuple(whole.get(each.name, each) for each in scop.statements))
 
 
 def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
@@ -288,9 +298,9 @@ def _mapped(
     while True:
         schedule = _schedule(scop, dependences, options, together=together)
         validity = dependences.validity if over_time else None
-        counting = {each.statement.name for group in dependences.reductions for each in group.reductions}
+        reductions = tuple(each for group in dependences.reductions for each in group.reductions)
         mapping = map_to_gpu(
-            scop, schedule, options, limits, inside=together, over_time=validity, counting=counting
+            scop, schedule, options, limits, inside=together, over_time=validity, reductions=reductions
         )
         buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}

@@ -51,6 +51,16 @@ def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.
     return node, AddedStatement(name, Purpose.BARRIER, depth)
 
 
+def add_exchange(
+    node: isl.ScheduleNode, name: str, tile: ThreadTile, purpose: Purpose
+) -> tuple[isl.ScheduleNode, AddedStatement]:
+    """Let all threads of a block begin parts before ``node``, or combine them after it; returns that node."""
+    depth = node.get_schedule_depth()
+    graft = _extension(time_stamps_of(node), name, node).root()
+    node = node.graft_after(graft) if purpose is Purpose.COMBINE else node.graft_before(graft)
+    return node, AddedStatement(name, purpose, depth, tile)
+
+
 def add_copy(
     node: isl.ScheduleNode, name: str, tile: SharedTile, kernel: Kernel, elements: isl.Set
 ) -> tuple[isl.ScheduleNode, AddedStatement]:

@@ -42,6 +42,18 @@ def block_sizes(
     return fitting_block(blocks[parallel - 1], tile[:parallel], options, limits)
 
 
+def with_lanes(
+    tile: tuple[int, ...], threads: tuple[int, ...], limits: DeviceLimits
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """``tile`` and ``threads`` where the lanes of a row are those along x, one for each thread of a warp."""
+    lanes, last = limits.parts.of_row, len(threads) - 1
+    room, outer = limits.block_threads // lanes, []
+    for size in threads[:last]:
+        outer.append(min(size, room))
+        room //= outer[-1]
+    return (*tile[:last], lanes, *tile[last + 1 :]), (*outer, lanes)
+
+
 def fitting_block(
     usual: tuple[int, ...], tile: tuple[int, ...], options: Options, limits: DeviceLimits
 ) -> tuple[int, ...]:

@@ -38,6 +38,7 @@ from polybuild.targets.device import (
 from polybuild.targets.gpu.copy_statements import (
     add_barrier,
     add_copy,
+    add_exchange,
     add_stages,
     add_transfer,
     elements_of,
@@ -108,9 +109,14 @@ class _Filler:
         for depth in sorted({each.depth for each in tiles}, reverse=True):
             node = self._place(root, kernel, depth)
             for tile, (loaded, stored) in zip(registers, elements, strict=True):
-                if tile.depth == depth and tile.loads and not loaded.is_empty():
+                if tile.depth != depth:
+                    continue
+                if tile.reduction is not None:
+                    node = self._combined(node, tile, stored)
+                    continue
+                if tile.loads and not loaded.is_empty():
                     node = self._transfer(node, tile, Purpose.LOAD, loaded)
-                if tile.depth == depth and tile.stores:
+                if tile.stores:
                     node = self._transfer(node, tile, Purpose.STORE, stored)
             staged = [each for each in shared if each.depth == depth and each.stages > 1]
             if staged:
@@ -156,6 +162,16 @@ class _Filler:
     ) -> isl.ScheduleNode:
         node, added = add_transfer(node, self._name(purpose.value), tile, purpose, elements)
         self.added[added.name] = added
+        return node
+
+    def _combined(self, node: isl.ScheduleNode, tile: ThreadTile, stored: isl.Map) -> isl.ScheduleNode:
+        """The parts of a reduction begin, are combined, and stored by the first thread along x."""
+        first = isl.Set.universe(stored.get_space().params())
+        lane = isl.PwAff.param_on_domain_id(first, spaces.identifier(tile.threads[-1].parameter))
+        node = self._transfer(node, tile, Purpose.STORE, stored.intersect_params(lane.zero_set()))
+        for purpose in (Purpose.COMBINE, Purpose.BEGIN):
+            node, added = add_exchange(node, self._name(purpose.value), tile, purpose)
+            self.added[added.name] = added
         return node
 
     def _barrier(self, node: isl.ScheduleNode, *, after: bool) -> isl.ScheduleNode:

@@ -11,13 +11,14 @@ to the threads. Loops over time of stencils can get tiles whose phases are kerne
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 
+from polybuild.analysis.reductions import Reduction
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.relations import sets_of
+from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import descendants, insert_mark, is_band, member, node_kind
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
@@ -25,11 +26,14 @@ from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import STEP_BY_STEP, Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.cost import extent, pays
-from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes
+from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes, with_lanes
 from polybuild.targets.gpu.micro_tiles import largest_element, micro_tile
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
+from polybuild.values import dataclass
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 def map_to_gpu(
@@ -40,7 +44,7 @@ def map_to_gpu(
     *,
     inside: bool = False,
     over_time: isl.UnionMap | None = None,
-    counting: Collection[str] = (),
+    reductions: Sequence[Reduction] = (),
 ) -> GpuMapping:
     """Choose the kernels of ``schedule``, tile them and mark what they are.
 
@@ -48,11 +52,43 @@ def map_to_gpu(
     can prove; only the marks say what runs side by side. With loops ``inside``, those of a kernel that
     are sequential are below those of the threads: each thread comes to an end for one point of these
     before it begins with the next. With the dependences ``over_time`` loops over the steps of a stencil
-    get tiles. The statements ``counting`` update elements that data choose.
+    get tiles. The ``reductions`` are in lanes, or update elements that data choose.
     """
-    mapper = _KernelMapper(scop, options, limits, over_time, inside=inside, counting=counting)
+    shared = {each.statement.name: each for each in reductions if each.lanes is not None}
+    counting = {each.statement.name for each in reductions} - set(shared)
+    shares = _Shares(counting, shared)
+    mapper = _KernelMapper(scop, options, limits, over_time, inside=inside, shares=shares)
     root = mapper.map(schedule.get_root())
-    return GpuMapping(root.get_schedule(), tuple(mapper.kernels), tuple(mapper.remarks))
+    return GpuMapping(root.get_schedule(), tuple(mapper.kernels), tuple(mapper.remarks), shared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """What threads accumulate together: by ``counting`` statements, or ``shared`` ones in lanes."""
+
+    counting: Collection[str]
+    shared: Mapping[str, Reduction]
+
+    def lane(self, band: isl.ScheduleNode, members: Sequence[int]) -> int | None:
+        """The one of ``members`` that steps through the lanes below ``band``, None if there are none."""
+        below = {each.get_tuple_name() for each in sets_of(band.get_domain())}
+        here = [each for name, each in self.shared.items() if name in below]
+        for position in members if here else ():
+            steps = isl.UnionMap.from_multi_union_pw_aff(member(band, position))
+            if all(_steps_through_lanes(steps, each) for each in here):
+                return position
+        return None
+
+    def count(self, band: isl.ScheduleNode) -> bool:
+        """Whether a statement below ``band`` updates elements that data choose."""
+        return any(each.get_tuple_name() in self.counting for each in sets_of(band.get_domain()))
+
+
+def _steps_through_lanes(steps: isl.UnionMap, reduction: Reduction) -> bool:
+    own = [each for each in maps_of(steps) if each.get_tuple_name(_in) == reduction.statement.name]
+    assert reduction.lanes is not None  # noqa: S101 - others share nothing
+    lane = reduction.lanes.position
+    return all(each.is_subset(isl.Map.universe(each.get_space()).equate(_in, lane, _out, 0)) for each in own)
 
 
 class _KernelMapper:
@@ -66,14 +102,14 @@ class _KernelMapper:
         over_time: isl.UnionMap | None,
         *,
         inside: bool,
-        counting: Collection[str],
+        shares: _Shares,
     ) -> None:
         self._scop = scop
         self._options = options
         self._limits = limits
         self._over_time = over_time
         self._inside = inside
-        self._counting = counting
+        self._shares = shares
         self.kernels: list[Kernel] = []
         self.remarks: list[str] = []
 
@@ -131,20 +167,31 @@ class _KernelMapper:
                 return split.parent()
             node, members = node.band_split(1), 1
         mapped = coincident_members(node)
-        x = consecutive_member(self._scop, node, mapped)
+        lane = self._shares.lane(node, mapped)
+        x = consecutive_member(self._scop, node, mapped) if lane is None else lane
         mapped = [*(each for each in mapped if each != x), x][-self._limits.axes :]
         others = [each for each in range(members) if each not in mapped]
         node = permute(node, [*mapped, *others])
         count = len(mapped)
         if self._inside and others:
             node, members, others = node.band_split(count), count, []
-        reused = bool(others) and not (count == 2 and streams(self._scop, node))
+        reused = bool(others) and lane is None and not (count == 2 and streams(self._scop, node))
         in_parts = count == 2 and not reused and self._runs_through_parts(node)
         sizes, block, longest = self._shape(node, count, reused=reused, in_parts=in_parts)
-        counts = any(each.get_tuple_name() in self._counting for each in sets_of(node.get_domain()))
+        if lane is not None:  # a row is combined by threads of one warp
+            (sizes, block), longest = with_lanes(sizes, block, self._limits), 1
         kernel = Kernel(
             len(self.kernels),
-            axes("b", grid_sizes(count, self._options, self._limits, counting=counts, in_parts=in_parts)),
+            axes(
+                "b",
+                grid_sizes(
+                    count,
+                    self._options,
+                    self._limits,
+                    counting=self._shares.count(node),
+                    in_parts=in_parts,
+                ),
+            ),
             axes("t", block, run_lengths(sizes[:count], block, longest)),
             sizes,
         )

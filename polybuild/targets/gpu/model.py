@@ -12,8 +12,12 @@ points of a step, which are those of the threads.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 import islpy as isl
 
+from polybuild.analysis.reductions import Reduction
 from polybuild.targets.device import Kernel
 from polybuild.values import dataclass
 
@@ -22,12 +26,14 @@ from polybuild.values import dataclass
 class GpuMapping:
     """A tree whose marks name the kernels; what is above them runs on the host.
 
-    ``remarks`` are about the tiles of stencils.
+    ``remarks`` are about the tiles of stencils. ``shared`` are the reductions whose terms threads along x
+    share, by the names of their statements.
     """
 
     schedule: isl.Schedule
     kernels: tuple[Kernel, ...]
     remarks: tuple[str, ...] = ()
+    shared: Mapping[str, Reduction] = field(default_factory=dict)
 
     @property
     def in_steps(self) -> bool:

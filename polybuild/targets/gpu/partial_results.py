@@ -35,6 +35,7 @@ from polybuild.targets.gpu.reduction_sessions import (
     find_session,
     is_undisturbed,
     kept_counters,
+    may_count_otherwise,
     order_of_terms,
 )
 from polybuild.targets.gpu.split_reductions import Splitter
@@ -77,6 +78,8 @@ def _splitter(
 ) -> Splitter | None:
     """What makes the parts of ``session``; None if what it carries is not kept, and seen, like the value."""
     reduction = session.reduction
+    if not all(may_count_otherwise(reduction.statement, position) for position, _ in session.lanes):
+        return None
     if reduction.selection is None:
         return Splitter(scop, session, combined)
     for each in reduction.selection.carried:

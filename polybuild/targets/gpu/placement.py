@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Array, Scop
@@ -30,6 +31,8 @@ from polybuild.targets.gpu.micro_tiles import words_of
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark, prefix_of
 
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
 
 def place(
     scop: Scop, mapping: GpuMapping, kernel: Kernel, arrays: Sequence[Array], limits: DeviceLimits
@@ -38,7 +41,7 @@ def place(
     if kernel.is_serial:
         return ()
     placer = _Placer(scop, mapping, kernel, limits)
-    registers: list[Tile] = []
+    registers: list[ThreadTile] = []
     shared: list[SharedTile] = []
     for array in arrays:
         references = placer.references(array)
@@ -55,9 +58,15 @@ def place(
         shared = [replace(each, stages=1) for each in shared]
     chosen = [
         replace(tile, name=f"{tile.name}{index}")
-        for index, tile in enumerate(_within_budget(shared, limits.shared_bytes))
+        for index, tile in enumerate(_within_budget(shared, limits.shared_bytes - _exchanged(registers)))
     ]
     return (*registers, *chosen)
+
+
+def _exchanged(registers: Sequence[ThreadTile]) -> int:
+    """The bytes through which threads exchange parts of reductions, where that takes shared memory."""
+    parts = [each for each in registers if each.reduction is not None]
+    return sum(8 * math.prod(axis.size for axis in each.threads) for each in parts)
 
 
 def _within_budget(tiles: list[SharedTile], size: int) -> list[SharedTile]:
@@ -82,18 +91,19 @@ class _Placer:
     def __init__(self, scop: Scop, mapping: GpuMapping, kernel: Kernel, limits: DeviceLimits) -> None:
         mark = find_mark(mapping.schedule.get_root(), kernel.mark())
         self._scop = scop
+        self._shared_rows = mapping.shared
         self._kernel = kernel
         self._limits = limits
-        self._points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+        points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
         inner = find_mark(mark, kernel.mark(MarkKind.THREADS))
         outer = mark.child(0).child(0)
         self._outer, self._inner = (_by_statement(prefix_of(node)) for node in (outer, inner))
         self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()
-        prefix = self._points.get_prefix_schedule_union_map()
-        self._stamps = _by_statement(prefix.flat_range_product(self._points.get_subtree_schedule_union_map()))
-        self._first = self._points.get_schedule_depth()
-        partial = self._points.band_get_partial_schedule_union_map()
-        turns = self._points.ancestor(2).band_get_partial_schedule_union_map()
+        prefix = points.get_prefix_schedule_union_map()
+        self._stamps = _by_statement(prefix.flat_range_product(points.get_subtree_schedule_union_map()))
+        self._first = points.get_schedule_depth()
+        partial = points.band_get_partial_schedule_union_map()
+        turns = points.ancestor(2).band_get_partial_schedule_union_map()
         self._partial = _by_statement(turns.flat_range_product(partial))
         self._users = _by_statement(prefix_of(inner).flat_range_product(partial))
         self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
@@ -118,10 +128,13 @@ class _Placer:
         if functools.reduce(int.__mul__, sizes) > self._limits.thread_registers:
             return None
         nodes = {id(each.access.node) for each in references}
-        if len(nodes) == 1 and self._owners[references[0].statement.name].is_injective():
+        reduction = self._reduction(array, references)
+        alone = len(nodes) == 1 and self._owners[references[0].statement.name].is_injective()
+        if reduction is None and alone:
             return None
         owned = self._touched_by(self._owners, self._outer, references)
-        if not (owned.is_single_valued() and owned.is_injective()):
+        owners = owned if reduction is None else owned.project_out(_in, owned.dim(_in) - 1, 1)
+        if not (owned.is_single_valued() and owners.is_injective()):
             return None
         return ThreadTile(
             f"{array.name}_own",
@@ -132,7 +145,25 @@ class _Placer:
             sizes,
             kernel.threads,
             _functions(self._partial),
+            reduction,
         )
+
+    def _reduction(self, array: Array, references: list[KernelAccess]) -> Reduction | None:
+        """The reduction that all ``references`` are of, whose lanes are the threads along x."""
+        found = [self._shared_rows.get(each.statement.name) for each in references]
+        reduction = found[0]
+        if reduction is None or reduction.lanes is None or any(each is not reduction for each in found):
+            return None
+        if reduction.array.name != array.name or any(
+            id(each.access.node) not in reduction.own for each in references
+        ):
+            return None
+        points = self._partial[reduction.statement.name]
+        last, lane = points.dim(_out) - 1, reduction.lanes.position
+        lanes = points.is_subset(isl.Map.universe(points.get_space()).equate(_in, lane, _out, last))
+        size = reduction.lanes.count
+        whole = self._kernel.threads[-1].size == self._kernel.tile[len(self._kernel.threads) - 1] == size
+        return reduction if lanes and whole else None
 
     def shared(self, array: Array, references: list[KernelAccess]) -> list[SharedTile]:
         """The tiles of an array that is only read."""
@@ -214,6 +245,9 @@ class _Placer:
 
         What one thread alone uses again, it keeps itself; and a box without neighbours has none to copy.
         """
+        in_lanes = not self._shared_rows.keys().isdisjoint(self._outer)
+        if in_lanes and not any(any(self._steps(each)) for each in references):
+            return False  # what is one element for a warp all its threads get at once
         users = self._touched_by(self._users, self._inner, references)
         return not users.is_injective() or (
             box.sizes[-1] > 1 and not all(map(self._is_coalesced, references))

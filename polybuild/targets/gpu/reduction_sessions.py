@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import islpy as isl
 
 from polybuild.analysis.reductions import Reduction
 from polybuild.analysis.trip_counts import dimension_counts
+from polybuild.c.syntax_tree import walk
 from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band, member
-from polybuild.scop.model import Scop, Statement
+from polybuild.scop.determined_counters import mentions
+from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.base import ReductionParts
 from polybuild.values import dataclass
 
@@ -45,12 +47,13 @@ def find_session(
     statement = reduction.statement
     space = statement.domain.get_space()
     own = pairs.extract_map(space.map_from_domain_and_range(space))
-    if own.is_empty() or any(not each.exact or each.within is not None for each in statement.accesses):
+    if own.is_empty():
         return None
     kept = kept_counters(statement, pairs)
     terms = [each for each in range(len(statement.iterators)) if each not in kept]
     parallel = _parallel_counters(schedule, statement)
-    rows = tuple(each for each in kept if each in parallel)
+    dynamic = {each.position for each in statement.dynamic}
+    rows = tuple(each for each in kept if each in parallel - dynamic)
     trips = dimension_counts(statement.domain, scop.context)
     if len(rows) > 1 or not terms or _are_few([trips[each] for each in terms], parts.few):
         return None
@@ -64,6 +67,20 @@ def find_session(
     else:
         lanes = [(terms[0], math.prod(parts.of_one))]
     return Session(reduction, kept, rows, tuple(lanes))
+
+
+def may_count_otherwise(statement: Statement, position: int) -> bool:
+    """Whether the body can do with another counter in place of the one at ``position``.
+
+    Accesses are written anew, or have it in no subscript that is kept as it is written.
+    """
+    kept = {
+        id(part)
+        for each in statement.accesses
+        if not (each.exact and each.relation.is_single_valued())
+        for part in walk(each.node)
+    }
+    return all(id(each) not in kept for each in mentions(statement, position))
 
 
 def kept_counters(statement: Statement, pairs: isl.UnionMap) -> tuple[int, ...]:
@@ -198,3 +215,35 @@ def is_undisturbed(scop: Scop, session: Session, own: Collection[int]) -> bool:
             if not users.intersect(after_first).intersect(before_last).is_empty():
                 return False
     return True
+
+
+def are_neighbours(session: Session, statements: Iterable[Statement] = ()) -> bool:
+    """Whether terms that follow each other, rather than those of neighbouring rows, touch neighbours.
+
+    What changes along one of the two only does not count, but for loops whose bounds are data: elements are
+    those of one row there. ``statements`` are others in the loop of the terms.
+    """
+    own, (lane, _), row = session.reduction.statement, session.lanes[-1], session.rows[0]
+    votes = 0
+    for statement in (own, *statements):
+        bounds = [end for loop in statement.dynamic for end in (loop.start, loop.limit)]
+        others = session.reduction.own.union(id(part) for end in bounds for part in walk(end))
+        for access in statement.accesses:
+            if access.array.extents and id(access.node) not in others:
+                votes += _vote(statement, access, lane, row)
+    return votes > 0
+
+
+def _vote(statement: Statement, access: Access, lane: int, row: int) -> int:
+    """1 if ``access`` touches neighbours along ``lane``, -1 along ``row``; else, and along both, 0."""
+    last = access.relation.dim(_out) - 1
+    plain = access.relation.gist_domain(statement.domain)
+    subscript, parts = plain.project_out(_out, 0, last), {id(part) for part in walk(access.node)}
+
+    def named(position: int) -> bool:
+        return not access.exact and any(id(each) in parts for each in mentions(statement, position))
+
+    along = [named(each) or bool(subscript.involves_dims(_in, each, 1)) for each in (lane, row)]
+    changes = [named(each) or bool(plain.involves_dims(_in, each, 1)) for each in (lane, row)]
+    of_row = changes[1] or any(loop.position == lane for loop in statement.dynamic)
+    return (along[0] and of_row) - (along[1] and changes[0])

@@ -20,7 +20,7 @@ from polybuild.scop.determined_counters import mentions
 from polybuild.scop.duplicates import unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
-from polybuild.targets.gpu.reduction_sessions import Session, chosen_counters, stamps_of
+from polybuild.targets.gpu.reduction_sessions import Session, are_neighbours, chosen_counters, stamps_of
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -40,7 +40,7 @@ class Splitter:
         self._counts = [session.parts]
         while self._counts[-1] > (combined if left is None else left):
             self._counts.append(max(1, self._counts[-1] // combined))
-        self._adjacent = bool(session.rows) and _parts_are_neighbours(session)
+        self._adjacent = bool(session.rows) and are_neighbours(session)
         self._names = iter(unused_names(scop, 2 * len(self._counts)))
         self._added: list[Statement] = []
         self._order: list[isl.Map] = []
@@ -314,16 +314,3 @@ class Splitter:
 def written(access: Access) -> Access:
     """The element of ``access``, written."""
     return replace(access, kind=AccessKind.WRITE)
-
-
-def _parts_are_neighbours(session: Session) -> bool:
-    """Whether terms of neighbouring parts, rather than of neighbouring rows, touch neighbours in memory."""
-    statement, (lane, _), row = session.reduction.statement, session.lanes[-1], session.rows[0]
-    votes = 0
-    for access in statement.accesses:
-        last = access.relation.dim(_out) - 1
-        if last < 0 or id(access.node) in session.reduction.own:
-            continue
-        subscript = access.relation.gist_domain(statement.domain).project_out(_out, 0, last)
-        votes += bool(subscript.involves_dims(_in, lane, 1)) - bool(subscript.involves_dims(_in, row, 1))
-    return votes > 0

@@ -50,6 +50,16 @@ class DeviceTarget(Target):
         assert self.limits is not None  # noqa: S101 - every device has some
         return with_partial_results(scop, dependences, reductions, self.limits.parts)
 
+    def share_rows(
+        self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]
+    ) -> tuple[Scop, tuple[Reduction, ...]]:
+        """As in Target."""
+        from polybuild.targets.gpu.row_lanes import share_rows  # noqa: PLC0415
+
+        assert self.limits is not None  # noqa: S101 - every device has some
+        parts = self.limits.parts
+        return share_rows(scop, dependences, reductions, replace(parts, few=parts.few_of_row))
+
 
 @dataclass(frozen=True, slots=True)
 class CudaTarget(DeviceTarget):

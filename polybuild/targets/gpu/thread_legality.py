@@ -16,11 +16,12 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import member
 from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.scop.model import Array, Scop
-from polybuild.targets.device import Axis, Kernel
+from polybuild.targets.device import Axis, Kernel, KernelTree, ThreadTile
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark
 
@@ -41,6 +42,24 @@ def check_mapping(
     for each in strict.private:
         if not same_thread(mapping, each.flow).is_equal(each.flow):
             raise IllegalSchedule(f"a value of '{each.array.name}' leaves its thread")
+
+
+def check_combined(tree: KernelTree, reductions: Sequence[Reduction]) -> None:
+    """Raise IllegalSchedule unless threads that share ``reductions`` in lanes accumulate parts of their own.
+
+    A part begins with what changes nothing, and those of a row are combined before anybody sees them.
+    """
+    shared = {
+        each.reduction.statement.name
+        for tiles in tree.tiles.values()
+        for each in tiles
+        if isinstance(each, ThreadTile) and each.reduction is not None
+    }
+    for each in reductions:
+        if each.lanes is not None and each.statement.name not in shared:
+            raise IllegalSchedule(
+                f"threads that share a row of '{each.array.name}' have no parts of their own"
+            )
 
 
 def without_private(dependences: Dependences, keep: tuple[str, ...] = ()) -> Dependences:

@@ -12,7 +12,15 @@
 struct running running;
 
 static void **parameters_of_launch;
-static enum { READY, AT_BARRIER, DONE } state[MOST_THREADS];
+static enum { READY, AT_BARRIER, AT_SHUFFLE, DONE } state[MOST_THREADS];
+
+/* What a thread gave to its last two shuffles: others may read the one before while it comes to the next. */
+static struct shuffle {
+    unsigned char value[2][8];
+    size_t bytes;
+    unsigned mask, count;
+    const void *code;
+} shuffles[MOST_THREADS];
 static uint64_t epochs = 1; /* 0 is the host's */
 
 /* ---- the order of blocks and threads: POLYBUILD_EMULATOR_ORDER ---- */
@@ -61,7 +69,23 @@ void emulator_barrier(void) {
     fibre_yield();
 }
 
-/* POLYBUILD_EMULATOR_MISTAKE: barrier:n, bound:n or atomic:n, of kernels that were compiled to make it. */
+/* The threads of the mask give values to each other; this one gets that of the lane that differs by `lanes`. */
+void emulator_shuffle(unsigned mask, void *value, size_t bytes, int lanes, const void *code) {
+    unsigned thread = running.thread, lane = thread % WARP, other = (lane ^ (unsigned)lanes) % WARP;
+    struct shuffle *own = &shuffles[thread], *source = &shuffles[thread - lane + other];
+    if (lanes < 0 || lanes >= WARP || !(mask >> lane & 1) || !(mask >> other & 1))
+        fault(code, "a shuffle with the mask %#x by lane %u, of lane %u's value", mask, lane, other);
+    unsigned turn = own->count++ % 2;
+    memcpy(own->value[turn], value, bytes);
+    own->bytes = bytes;
+    own->mask = mask;
+    own->code = code;
+    state[thread] = AT_SHUFFLE;
+    fibre_yield();
+    memcpy(value, source->value[turn], bytes);
+}
+
+/* POLYBUILD_EMULATOR_MISTAKE: barrier:n, bound:n, atomic:n or shuffle:n, of kernels compiled to make it. */
 bool emulator_mistake(char kind, int number) {
     static bool known;
     static char wanted;
@@ -70,7 +94,7 @@ bool emulator_mistake(char kind, int number) {
         const char *text = getenv("POLYBUILD_EMULATOR_MISTAKE");
         const char *colon = text ? strchr(text, ':') : NULL;
         if (colon) {
-            wanted = text[0] == 'a' || strncmp(text, "barrier", 7) == 0 ? text[0] : 's';
+            wanted = strncmp(text, "shuffle", 7) == 0 ? 'x' : strncmp(text, "bound", 5) == 0 ? 's' : text[0];
             place = strtol(colon + 1, NULL, 10);
         }
         known = true;
@@ -91,16 +115,57 @@ static struct index3 unpack(unsigned number, struct index3 size) {
     return (struct index3){number % size.x, number / size.x % size.y, number / size.x / size.y};
 }
 
+/* Whether the threads of a warp wait in a shuffle, which then is one of all that it names. */
+static bool is_in_shuffle(unsigned first, unsigned end) {
+    const struct shuffle *known = NULL;
+    for (unsigned i = first; i < end; i++)
+        if (state[i] == AT_SHUFFLE)
+            known = &shuffles[i];
+    for (unsigned lane = 0; known && lane < WARP; lane++) {
+        unsigned i = first + lane;
+        if (!(known->mask >> lane & 1))
+            continue;
+        if (i >= end || state[i] != AT_SHUFFLE)
+            fault(known->code, "threads of a warp wait in a shuffle that lane %u does not reach", lane);
+        if (shuffles[i].code != known->code || shuffles[i].mask != known->mask || shuffles[i].bytes != known->bytes)
+            fault(known->code, "the threads of a warp are in different shuffles");
+    }
+    return known;
+}
+
+/* Lets the threads of all warps that are in shuffles go on; whether there are any. */
+static bool shuffled(unsigned threads) {
+    bool any = false;
+    for (unsigned first = 0; first < threads; first += WARP) {
+        unsigned end = first + WARP < threads ? first + WARP : threads;
+        while (is_in_shuffle(first, end)) {
+            for (unsigned i = first; i < end; i++)
+                if (state[i] == AT_SHUFFLE)
+                    state[i] = READY;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Runs every thread to its next barrier, or its end; how many are at a barrier. */
 static unsigned run_phase(unsigned threads, unsigned *sequence) {
     unsigned waiting = 0;
-    arrange(sequence, threads);
-    for (unsigned i = 0; i < threads; i++) {
-        running.thread = sequence[i];
-        running.thread_index = unpack(sequence[i], running.block);
-        fibre_resume(sequence[i]);
-        waiting += state[sequence[i]] == AT_BARRIER;
-    }
+    for (unsigned i = 0; i < threads; i++)
+        if (state[i] == AT_BARRIER)
+            state[i] = READY;
+    do {
+        arrange(sequence, threads);
+        for (unsigned i = 0; i < threads; i++) {
+            if (state[sequence[i]] != READY)
+                continue;
+            running.thread = sequence[i];
+            running.thread_index = unpack(sequence[i], running.block);
+            fibre_resume(sequence[i]);
+        }
+    } while (shuffled(threads));
+    for (unsigned i = 0; i < threads; i++)
+        waiting += state[i] == AT_BARRIER;
     return waiting;
 }
 
@@ -111,6 +176,7 @@ static uint64_t run_block(unsigned threads) {
     for (unsigned i = 0; i < threads; i++) {
         fibre_prepare(i, run_thread);
         state[i] = READY;
+        shuffles[i].count = 0;
     }
     for (;;) {
         unsigned waiting = run_phase(threads, sequence);
