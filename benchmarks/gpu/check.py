@@ -1,9 +1,10 @@
 """Whether kernels are right, without a GPU: ``python -m benchmarks.gpu.check``.
 
-For each kernel of a suite, one line:
+For each kernel of tests/kernels, of ``accumulations`` and, where it is, of PolyBench/C, one line, and one
+for those of benchmarks/contraction:
 
 - ``nvcc``: the kernels that nvcc compiles for sm_90, the most registers that one uses, and the bytes
-  that are spilled;
+  that are spilled, which must be none;
 - ``emulated``: with the usual tiles, and with small ones so that there are several, in four orders of
   blocks and threads, each access checked (races, uninitialised reads, bounds), results to the bit;
 - ``OpenCL``: the same comparison on the OpenCL device of this machine (PoCL).
@@ -15,15 +16,29 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.contraction.__main__ import KERNELS
 from benchmarks.cpu.processes import Failure
 from benchmarks.cpu.suites import Kernel
-from benchmarks.gpu.programs import ExactDumps, Made, OddSizes, Workshop, build_runtime, make
+from benchmarks.gpu.programs import (
+    FLAGS,
+    Accumulations,
+    Exact,
+    ExactDumps,
+    Made,
+    OddSizes,
+    Workshop,
+    build_runtime,
+    make,
+    variables,
+)
+from polybuild.driver.file import compile_source
 from polybuild.options import Options
 from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
 from tests.emulator.stand_ins import ORDERS, build
@@ -58,13 +73,17 @@ class Checks:
         emulated = self._in_all_orders(made, "usual tiles")
         if not self.nvcc:
             return "-", emulated
+        return self.compiled(made.kernels), emulated
+
+    def compiled(self, kernels: str) -> str:
+        """What nvcc makes of the text of ``kernels``."""
         try:
-            image = build_image(made.kernels, self.nvcc, (90,), contract=True)
+            image = build_image(kernels, self.nvcc, (90,), contract=True)
         except ImageError as error:
-            return str(error), emulated
+            return str(error)
         usage = [each for each in image.usage if each.architecture == "sm_90"]
         most, spilled = max(each.registers for each in usage), sum(each.spills for each in usage)
-        return f"{len(usage)} kernels, {most} registers, {spilled} spilled", emulated
+        return f"{len(usage)} kernels, {most} registers, {spilled} spilled"
 
     def _small(self, kernel: Kernel) -> str:
         made = make(self.workshop, kernel, self._options("cuda", SMALL), self.runtime)
@@ -94,29 +113,58 @@ def main() -> int:
     """Print the table; the exit code."""
     parser = argparse.ArgumentParser("python -m benchmarks.gpu.check", description=__doc__.partition("\n")[0])
     parser.add_argument("kernels", nargs="*", help="only these")
-    parser.add_argument("--polybench", type=Path, metavar="DIR", help="PolyBench/C, instead of tests/kernels")
+    parser.add_argument("--polybench", type=Path, metavar="DIR", help="the kernels of PolyBench/C, too")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="options of polybuild"
     )
     parser.add_argument("--no-opencl", action="store_true", help="leave OpenCL out")
     request = parser.parse_args()
     settings = dict(each.split("=", 1) for each in request.set)
+    rows: list[bool] = []
     with tempfile.TemporaryDirectory(prefix="polybuild-check-") as name:
         folder = Path(name)
-        suite = ExactDumps(request.polybench, folder) if request.polybench else OddSizes()
-        workshop = Workshop(folder, build(folder / "stand-ins"), suite)
-        chosen = [each for each in suite.kernels if not request.kernels or each.name in request.kernels]
-        checks = Checks(workshop, build_runtime(folder), settings, find_nvcc() or "", not request.no_opencl)
-        rows = [_printed(kernel.name, checks.row(kernel)) for kernel in chosen]
+        stand_ins, runtime = build(folder / "stand-ins"), build_runtime(folder)
+        for suite in _suites(request.polybench, folder):
+            chosen = [each for each in suite.kernels if not request.kernels or each.name in request.kernels]
+            workshop = Workshop(folder, stand_ins, suite)
+            checks = Checks(workshop, runtime, settings, find_nvcc() or "", not request.no_opencl)
+            print(f"{suite.name}:" if chosen else "", end="\n" if chosen else "", flush=True)
+            rows += [_printed(kernel.name, checks.row(kernel)) for kernel in chosen]
+        if not settings and (not request.kernels or "contraction" in request.kernels):
+            rows.append(_contraction(checks))
     right = sum(rows)
     print(f"{right} of {len(rows)} kernels are right")
     return 0 if right == len(rows) else 1
 
 
+def _suites(polybench: Path | None, folder: Path) -> Iterator[Exact]:
+    yield OddSizes()
+    yield Accumulations()
+    if polybench:
+        yield ExactDumps(polybench, folder)
+
+
+def _contraction(checks: Checks) -> bool:
+    """Whether the kernels with temporary arrays are right: their own command tells of each."""
+    kept, folder = checks.workshop.folder / "contraction.cu", checks.workshop.folder
+    options = Options().with_settings({**USUAL, "backend": "cuda", "nvcc": checks.workshop.stand_ins.nvcc})
+    free = folder / KERNELS.name
+    free.write_text(KERNELS.read_text(encoding="utf-8").replace(" schedule(original)", ""), encoding="utf-8")
+    with variables(POLYBUILD_EMULATOR_KEEP=str(kept)):
+        compile_source(str(free), options, ["gcc"], ["-std=gnu99", *FLAGS])
+    compiled = checks.compiled(kept.read_text(encoding="utf-8")) if checks.nvcc else "-"
+    found = []
+    for backend in ("cuda", "opencl") if checks.opencl else ("cuda",):
+        command = [sys.executable, "-m", "benchmarks.contraction", "--devices", backend]
+        done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+        found.append(RIGHT if done.returncode == 0 else "wrong (python -m benchmarks.contraction --devices)")
+    return _printed("contraction", (compiled, found[0], found[1] if checks.opencl else "-"))
+
+
 def _printed(name: str, row: Sequence[str]) -> bool:
     compiled, emulated, opencl = row
     print(f"{name:16} nvcc: {compiled:40} emulated: {emulated:8} OpenCL: {opencl}", flush=True)
-    wrong = "kernels," not in compiled and compiled != "-"
+    wrong = not compiled.endswith(" 0 spilled") and compiled != "-"
     return not wrong and emulated == RIGHT and opencl in {RIGHT, "-"}
 
 

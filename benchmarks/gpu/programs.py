@@ -27,8 +27,11 @@ LIBRARIES = ("-lm", "-ldl", "-lpthread")
 class OddSizes(OwnKernels):
     """``tests/kernels`` at sizes that no tile divides."""
 
-    _SIZES = ("21", "13", "18", "11")
-    _OTHERS = (("29", "26", "25", "22"), ("16", "24", "8", "20"))  # more tiles; all of them full
+    _SIZES: tuple[str, ...] = ("21", "13", "18", "11")
+    _OTHERS: tuple[tuple[str, ...], ...] = (
+        ("29", "26", "25", "22"),
+        ("16", "24", "8", "20"),
+    )  # more tiles; all of them full
 
     def arguments_for(self, kernel: Kernel) -> list[str]:
         """As many sizes as the kernel has."""
@@ -37,6 +40,20 @@ class OddSizes(OwnKernels):
     def other_arguments(self, kernel: Kernel) -> list[list[str]]:
         """Other sizes to try."""
         return [list(sizes[: _sizes_of(kernel)]) for sizes in self._OTHERS]
+
+
+class Accumulations(OddSizes):
+    """What users of devices try first: sums, places, histograms and sparse rows."""
+
+    name = "accumulations"
+    _SIZES = ("3001", "13")
+    _OTHERS = (("500", "40"), ("33", "2"))
+
+    def __init__(self) -> None:
+        super().__init__()
+        driver = self.kernels[0].companion
+        sources = sorted((Path(__file__).parent / "accumulations").glob("*.c"))
+        self.kernels = [Kernel(file.stem, file, driver) for file in sources]
 
 
 def _sizes_of(kernel: Kernel) -> int:
@@ -138,7 +155,7 @@ def make(workshop: Workshop, kernel: Kernel, options: Options, runtime: Path) ->
     """Transform and build one kernel; raises Failure if a region of it is not for the device."""
     kept = workshop.folder / f"{kernel.name}.cu"
     kept.unlink(missing_ok=True)
-    with _variables(NVCC=workshop.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):
+    with variables(NVCC=workshop.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):
         try:
             result = compile_source(str(kernel.source), options, ["gcc"], workshop.flags(kernel))
         except PolybuildError as error:
@@ -172,7 +189,7 @@ def build_runtime(folder: Path) -> Path:
 
 
 @contextmanager
-def _variables(**values: str) -> Iterator[None]:
+def variables(**values: str) -> Iterator[None]:
     """Set variables of the environment for a while."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
