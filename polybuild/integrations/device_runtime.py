@@ -1,9 +1,12 @@
-"""The runtime of the GPU backends, built from its sources by the compiler of the build that needs it."""
+"""The runtime of the GPU backends, built from its sources by the compiler of the build that needs it.
+
+Its objects stay apart: wrappers like mpicc name their shared libraries also where objects are joined
+(``-r``), which linkers refuse.
+"""
 
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +17,6 @@ from polybuild.integrations.locations import include_dir
 LIBRARIES = ("-ldl", "-lpthread")
 """What a program with the runtime is linked with; empty libraries in newer systems."""
 
-_NAME = "polybuild-runtime.o"
 _FLAGS = ("-std=c99", "-O2", "-fPIC")
 
 
@@ -23,27 +25,30 @@ def runtime_sources() -> list[Path]:
     return sorted((include_dir().parent / "src").glob("*.c"))
 
 
-def runtime_object(
+def runtime_objects(
     compiler: Sequence[str], machine: Sequence[str], folder: Path, cache: Cache | None
-) -> Path:
-    """One object file with all of the runtime, in ``cache`` or, without one, in ``folder``.
+) -> list[Path]:
+    """The object files of the runtime, in ``cache`` or, without one, in ``folder``.
 
     ``compiler`` is the command of the C compiler, ``machine`` are the flags that say for which machine
     it compiles. Raises UsageError if it cannot.
     """
-    texts = [path.read_bytes() for path in (*runtime_sources(), *_headers())]
-    key = key_of([_NAME, compiler_identity(compiler), *_FLAGS, *machine, *texts])
-    if cache and (entry := cache.get(key, _NAME)):
+    flags = [*_FLAGS, *machine]
+    headers = [path.read_bytes() for path in _headers()]
+    common = key_of([compiler_identity(compiler), *flags, *headers])
+    command = [*compiler, *flags, f"-I{include_dir()}"]
+    return [_object(source, command, common, folder, cache) for source in runtime_sources()]
+
+
+def _object(source: Path, command: Sequence[str], common: str, folder: Path, cache: Cache | None) -> Path:
+    """``source`` compiled by ``command``, which has the digest ``common`` together with the headers."""
+    name = f"polybuild-{source.stem}.o"
+    key = key_of([name, common, source.read_bytes()])
+    if cache and (entry := cache.get(key, name)):
         return entry.path
-    result = folder / _NAME
-    with tempfile.TemporaryDirectory(prefix="polybuild-") as parts:
-        objects = []
-        for source in runtime_sources():
-            objects.append(str(Path(parts, source.with_suffix(".o").name)))
-            flags = [*_FLAGS, *machine, f"-I{include_dir()}", "-c", str(source)]
-            _run([*compiler, *flags, "-o", objects[-1]])
-        _run([*compiler, *machine, "-r", "-nostdlib", *objects, "-o", str(result)])
-    entry = cache.put(key, _NAME, result.read_bytes(), {}) if cache else None
+    result = folder / name
+    _run([*command, "-c", str(source), "-o", str(result)])
+    entry = cache.put(key, name, result.read_bytes(), {}) if cache else None
     return entry.path if entry else result
 
 

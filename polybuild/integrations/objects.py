@@ -1,7 +1,8 @@
 """Which runtimes what a linker reads needs: OpenMP's, or polybuild's own for the GPU backends.
 
 An object needs OpenMP's if it leaves a function of gcc's (``GOMP_``) or clang's
-(``__kmpc_``) runtime undefined, and polybuild's if it leaves one of that undefined.
+(``__kmpc_``) runtime undefined, and polybuild's if it leaves one of that undefined;
+those it can do without (weak symbols) do not count.
 Start-up time counts, so nothing is imported.
 """
 
@@ -28,7 +29,7 @@ _PREFIXES = {
 # How objects that gcc compiled for optimisation at link time remember the flag.
 _FLAG = b"'-fopenmp'"
 _ARCHIVE, _THIN_ARCHIVE, _ELF = b"!<arch>\n", b"!<thin>\n", b"\x7fELF"
-_SYMBOL_TABLE, _SHARED_OBJECT = 2, 3
+_SYMBOL_TABLE, _SHARED_OBJECT, _WEAK = 2, 3, 2
 
 
 def needed_runtimes(names: "Iterable[str]") -> "set[str]":
@@ -118,9 +119,11 @@ def _leaves_undefined(data: bytes, prefixes: "tuple[bytes, ...]") -> bool:
         text = data[strings : strings + number(strings_header + field[1], word)]
         wanted = {position for prefix in prefixes for position in _positions(text, prefix)}
         step = number(header + field[3], word) or (24 if wide else 16)
-        section = 6 if wide else 14
+        kind, section = (4, 6) if wide else (12, 14)
         for symbol in range(offset, offset + length, step):
-            if number(symbol, 4) in wanted and number(symbol + section, 2) == 0:
+            if number(symbol, 4) not in wanted or number(symbol + section, 2) != 0:
+                continue
+            if number(symbol + kind, 1) >> 4 != _WEAK:
                 return True
     return False
 

@@ -25,7 +25,7 @@ from polybuild.driver.steered_warnings import warning_flags
 from polybuild.driver.translate import Outcome, options_for, translate
 from polybuild.integrations import cc, objects, unity
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
-from polybuild.integrations.device_runtime import LIBRARIES, runtime_object
+from polybuild.integrations.device_runtime import LIBRARIES, runtime_objects
 from polybuild.integrations.locations import include_dir
 from polybuild.integrations.records import write_records
 from polybuild.report.explain import explanation, terminal
@@ -285,8 +285,8 @@ class _Job:
     def _device_runtime(self) -> list[str]:
         """What is to be linked for regions that run on a device."""
         machine = list(_machine_flags(self.line.flags))
-        runtime = runtime_object(self.line.compiler, machine, self.folder, self._cache)
-        return [str(runtime), *LIBRARIES]
+        runtime = runtime_objects(self.line.compiler, machine, self.folder, self._cache)
+        return [*map(str, runtime), *LIBRARIES]
 
     def _choose_openmp(self) -> bool:
         """Whether the flag for OpenMP is to be added."""

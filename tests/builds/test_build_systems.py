@@ -181,20 +181,21 @@ def test_mpi(tmp_path, way):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("way", ["make", "cmake"])
+@pytest.mark.parametrize("way", ["make", "cmake", "make for devices"])
 def test_a_program_for_one_machine_on_ranks(tmp_path, way):
     """The example prints, once, what it does as an ordinary program."""
     folder = tmp_path / "waves"
     shutil.copytree(ROOT / "examples" / "waves-ranks", folder, ignore=shutil.ignore_patterns("build", "*.o"))
     place = Workplace(folder)
     place.run("gcc", "-O2", "-ffp-contract=off", "waves.c", "-lm", "-o", "plain")
-    if way == "make":
-        place.run("make", "CFLAGS=-O3 -std=c11 -Wall -Werror -ffp-contract=off")
+    if way != "cmake":
+        device = ["CC=polybuild cc --distribute mpi --backend opencl -- mpicc"] if "device" in way else []
+        place.run("make", "CFLAGS=-O3 -std=c11 -Wall -Werror -ffp-contract=off", *device)
     else:
         settings = [f"-Dpolybuild_DIR={ROOT / 'cmake'}", "-DCMAKE_C_FLAGS=-ffp-contract=off"]
         place.run("cmake", "-S", ".", "-B", "build", *settings)
         place.run("cmake", "--build", "build")
-    program = "./waves" if way == "make" else "build/waves"
+    program = "build/waves" if way == "cmake" else "./waves"
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
     for ranks in (1, 3):
         command = ["mpirun", "--oversubscribe", "-n", str(ranks), program, "61", "70"]

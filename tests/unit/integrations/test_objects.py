@@ -96,3 +96,17 @@ def test_the_runtime_of_devices_is_told_from_that_of_openmp(tmp_path):
         subprocess.run(command, check=True, timeout=60)
     assert needed_runtimes([str(tmp_path / "user.o")]) == {DEVICE}
     assert needed_runtimes([str(tmp_path / "owner.o")]) == set()
+
+
+@pytest.mark.parametrize("flags", [(), ("-m32",)])
+def test_what_is_not_needed_is_not_linked(tmp_path, flags):
+    source = tmp_path / "host.c"
+    source.write_text(
+        "extern void polybuild_update_host(const void *) __attribute__((weak));\n"
+        "void f(void *p) { if (polybuild_update_host) polybuild_update_host(p); }\n"
+    )
+    subprocess.run(["gcc", *flags, "-c", source, "-o", tmp_path / "host.o"], check=True)
+    assert needed_runtimes([str(tmp_path / "host.o")]) == set()
+    source.write_text(source.read_text().replace(" __attribute__((weak))", ""))
+    subprocess.run(["gcc", *flags, "-c", source, "-o", tmp_path / "host.o"], check=True)
+    assert needed_runtimes([str(tmp_path / "host.o")]) == {DEVICE}
