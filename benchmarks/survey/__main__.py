@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from benchmarks.cpu import machine
 from benchmarks.survey.numeric import is_numeric
@@ -76,7 +77,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of polybuild"
     )
-    parser.add_argument("--kept", metavar="FILE", help="write a line for each numeric nest that is kept")
+    parser.add_argument("--nests", metavar="FILE", help="add a line of JSON for each numeric nest, as they come")
     arguments = parser.parse_args(own)
     settings = dict(each.split("=", 1) for each in arguments.set)
     facts = machine.describe(arguments.cc)
@@ -86,23 +87,20 @@ def main(words: Sequence[str]) -> int:
         f"{'parallel':>11}{'seconds':>9}{'longest':>9}"
     )
     everything = Totals()
-    kept: list[str] = []
-    with ProcessPoolExecutor(arguments.jobs) as pool:
+    with ProcessPoolExecutor(arguments.jobs) as pool, open(arguments.nests or os.devnull, "a", 1) as nests:
         for folder in arguments.folders:
             found = Totals()
             look = partial(
                 _look, settings, (arguments.cc, *flags, *_include_flags(folder)), arguments.seconds
             )
             for survey in pool.map(look, _c_files(folder)):
-                found.add(_totals(survey, kept))
+                found.add(_totals(survey, nests))
             print(found.line(Path(folder).name), flush=True)
             everything.add(found)
     print(everything.line("all"))
     print("\nnumeric nests that are kept, by the reason")
     for code, count in everything.reasons.most_common(_REASONS):
         print(f"{code:<28}{count:>6}{100 * count / max(1, everything.numeric):>5.1f} %")
-    if arguments.kept:
-        Path(arguments.kept).write_text("".join(kept), encoding="utf-8")
     return int(everything.longest > LONG)
 
 
@@ -111,8 +109,10 @@ def _look(settings: dict[str, str], command: Sequence[str], seconds: int, path: 
     return survey_file(Request(path, settings, (compiler,), tuple(flags)), "", seconds)
 
 
-def _totals(survey: FileSurvey, kept: list[str]) -> Totals:
-    """What one file adds to the totals; each numeric nest that is kept gets a line in ``kept``."""
+def _totals(survey: FileSurvey, nests: TextIO) -> Totals:
+    """What one file adds to the totals; each numeric nest, and a file that is not read, gets a line in ``nests``."""
+    if survey.problem:
+        nests.write(json.dumps({"place": survey.path, "problem": survey.problem}) + "\n")
     found = Totals(1, int(bool(survey.problem)), len(survey.nests), longest=survey.seconds)
     found.seconds = survey.seconds
     lines = text_of(survey.path).splitlines() if survey.nests else []
@@ -123,10 +123,10 @@ def _totals(survey: FileSurvey, kept: list[str]) -> Totals:
         found.transformed += bool(each.gains)
         found.parallel += "parallel" in each.gains
         if not each.gains:
-            code = _code(each)
-            found.reasons[code] += 1
-            place = f"{survey.path}:{each.nest.first_line}"
-            kept.append(json.dumps({"place": place, "code": code, "reason": each.reason}) + "\n")
+            found.reasons[_code(each)] += 1
+        place = f"{survey.path}:{each.nest.first_line}"
+        line = {"place": place, "gains": each.gains, "code": each.code, "reason": each.reason}
+        nests.write(json.dumps(line) + "\n")
     return found
 
 
@@ -149,7 +149,9 @@ def _include_flags(folder: str) -> list[str]:
 def _with_headers(folder: str) -> Iterator[str]:
     for path, inner, names in os.walk(folder):
         inner[:] = [each for each in inner if not each.startswith(".")]
-        if path == folder or any(each.endswith((".h", ".inc")) for each in names):
+        if path in (folder, os.path.join(folder, "include")) or any(
+            each.endswith((".h", ".inc")) for each in names
+        ):
             yield path
 
 
