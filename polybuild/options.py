@@ -319,10 +319,11 @@ class Options:
     openmp: str = _knob(
         "keep",
         Choice(("keep", "use")),
-        "leave loops alone that OpenMP shares out already, or find those under 'omp parallel for', too",
-        more="That is for `autodetect`; in marked regions such directives give way in any case. What may run"
-        " in parallel is found anew: a directive that promises too much does no harm. Functions with other"
-        " directives of OpenMP are left alone.",
+        "leave loops alone that OpenMP shares out already, or find those under 'omp parallel', too",
+        more="That is for `autodetect`; in marked regions such directives give way in any case. Loops under"
+        " `omp parallel for` and whole blocks under `omp parallel` are found. What may run in parallel is"
+        " found anew: a directive that promises too much does no harm. Functions with other directives of"
+        " OpenMP, or with loops that a caller's threads share, are left alone.",
     )
     headers: bool = _knob(
         False,

@@ -77,7 +77,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of polybuild"
     )
-    parser.add_argument("--nests", metavar="FILE", help="add a line of JSON for each numeric nest, as they come")
+    parser.add_argument(
+        "--nests", metavar="FILE", help="add a line of JSON for each numeric nest, as they come"
+    )
     arguments = parser.parse_args(own)
     settings = dict(each.split("=", 1) for each in arguments.set)
     facts = machine.describe(arguments.cc)
@@ -87,7 +89,10 @@ def main(words: Sequence[str]) -> int:
         f"{'parallel':>11}{'seconds':>9}{'longest':>9}"
     )
     everything = Totals()
-    with ProcessPoolExecutor(arguments.jobs) as pool, open(arguments.nests or os.devnull, "a", 1) as nests:
+    with (
+        ProcessPoolExecutor(arguments.jobs) as pool,
+        Path(arguments.nests or os.devnull).open("a", buffering=1, encoding="utf-8") as nests,
+    ):
         for folder in arguments.folders:
             found = Totals()
             look = partial(
@@ -110,7 +115,7 @@ def _look(settings: dict[str, str], command: Sequence[str], seconds: int, path: 
 
 
 def _totals(survey: FileSurvey, nests: TextIO) -> Totals:
-    """What one file adds to the totals; each numeric nest, and a file that is not read, gets a line in ``nests``."""
+    """What one file adds to the totals; each numeric nest, and a file not read, gets a line in ``nests``."""
     if survey.problem:
         nests.write(json.dumps({"place": survey.path, "problem": survey.problem}) + "\n")
     found = Totals(1, int(bool(survey.problem)), len(survey.nests), longest=survey.seconds)
@@ -149,9 +154,8 @@ def _include_flags(folder: str) -> list[str]:
 def _with_headers(folder: str) -> Iterator[str]:
     for path, inner, names in os.walk(folder):
         inner[:] = [each for each in inner if not each.startswith(".")]
-        if path in (folder, os.path.join(folder, "include")) or any(
-            each.endswith((".h", ".inc")) for each in names
-        ):
+        top = path == folder or (Path(path).name == "include" and Path(path).parent == Path(folder))
+        if top or any(each.endswith((".h", ".inc")) for each in names):
             yield path
 
 

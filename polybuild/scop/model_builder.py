@@ -54,7 +54,7 @@ _REFUSED: dict[type, tuple[str, str, str]] = {
 # Pragmas that say nothing about meaning: what they ask for is decided anew.
 _DROPPED_PRAGMAS = (
     "ivdep", "GCC ivdep", "GCC unroll", "unroll", "nounroll", "vector", "novector", "simd", "clang loop",
-    "omp simd", "omp parallel for", "polybuild",
+    "omp", "polybuild",
 )  # fmt: skip
 _PRIVATE = pattern(r"\b(?:first)?private\s*\((?P<names>[^)]*)\)")
 

@@ -6,7 +6,7 @@ to the loops inside them; neighbours that are taken are joined where that is
 taken, too. Only loops that stand on lines of their own, outside of macros and
 preprocessor conditionals, are candidates, and none in functions that have
 marked regions or share work by OpenMP already; but where that is wanted those under
-``omp parallel for`` are, with their directives. Hints to compilers, as ``ivdep`` and
+``omp parallel`` are, loops or blocks, with their directives. Hints to compilers, as ``ivdep`` and
 ``omp simd``, do not matter.
 """
 
@@ -22,8 +22,9 @@ from polybuild.effort import DETECTED_DEPTH
 from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
-from polybuild.source.markers import OWN_DIRECTIVE, Marker, SourceText
+from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, Source, Span
+from polybuild.source.openmp import PARALLEL, gives_way, is_shared_by_others
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
 from polybuild.source.statements import LOOPS, statement_end
@@ -32,13 +33,11 @@ from polybuild.values import dataclass
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
-_LINE_MARKER = pattern(r"#[ \t]*(?:line[ \t]+)?\d")
 _COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HINTS = pattern(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
 )
-_SHARED = pattern(r"omp\s+parallel\s+for\b")
-_DIRECTIVE_OF_LOOP = pattern(r"[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel[ \t]+for\b")
+_OF_TEAMS = ("{", "if", *LOOPS)
 _SIMPLE = pattern(r"[^{}#]*")
 _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return", "break", "continue", ":"})
 
@@ -82,7 +81,7 @@ def detect_regions(
 ) -> Detection:
     """Read the file at ``path`` with its marked regions and those ``accept`` takes.
 
-    Loops that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as
+    Loops and blocks that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as
     ``read_source`` does.
     """
     text = text_of(path)
@@ -149,22 +148,16 @@ class _Detector:
     def _functions(self) -> Iterator[Chunk]:
         text = self._lines.text
         for chunk in ChunkIndex(text).chunks:
-            if chunk.body is None or self._shares_itself(chunk.body, chunk.end):
+            if chunk.body is None or is_shared_by_others(
+                text, chunk.body, chunk.end, teams_give_way=self._shared
+            ):
                 continue
             if self._lines.physical_line(self._lines.presumed_at(chunk.body)) is not None:
                 yield chunk
 
-    def _shares_itself(self, start: int, end: int) -> bool:
-        """Whether ``text[start:end]`` has directives that share out its work, but those that give way."""
-        text = self._lines.text
-        return any(
-            not (self._shared and _DIRECTIVE_OF_LOOP.match(text, each.start()))
-            for each in OWN_DIRECTIVE.finditer(text, start, end)
-        )
-
     def _directive_of(self, start: int) -> bool:
-        """Whether a directive of OpenMP stands at ``start``."""
-        return _DIRECTIVE_OF_LOOP.match(self._lines.text, start) is not None
+        """Whether a directive that makes a team stands at ``start``."""
+        return PARALLEL.match(self._lines.text, start) is not None
 
     def _loops(self, start: int, end: int) -> list[StatementRange]:
         """The outermost loops that start in ``text[start:end]`` and can be candidates."""
@@ -174,20 +167,21 @@ class _Detector:
         position = 0
         while position < len(found):
             token = found[position]
-            if token.text == "{":
-                blocks.append(token.start)
-            elif token.text == "}" and blocks:
-                blocks.pop()
-            if token.text in LOOPS:
+            is_team = self._shared and token.text in _OF_TEAMS and self._is_team(token.start)
+            if token.text in LOOPS or is_team:
                 following = statement_end(found, position)
                 candidate = self._statements(token, found[following - 1], blocks[-1] if blocks else None)
                 if candidate is not None:
                     loops.append(candidate)
-                elif token.text != "do":
+                elif token.text != "do" and not is_team:
                     following = position + 1  # a loop inside may do
                 position = following
-            else:
-                position += 1
+                continue
+            if token.text == "{":
+                blocks.append(token.start)
+            elif token.text == "}" and blocks:
+                blocks.pop()
+            position += 1
         return loops
 
     def _inside(self, loop: StatementRange) -> tuple[int, int]:
@@ -221,17 +215,27 @@ class _Detector:
         return self._with_directive(StatementRange(line_start, line_end, begin, end, block))
 
     def _with_directive(self, loop: StatementRange) -> StatementRange | None:
-        """``loop`` with the directive of OpenMP before it, if it has one; None if that stands elsewhere."""
-        text, start = self._lines.text, loop.start
+        """``loop`` with the directive before it, if that makes a team; None if that stands elsewhere."""
+        start = self._team_before(loop.start)
+        if start is None:
+            return loop
+        line = self._lines.physical_line(self._lines.presumed_at(start))
+        return None if line is None else replace(loop, start=start, first_line=line)
+
+    def _is_team(self, position: int) -> bool:
+        return self._team_before(self._lines.text.rfind("\n", 0, position) + 1) is not None
+
+    def _team_before(self, start: int) -> int | None:
+        """Where the directive is that makes a team for the statement in the line that starts at ``start``."""
+        text = self._lines.text
         while start > 0:
             before = text.rfind("\n", 0, start - 1) + 1
-            if _DIRECTIVE_OF_LOOP.match(text, before):
-                line = self._lines.physical_line(self._lines.presumed_at(before))
-                return None if line is None else replace(loop, start=before, first_line=line)
-            if text[before:start].strip() and not _LINE_MARKER.match(text, before):
+            if PARALLEL.match(text, before):
+                return before
+            if text[before:start].strip() and not text[before:start].lstrip().startswith("#"):
                 break
             start = before
-        return loop
+        return None
 
     def _problems(self, loops: Sequence[StatementRange]) -> list[Diagnostic | None]:
         """Why each loop is not to be taken by itself."""
@@ -282,7 +286,7 @@ class _Detector:
 
     def _gives_way(self, pragma: str) -> bool:
         """Whether a pragma says nothing that another order of the loops would not keep."""
-        return bool(_HINTS.match(pragma) or (self._shared and _SHARED.match(pragma)))
+        return bool(_HINTS.match(pragma) or (self._shared and gives_way(pragma)))
 
     # Markers
 

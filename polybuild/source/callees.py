@@ -15,6 +15,7 @@ from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
 from polybuild.source.model import Callee, Effects, Region
+from polybuild.source.openmp import shared_from_outside
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.symbols import visible_at
 from polybuild.values import dataclass
@@ -92,6 +93,9 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
     chunks, lines = file.chunks, file.lines
     if chunks.chunks[number].is_old_style(lines.text):
         return Callee(name, (), problem="its parameters are declared after the parentheses")
+    chunk = chunks.chunks[number]
+    if shared_from_outside(lines.text, chunk.start, chunk.end) is not None:
+        return Callee(name, (), problem="it has directives of OpenMP for the threads of its callers")
     try:
         parsed = parse_function(chunks, lines, number, {})
     except FunctionSyntaxError as error:

@@ -17,14 +17,13 @@ from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
 from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.openmp import PRIVATE
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 from polybuild.values import dataclass
 
 _UNPLACED = "<polybuild>"  # the file of coordinates that still count lines of the parser's input
 _PARSE_ERROR = pattern(r"[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PRAGMA_LINE = pattern(r"[ \t]*#")
-# by which variables have their old values after a loop: the model must know
-_PRIVATE_LINE = pattern(r"[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+parallel[ \t]+for\b.*\b(?:first)?private\b")
 
 
 class FunctionSyntaxError(Exception):
@@ -166,7 +165,7 @@ def _extract(
             texts += pragmas[offset]
             locations += [user_location] * len(pragmas[offset])
             continue
-        text = "" if _PRAGMA_LINE.match(line) and not _PRIVATE_LINE.match(line) else line
+        text = "" if _PRAGMA_LINE.match(line) and not PRIVATE.match(line) else line
         texts.append(" " * column + text if offset == start else text)
         locations.append(user_location)
     return "\n".join(texts), tuple(locations)

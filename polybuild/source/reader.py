@@ -20,6 +20,7 @@ from polybuild.source.lines import LineTable
 from polybuild.source.markers import SourceText
 from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import MarkerContext, marker_contexts, misplaced_bracket
+from polybuild.source.openmp import shared_from_outside
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
@@ -142,7 +143,9 @@ class _FunctionParser:
         chunk = self.chunks.chunks[number]
         offsets = [offset for each in candidates for offset in _offsets(each)]
         surroundings = marker_contexts(self.lines.text, chunk.start, chunk.end, offsets)
-        balanced = [each for each in candidates if self._check_nesting(each, surroundings)]
+        balanced = [
+            each for each in candidates if self._check_nesting(each, surroundings) and self._check_team(each)
+        ]
         pragmas: dict[int, tuple[str, ...]] = {}
         for each in balanced:
             begin, end = _offsets(each)
@@ -190,6 +193,21 @@ class _FunctionParser:
             return False
         self._reject(
             candidate, "unbalanced-region", message, "put both pragmas around whole statements of one block"
+        )
+        return False
+
+    def _check_team(self, candidate: Candidate) -> bool:
+        """Whether all directives of OpenMP in the region are for teams that are made in it."""
+        place = shared_from_outside(self.lines.text, *_offsets(candidate))
+        if place is None:
+            return True
+        line = self.lines.user_location(self.lines.presumed_at(place))
+        candidate.problem = Diagnostic(
+            Severity.WARNING,
+            "openmp-team",
+            "this directive of OpenMP is for threads that begin outside the region",
+            Location(line.file, line.line),
+            "mark the whole block of 'omp parallel', with its directive",
         )
         return False
 

@@ -86,11 +86,15 @@ def _overlap(nest: LoopNest, region: RegionReport) -> bool:
 
 
 def _refusal(nest: LoopNest, refused: Sequence[RefusedLoop]) -> RefusedLoop | None:
-    """Why ``nest`` is not taken: what was said of the largest loop of it."""
+    """Why ``nest`` is not taken: what was said of the largest loop of it, or of a block around it."""
     own = [
         each for each in refused if nest.first_line <= each.first_line and each.last_line <= nest.last_line
     ]
-    return max(own, key=lambda each: each.last_line - each.first_line, default=None)
+    around = [
+        each for each in refused if each.first_line <= nest.first_line and nest.last_line <= each.last_line
+    ]
+    largest = max(own, key=lambda each: each.last_line - each.first_line, default=None)
+    return largest or next(iter(around), None)
 
 
 def ranked(files: Sequence[FileSurvey], profile: Mapping[str, float] | None = None) -> Survey:

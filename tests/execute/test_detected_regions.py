@@ -172,7 +172,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize(("openmp", "found"), [("keep", set()), ("use", {"steps"})])
+@pytest.mark.parametrize(("openmp", "found"), [("keep", set()), ("use", {"steps", "team"})])
 def test_loops_of_openmp_are_kept_or_used(tmp_path, openmp, found):
     source = tmp_path / "shared.c"
     source.write_text(SHARED)
@@ -189,3 +189,95 @@ def test_loops_of_openmp_are_kept_or_used(tmp_path, openmp, found):
         subprocess.run(command, check=True, timeout=120)
         printed.add(subprocess.run([str(program)], check=True, capture_output=True, timeout=60).stdout)
     assert len(printed) == 1 or openmp == "keep"
+
+
+TEAM_HEAD = """\
+#include <stdio.h>
+static double a[200][200], b[200][200], c[200];
+void member(int n) {
+#pragma omp for
+  for (int i = 0; i < n; i++) c[i] += a[i][1] * 2;
+}
+"""
+TEAM_MAIN = """
+int main(void) {
+  for (int i = 0; i < 200; i++)
+    for (int j = 0; j < 200; j++)
+      a[i][j] = (i * 7 + j * 3) % 64;
+  f(200);
+  double s = 0;
+  for (int i = 0; i < 200; i++)
+    for (int j = 0; j < 200; j++)
+      s += b[i][j] * (i - j) + c[i];
+  printf("%.17g\\n", s);
+  return 0;
+}
+"""
+TWO_LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i][j] = a[j][i] + a[i][j];"
+# the body of f, and whether a region is found in it
+TEAMS = {
+    "block": ("#pragma omp parallel\n  {\n#pragma omp for\n  LOOPS\n  }", True),
+    "block_behind_its_directive": (
+        (
+            "int i, j;\n#pragma omp parallel default(shared) private(i, j) if (n > 3)\n  {\n"
+            "#pragma omp for schedule(static) nowait\n"
+            "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++) b[i][j] = a[j][i];\n"
+            "#pragma omp for private(j)\n"
+            "  for (i = 0; i < n; i++)\n#pragma ivdep\n    for (j = 1; j < n; j++) c[i] += a[i][j];\n  }"
+        ),
+        True,
+    ),
+    "one_loop_for_a_team": (
+        (
+            "int k;\n#pragma omp parallel private(k)\n  for (k = 0; k < 4; k++) {\n"
+            "#pragma omp for\n  LOOPS\n#pragma omp single\n    c[k] = k;\n  }"
+        ),
+        True,
+    ),
+    "choice": (
+        (
+            "#pragma omp parallel\n  {\n  if (n > 100) {\n#pragma omp for\n  LOOPS\n  } else {\n"
+            "#pragma omp for\n  for (int i = 0; i < n; i++) c[i] = a[i][0] * 3;\n  }\n  }"
+        ),
+        True,
+    ),
+    "block_of_a_block": (
+        "{\n#pragma omp parallel num_threads(2)\n  { {\n#pragma omp for\n  LOOPS\n  } }\n  }",
+        True,
+    ),
+    "work_of_callers": ("#pragma omp parallel\n  member(n);", False),
+    "tasks": (
+        "#pragma omp parallel\n  {\n#pragma omp single\n#pragma omp task\n  {\n  LOOPS\n  }\n  }",
+        False,
+    ),
+    "loop_of_a_called_function": (
+        "#pragma omp parallel\n  {\n  member(n);\n#pragma omp for\n  LOOPS\n  }",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEAMS)
+def test_blocks_of_teams_are_found_as_a_whole(tmp_path, name):
+    body, taken = TEAMS[name]
+    body = body.replace("LOOPS", TWO_LOOPS)
+    source = tmp_path / "team.c"
+    source.write_text(f"{TEAM_HEAD}void f(int n) {{\n{body}\n}}\n{TEAM_MAIN}")
+    options = Options(autodetect=True, openmp="use", min_work=0)
+    result = compile_source(str(source), options, ["gcc"], ["-O2"])
+    found = [each for each in result.regions if each.function == "f" and each.status == "transformed"]
+    assert bool(found) == taken
+    assert not [each for each in result.regions if each.function == "member"]
+    (tmp_path / "out.c").write_text(result.text)
+    assert run(tmp_path / "out.c", "-fopenmp") == run(source, "-fopenmp") == run(tmp_path / "out.c")
+
+
+def test_a_part_of_a_team_is_no_region(tmp_path):
+    source = tmp_path / "part.c"
+    source.write_text(
+        "void f(int n, double *a) {\n#pragma omp parallel\n{\n#pragma scop\n#pragma omp for\n"
+        "for (int i = 0; i < n; i++) a[i] *= 2;\n#pragma endscop\n}\n}\n"
+    )
+    result = compile_source(str(source), Options(), ["gcc"], ["-O2"])
+    assert [each.code for each in result.diagnostics] == ["openmp-team"]
+    assert result.text.count("omp parallel") == 1
