@@ -274,14 +274,14 @@ class OpaqueReader:
             return
         domain = self._affine_domain(node, point)
         complete = domain is not None and not _escapes_loop(node.stmt)
+        before = self._flow.written
+        self._flow.written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
         if domain is None:
             hull = counter_hull(node, counter, point, self._facts, self._assumptions)
             self._tests(node, point.inside(counter, hull.tested))
             inner = point.inside(counter, hull.iterations)
         else:
             inner = point.inside(counter, domain)
-        before = self._flow.written
-        self._flow.written = {name: each.add_dims(_dim.in_, 1) for name, each in before.items()}
         with self._flow.in_loop(sure=complete, keep=True):
             self._run(node.stmt, inner)
             after = functools.reduce(_in_both, self._flow.continued, self._flow.written)
