@@ -35,6 +35,12 @@ class PointerDifference(c_ast.BinaryOp):  # type: ignore[misc]
     __slots__ = ()
 
 
+class PointerTest(c_ast.BinaryOp):  # type: ignore[misc]
+    """``p != 0`` of a pointer that does not change in the region: 1 or 0, known on entry."""
+
+    __slots__ = ()
+
+
 class CountedLoop(c_ast.For):  # type: ignore[misc]
     """A loop that was written otherwise, now with a counter of its own; ``variable`` counted it before."""
 

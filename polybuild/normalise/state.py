@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced
-from polybuild.c.synthetic import EntryValue, PointerDifference
+from polybuild.c.synthetic import EntryValue, PointerDifference, PointerTest
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
 from polybuild.normalise.names import Names, Variable
@@ -161,6 +161,8 @@ class SymbolicState:
             return isinstance(variable.type, types.IntegerType) and self._is_constant(variable)
         if isinstance(node, PointerDifference):
             return self.is_fixed_base(node.left) and self.is_fixed_base(node.right)
+        if isinstance(node, PointerTest):
+            return isinstance(node.left, c_ast.ID) and self.is_fixed_base(node.left)
         if isinstance(node, c_ast.BinaryOp | c_ast.TernaryOp):
             return all(self.is_fixed(child) for child in node)
         if isinstance(node, c_ast.Cast):

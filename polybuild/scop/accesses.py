@@ -12,7 +12,7 @@ from polybuild.c import types
 from polybuild.c.bit_functions import is_bit_function
 from polybuild.c.dialects import FAILED, OPAQUE
 from polybuild.c.syntax_tree import location
-from polybuild.c.synthetic import AnySubscript
+from polybuild.c.synthetic import AnySubscript, PointerTest
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -109,6 +109,8 @@ class AccessReader:
             self._assignment(node, point, certain)
         elif isinstance(node, c_ast.UnaryOp):
             self._unary(node, point, certain)
+        elif isinstance(node, PointerTest):
+            self._test(node, point)
         elif isinstance(node, c_ast.BinaryOp):
             self.read(node.left, point, certain=certain)
             if node.op in {"&&", "||"}:
@@ -151,6 +153,15 @@ class AccessReader:
                 "use a variable of its own for the loop",
             )
         self._access(node, point, AccessKind.READ)
+
+    def _test(self, node: PointerTest, point: ProgramPoint) -> None:
+        """A test of a pointer reads nothing that the region touches, if it is known on entry."""
+        try:
+            Expressions(self._here, "condition", []).affine(node, point)
+        except Unsupported as error:
+            if is_affinity_refusal(error):
+                read_reference(node.left, self._facts.names)  # says that it is no value
+            raise
 
     def _perhaps(self, node: c_ast.Node, point: ProgramPoint) -> None:
         """``node`` is evaluated, or not: that is known only when it runs."""

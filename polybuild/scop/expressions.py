@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.basic_types import INT
+from polybuild.c.basic_types import BOOL, INT
 from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
 from polybuild.c.syntax_tree import location
-from polybuild.c.synthetic import ExactCast, PointerDifference
+from polybuild.c.synthetic import ExactCast, PointerDifference, PointerTest
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -29,7 +29,7 @@ from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Violation, keeps_parameters_small
 from polybuild.scop.constants import constant_value
 from polybuild.scop.facts import Facts
-from polybuild.scop.parameters import OPERATIONS
+from polybuild.scop.parameters import GIVEN, OPERATIONS
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import check_object, resolve_reference
 from polybuild.scop.remainders import counters_alone, is_far, quotient_near_zero, remainder
@@ -180,6 +180,8 @@ class Expressions:
             return self._identifier(node, point)
         if isinstance(node, PointerDifference):
             return self._difference(node, point)
+        if isinstance(node, PointerTest):
+            return self._test(node, point)
         if isinstance(node, c_ast.BinaryOp):
             return self._binary(node, point)
         if isinstance(node, c_ast.UnaryOp):
@@ -257,6 +259,26 @@ class Expressions:
         kind = variable.type
         assert isinstance(kind, IntegerType)  # noqa: S101 - the type of a difference
         return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
+
+    def _test(self, node: PointerTest, point: ProgramPoint) -> Affine:
+        names = self._facts.names
+        try:
+            reference = resolve_reference(node.left, names)
+        except Unsupported as error:
+            raise self._refusal("data-dependent", error.diagnostic.message, node) from None
+        variable, members = reference.variable, reference.members
+        changed = variable in names.written or variable.local
+        if changed or reference.subscripts or reference.offset is not None:
+            raise self._refusal("data-dependent", f"'{reference.path}' may change in the region", node)
+        path = (*members, GIVEN)
+        if not reference.by_pointer:
+            return Affine(self._facts.parameters.value(variable, path, node, BOOL, point.depth), INT)
+        reached = point.domain.params() if self._facts.eager else None
+        key, target = (variable, path), reference.target
+        value = self._facts.parameters.element(key, node, BOOL, point, reached, target=target)
+        if value is None:
+            raise self._refusal("data-dependent", f"the region may not read '{reference.path}'", node)
+        return Affine(value, INT)
 
     def _member(self, node: c_ast.StructRef, point: ProgramPoint) -> Affine:
         names = self._facts.names
@@ -494,7 +516,8 @@ class Expressions:
             rest = point.within(left) if both else point.without(left)
             right = self.condition(node.right, rest, negated=negated)
             return left.intersect(right) if both else left.union(right).coalesce()
-        if isinstance(node, c_ast.BinaryOp) and node.op in _COMPARISONS:
+        compares = isinstance(node, c_ast.BinaryOp) and not isinstance(node, PointerTest)
+        if compares and node.op in _COMPARISONS:
             lhs, rhs, _ = self._operands(node, point, exact=True)
             return _COMPARISONS[_NEGATED[node.op] if negated else node.op](lhs, rhs)
         value = self.value(node, point)

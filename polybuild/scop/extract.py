@@ -14,6 +14,7 @@ from polybuild.normalise.exits import with_exit_tests
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.pointer_rotation import split_rotations
+from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.final_values import NotFollowed
@@ -44,7 +45,7 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    inlined = with_maximum_extents(inline_calls(region, loops=loops))
+    inlined = with_pointer_tests(with_maximum_extents(inline_calls(region, loops=loops)))
     return separate_reductions(join_conditions(split_rotations(inlined)))
 
 

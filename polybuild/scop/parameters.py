@@ -23,6 +23,9 @@ _RESERVED = {
     "infty", "nan", "rat", "true", "false", "div", "sum", "intdiv",
 }  # fmt: skip
 
+GIVEN = "given?"
+"""What stands after the path of a pointer for whether it is not null."""
+
 # What a product of sums is made of.
 OPERATIONS = {"*": "times", "+": "plus", "-": "minus"}
 
@@ -84,7 +87,7 @@ class Parameters:
         """The parameter for ``variable`` (and the path of ``members`` below it) on a space of ``depth``."""
         key = variable, members
         if key not in self._known:
-            name = self._names.unique("_".join((variable.name, *members)))
+            name = self._names.unique("_".join((variable.name, *members)).rstrip("?"))
             self._known[key] = Parameter(name, expression, integer)
             self._add_range(name, integer)
             for limit in self._limits:
@@ -198,7 +201,10 @@ class Parameters:
     def has_element(self, variable: Variable, members: tuple[str, ...]) -> bool:
         """Whether an element of the array ``variable`` (and ``members`` below it) is a parameter."""
         return any(
-            root is variable and len(path) > len(members) and path[: len(members)] == members
+            root is variable
+            and len(path) > len(members)
+            and path[: len(members)] == members
+            and path[-1] != GIVEN
             for root, path in self._known
         )
 

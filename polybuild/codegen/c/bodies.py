@@ -144,6 +144,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """A subtraction."""
         return self.visit_BinaryOp(node)
 
+    def visit_PointerTest(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
+        """A comparison."""
+        return self.visit_BinaryOp(node)
+
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """A member access; the member's name is never a loop counter."""
         return f"{self._parenthesize_unless_simple(node.name)}{node.type}{node.field.name}"
