@@ -24,6 +24,7 @@ from polybuild.driver.passes import Transformation
 from polybuild.poly.budget import found_within
 from polybuild.report.record.model import Advice
 from polybuild.scop.model import Access, AccessKind, Array, Scop
+from polybuild.targets.model import Enough
 
 
 def advice(work: Transformation) -> tuple[Advice, ...]:
@@ -141,22 +142,23 @@ def _may_be_own(array: Array) -> bool:
 
 def _work(work: Transformation) -> Iterator[Advice]:
     """The size below which the original loops run."""
-    predicted, mapping = work.checks.gains_from > work.checks.min_work, work.mapped.mapping
-    minimum = work.checks.gains_from if predicted else work.checks.min_work
-    if not (mapping.parallel_loops or mapping.tile_sizes) or len(work.checks.work) > effort.ADVICE_STATEMENTS:
+    checks, mapping = work.checks, work.mapped.mapping
+    if not (mapping.parallel_loops or mapping.tile_sizes) or len(checks.work) > effort.ADVICE_STATEMENTS:
         return
-    counts = [each for each in work.checks.work if each]
+    asked = [each for each in checks.alone or (Enough(checks.work, checks.min_work),) if each.minimum]
+    predicted = len(asked) > 1 or any(each.minimum > checks.min_work for each in asked)
+    counts = [each for one in asked for each in one.counts if each]
     names = {
         str(count.get_dim_name(isl.dim_type.param, position))
         for count in itertools.chain.from_iterable(counts)
         for position in range(count.dim(isl.dim_type.param))
         if count.involves_dims(isl.dim_type.param, position, 1)
     }
-    if not minimum or not names:
+    if not asked or not names:
         return
 
     def enough(value: int) -> bool:
-        return _instances(counts, names, value) >= minimum
+        return all(_instances(one.counts, names, value) >= one.minimum for one in asked)
 
     low, high = 0, 1
     while not enough(high):
@@ -168,7 +170,7 @@ def _work(work: Transformation) -> Iterator[Advice]:
         low, high = (low, middle) if enough(middle) else (middle, high)
     own = [c_text(each.expression) for each in work.model.scop.parameters if each.name in names]
     below = f"below {' = '.join(own)} = {high}"
-    message = f"{below} the original loops run (--min-work {minimum})"
+    message = f"{below} the original loops run (--min-work {checks.min_work})"
     if predicted:
         message = f"{below} the original loops run on one thread: they are predicted to be as fast there"
     yield Advice("min-work", work.model.region.begin.line, message)

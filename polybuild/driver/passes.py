@@ -44,7 +44,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
-from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.element_promotion import promote_elements
@@ -52,7 +52,7 @@ from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.cost.compare import cost_of_versions
-from polybuild.targets.cpu.cost.crossover import gains_from
+from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
@@ -61,6 +61,7 @@ from polybuild.targets.cpu.schedule_choice import Order, orders
 from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
+from polybuild.targets.model import Enough
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
@@ -421,11 +422,15 @@ def find_thread_limits(work: Transformation) -> None:
 
 
 def keep_original(work: Transformation) -> None:
-    """Leave the region as it is where one thread gains nothing, and no loop has work for several.
+    """Leave the region as it is where one thread gains nothing, and several have no work, or too little.
 
     What the user asks for by hand is done all the same.
     """
-    if not (work.comparison.gains_alone or work.plan.shared_loops or work.requested.options.wants_order):
+    if work.comparison.gains_alone or work.requested.options.wants_order:
+        return
+    scop, costs = work.model.scop, work.comparison.costs
+    fast = partial(threads_gain, scop.statements, scop.context)
+    if not work.plan.shared_loops or not (costs is None or fast(costs)):
         work.comparison = work.comparison.of_original()
 
 
@@ -465,20 +470,26 @@ def find_aliases(work: Transformation) -> None:
         work.overlaps(_names_of(work.mapped.mapping.buffers)),
         trips,
         options.min_work,
-        _gains_from(work, trips),
+        *_enough(work, written, trips),
         work.mapped.dependences if options.verify else None,
         options.runtime_report,
         options.adapt and _may_adapt(work),
     )
 
 
-def _gains_from(work: Transformation, trips: Sequence[Sequence[isl.PwAff]]) -> int:
-    """From how many statement instances on one thread gains, where that is predicted."""
-    minimum, costs = work.context.options.min_work, work.comparison.costs
-    if costs is None or not work.comparison.gains_alone:
-        return minimum
-    find = partial(gains_from, trips, work.model.scop.context, costs, minimum)
-    return found_within(effort.COMPARISON_OPERATIONS, find) or minimum
+def _enough(
+    work: Transformation, statements: Sequence[Statement], trips: Sequence[Sequence[isl.PwAff]]
+) -> tuple[tuple[Enough, ...], tuple[Enough, ...]]:
+    """From what sizes on one thread gains, and several do, where that is predicted."""
+    costs, context = work.comparison.costs, work.model.scop.context
+    if costs is None:
+        return (), ()
+    shared = partial(enough_for_threads, statements, trips, context, costs)
+    on_threads = found_within(effort.COMPARISON_OPERATIONS, shared) or ()
+    if not work.comparison.gains_alone:
+        return (), on_threads
+    find = partial(enough_to_gain, statements, trips, context, costs, work.context.options.min_work)
+    return found_within(effort.COMPARISON_OPERATIONS, find) or (), on_threads
 
 
 def _may_adapt(work: Transformation) -> bool:

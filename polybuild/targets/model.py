@@ -78,6 +78,14 @@ class LaneLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class Enough:
+    """From what size on loops gain: where the sum of the products of ``counts`` reaches ``minimum``."""
+
+    counts: tuple[tuple[isl.PwAff, ...], ...]
+    minimum: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadLimits:
     """From what work on threads pay for a loop, in statement instances.
 

@@ -26,7 +26,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.pointer_rows import ROWS, STRUCTURE
 from polybuild.codegen.file.team import TEAM
 from polybuild.scop.model import Assumption, ProductLimit, Scop
-from polybuild.targets.model import ThreadLimits
+from polybuild.targets.model import Enough, ThreadLimits
 from polybuild.values import dataclass
 
 ViewSizes = Mapping[str, Sizes]
@@ -278,6 +278,10 @@ class ConditionPrinter:
 
         return [self._both(text, "less work is not worth it", self.line, "too little work")]
 
+    def all_worthwhile(self, enough: Sequence[Enough]) -> list[Condition]:
+        """That the region has all that is ``enough``."""
+        return [found for each in enough for found in self.worthwhile(each.counts, each.minimum)]
+
     def work_of(self, loop: ThreadLimits) -> str | None:
         """How much ``loop`` does each time it runs; None where that is not known."""
         return self._instances(loop.work, self._directive_printer) if loop.work else None
@@ -316,17 +320,18 @@ class ConditionPrinter:
         }
 
 
-def either(alone: Condition, on_threads: Sequence[Condition]) -> Condition:
+def either(alone: Sequence[Condition], on_threads: Sequence[Condition]) -> Condition:
     """That one thread has enough work, as ``alone`` says, or that all the conditions ``on_threads`` hold."""
 
-    def text(first: str, others: Sequence[str]) -> str:
-        joined = " && ".join(others)
-        return f"({first} || {joined})" if len(others) == 1 else f"({first} || ({joined}))"
+    def joined(conditions: Sequence[str]) -> str:
+        text = " && ".join(conditions)
+        return text if len(conditions) == 1 else f"({text})"
 
     return replace(
-        alone,
-        text=text(alone.text, [each.text for each in on_threads]),
-        meaning=text(alone.meaning, [each.meaning for each in on_threads]),
+        alone[0],
+        text=f"({joined([each.text for each in alone])} || {joined([each.text for each in on_threads])})",
+        meaning=f"({joined([each.meaning for each in alone])} || "
+        f"{joined([each.meaning for each in on_threads])})",
         reason="less work gains on several threads alone",
     )
 

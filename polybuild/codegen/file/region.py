@@ -45,7 +45,7 @@ from polybuild.poly.marks import Mark
 from polybuild.scop.model import ExitTests, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
-from polybuild.targets.model import Accumulator, LoopDirective, RegisterTile, ThreadLimits
+from polybuild.targets.model import Accumulator, Enough, LoopDirective, RegisterTile, ThreadLimits
 from polybuild.targets.ranks.model import Sharing
 from polybuild.values import dataclass
 
@@ -89,9 +89,9 @@ class RunTimeChecks:
     """What is looked at when a region runs, before the new order may.
 
     ``overlaps`` must not be. ``work`` has upper bounds on the trip counts of the loops of each statement;
-    the original loops run when the sum of their products is below ``min_work``, and on one thread where it is
-    below ``gains_from``. With ``verified``, the dependences that the new order respects, the region can
-    compare itself with the original.
+    the original loops run when the sum of their products is below ``min_work``, on one thread where ``alone``
+    does not hold, on several where ``shared`` does not. With ``verified``, the dependences that the new order
+    respects, the region can compare itself with the original.
     ``reported``: the region counts its runs and the conditions that did not hold. One that ``adapts`` may
     choose among its versions by their time.
     """
@@ -99,7 +99,8 @@ class RunTimeChecks:
     overlaps: tuple[Overlap, ...] = ()
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     min_work: int = 0
-    gains_from: int = 0
+    alone: tuple[Enough, ...] = ()
+    shared: tuple[Enough, ...] = ()
     verified: Dependences | None = None
     reported: bool = False
     adapts: bool = False
@@ -329,14 +330,15 @@ def _worth_of_sizes(
     shared = plan.shared_loops
     if inspects and plan.gains_threads_only:
         return [*enough, conditions.enough_threads()]
-    alone = conditions.worthwhile(checks.work, max(checks.min_work, checks.gains_from))
+    alone = conditions.all_worthwhile(checks.alone) if checks.alone else enough
     if shared and not (plan.gains_alone and alone == enough):
         on_threads, for_threads = _worth_threads(plan, conditions)
+        on_threads = [*on_threads, *conditions.all_worthwhile(checks.shared)]
         if for_threads >= checks.min_work:
             enough = []
         if not plan.gains_alone:
             return [*enough, *on_threads]
-        alone = [*enough, *(either(each, on_threads) for each in alone)]
+        alone = [*enough, *([either(alone, on_threads)] if alone else [])]
     inner = [each for each in shared if each.entered_for]
     reason = "less work is not worth starting it so often"
     often = conditions.enough_for(inner, lambda each: each.entered_for, reason)

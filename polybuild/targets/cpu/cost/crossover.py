@@ -3,12 +3,72 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.scop.model import Statement
+from polybuild.targets.cpu.cost.grids import Counts, walk_of
 from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
 from polybuild.targets.cpu.cost.versions import VersionCosts
+from polybuild.targets.model import Enough
+from polybuild.values import dataclass
+
+Gains = Callable[[Mapping[str, int]], bool]
+
+
+def enough_to_gain(
+    statements: Sequence[Statement],
+    work: Sequence[Sequence[isl.PwAff]],
+    context: isl.Set,
+    predicted: VersionCosts,
+    minimum: int,
+) -> tuple[Enough, ...]:
+    """From what sizes on the new loops of a region gain on one thread, if they gain at usual ones.
+
+    ``work`` has the trip counts of the loops of each of the ``statements``; fewer instances than ``minimum``
+    never gain. Loops that come to the same elements again gain nothing by new orders while caches hold these,
+    however often they come: such loops have enough work if they walk over enough, and often enough.
+    """
+    walk = walk_of(statements)
+    always = Enough(_distinct(work), minimum)
+    if not walk.repeats:
+        return (replace(always, minimum=gains_from(work, context, predicted, minimum)),)
+    points, passes = _distinct(walk.points(work)), _distinct(walk.passes(work))
+    wide = smaller_sizes(context, predicted.usual, walk.along)
+    often = smaller_sizes(context, predicted.usual, walk.again, 2)
+    needed = (
+        Enough(points, _crossing(points, wide, context, predicted.gains_at).gaining),
+        Enough(passes, _crossing(passes, often, context, predicted.gains_at).gaining),
+    )
+    return (always, *(each for each in needed if each.minimum))
+
+
+def enough_for_threads(
+    statements: Sequence[Statement],
+    work: Sequence[Sequence[isl.PwAff]],
+    context: isl.Set,
+    predicted: VersionCosts,
+) -> tuple[Enough, ...]:
+    """How much such loops walk over where all threads gain, if they do at usual sizes: tiles for each."""
+    walk = walk_of(statements)
+    if not walk.repeats or not predicted.gains_on_threads_at(predicted.usual):
+        return ()
+    points = _distinct(walk.points(work))
+    wide = smaller_sizes(context, predicted.usual, walk.along)
+    minimum = _crossing(points, wide, context, predicted.gains_on_threads_at).gaining
+    return (Enough(points, minimum),) if minimum else ()
+
+
+def threads_gain(statements: Sequence[Statement], context: isl.Set, predicted: VersionCosts) -> bool:
+    """Whether loops on all threads may be faster than the original ones, whatever the parameters are.
+
+    Those that come to the same few elements again may have no tiles for several.
+    """
+    if context.dim(isl.dim_type.param) or not walk_of(statements).returns:
+        return True
+    return predicted.gains_on_threads_at(predicted.usual)
 
 
 def gains_from(
@@ -17,29 +77,67 @@ def gains_from(
     """How many statement instances a region has from where its new loops gain; no fewer than ``minimum``.
 
     They do for usual sizes. Those are halved as long as there are more instances than that, by the trip
-    counts of the loops of each statement in ``work``; unless the two smallest of them gain, a bisection finds
-    the two between which the costs cross, and their mean is taken.
+    counts of the loops of each statement in ``work``; the mean is taken of where the costs cross.
     """
-    sizes = []
-    for values in smaller_sizes(context, predicted.usual):
+    sizes = smaller_sizes(context, predicted.usual)
+    found = _crossing(work, sizes, context, predicted.gains_at, minimum)
+    return readable(math.sqrt(found.losing * found.gaining)) or minimum
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """Work with which new loops gain, and less with which they do not; both are 0 if they always gain."""
+
+    losing: int = 0
+    gaining: int = 0
+
+
+def _crossing(
+    work: Sequence[Sequence[isl.PwAff]],
+    sizes: Iterable[Mapping[str, int]],
+    context: isl.Set,
+    gains: Gains,
+    minimum: int = 0,
+) -> _Crossing:
+    """Where new loops begin to gain, in instances of ``work``, of smaller and smaller ``sizes``.
+
+    Unless the two smallest with more than ``minimum`` gain, a bisection finds the two between which the costs
+    cross.
+    """
+    larger = []
+    for values in sizes:
         point = parameters_at(context, values)
         instances = sum(instances_at(trips, point) for trips in work)
         if instances <= minimum:
             break
-        sizes.append((values, instances))
+        larger.append((values, instances))
     # where blocks hardly fit, the smallest size may gain by chance
-    smallest = range(max(0, len(sizes) - 2), len(sizes))
-    losing = next((place for place in smallest if not predicted.gains_at(sizes[place][0])), None)
+    smallest = range(max(0, len(larger) - 2), len(larger))
+    losing = next((place for place in smallest if not gains(larger[place][0])), None)
     if losing is None:
-        return minimum
+        return _Crossing()
     gaining = 0
     while losing - gaining > 1:
         middle = (gaining + losing) // 2
-        if predicted.gains_at(sizes[middle][0]):
+        if gains(larger[middle][0]):
             gaining = middle
         else:
             losing = middle
-    return readable(math.sqrt(sizes[gaining][1] * sizes[losing][1]))
+    return _Crossing(*(math.ceil(larger[place][1]) for place in (losing, gaining)))
+
+
+def _distinct(counts: Sequence[Sequence[isl.PwAff]]) -> Counts:
+    """``counts``, each once: what is asked of a region when it runs shall be short."""
+    found: list[tuple[isl.PwAff, ...]] = []
+    known: list[tuple[isl.PwAff, ...]] = []
+    for each in map(tuple, counts):
+        plain = tuple(count.gist(count.domain()) for count in each)
+        if not any(
+            len(plain) == len(one) and all(map(isl.PwAff.plain_is_equal, plain, one)) for one in known
+        ):
+            found.append(each)
+            known.append(plain)
+    return tuple(found)
 
 
 def readable(number: float) -> int:

@@ -12,7 +12,7 @@ from polybuild.machine.model import Machine
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
-from polybuild.targets.cpu.cost.extents import Extents, extents_at
+from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
 from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
 from polybuild.targets.cpu.cost.parameters import parameters_at
@@ -35,11 +35,12 @@ class Loops:
     """A schedule tree as its cost is computed from it: the nest, and what its leaves compute and touch.
 
     ``bodies`` and ``touched`` are by the identities of leaves; ``touched`` has references as functions of the
-    counters of the statement, but for arrays that are kept in buffers. ``known`` is what was asked for
-    before, by the values of the parameters.
+    counters of the statement, but for arrays that are kept in buffers. ``domains`` are those of statements,
+    by name. ``known`` is what was asked for before, by the values of the parameters.
     """
 
     context: isl.Set
+    domains: Mapping[str, isl.Set]
     nest: Nest
     bodies: Mapping[int, Body]
     touched: Mapping[int, list[Reference]]
@@ -59,10 +60,28 @@ class Loops:
                 found = by_stamps[stamps]
                 if found is not None:
                     extents[id(leaf)] = found
+            extents = self._in_all(extents, point)
             parts = (_running(each, extents) for each in _segments(self.nest))
             live = tuple(each for each in parts if each is not None)
             self.known[key] = Running(live, Traffic(extents, self.touched))
         return self.known[key]
+
+    def _in_all(self, extents: Mapping[int, Extents], point: isl.Set) -> dict[int, Extents]:
+        """``extents`` where the leaves of a statement have as many instances together as it has.
+
+        Those of phases of tiles are counted as if each were everywhere, or nowhere.
+        """
+        together: dict[str, list[int]] = {}
+        for leaf, _ in leaves(self.nest):
+            if id(leaf) in extents and leaf.name in self.domains:
+                together.setdefault(leaf.name, []).append(id(leaf))
+        found = dict(extents)
+        for name, several in together.items():
+            if len(several) > 1:
+                counted = sum(extents[each].count for each in several)
+                part = about_count(self.domains[name].intersect_params(point)) / counted
+                found |= {each: replace(extents[each], count=extents[each].count * part) for each in several}
+        return found
 
     @classmethod
     def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str], *, as_written: bool = False) -> Loops:
@@ -93,7 +112,8 @@ class Loops:
                     if each.access.array.extents and each.access.array.name not in buffered
                 ]
             touched[id(leaf)] = by_counters[leaf.name]
-        return cls(scop.context, nest, bodies, touched)
+        domains = {each.name: each.domain for each in scop.statements}
+        return cls(scop.context, domains, nest, bodies, touched)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import islpy as isl
 
 from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE
-from polybuild.poly.relations import depends_on, largest
-from polybuild.scop.model import Access, Scop
+from polybuild.poly.relations import largest
+from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.grids import walk_of
 
 _params = isl.dim_type.param
 
@@ -37,11 +38,22 @@ def parameters_at(context: isl.Set, values: Mapping[str, int]) -> isl.Set:
     return nominal_parameters(context)
 
 
-def smaller_sizes(context: isl.Set, values: Mapping[str, int]) -> Iterator[Mapping[str, int]]:
-    """``values``, then half of them and so on, as long as there are such parameters; small ones stay."""
+def smaller_sizes(
+    context: isl.Set,
+    values: Mapping[str, int],
+    among: frozenset[str] | None = None,
+    minimum: int = FIXED_SIZE,
+) -> Iterator[Mapping[str, int]]:
+    """``values``, then half of them and so on, as long as there are such parameters.
+
+    Those below ``minimum`` stay, and those that are not ``among`` the given ones.
+    """
     while not parameters_at(context, values).is_empty():
         yield values
-        halves = {name: value // 2 if value >= FIXED_SIZE else value for name, value in values.items()}
+        halves = {
+            name: value // 2 if value >= minimum and (among is None or name in among) else value
+            for name, value in values.items()
+        }
         if halves == values:
             return
         values = halves
@@ -88,36 +100,8 @@ def lengths_of_lines(scop: Scop) -> frozenset[str]:
         for (t < steps) for (i < n) u[(t + 1) % 2][i] = u[t % 2][i - 1] + u[t % 2][i + 1];        n
         for (i < n) for (j < n) f[i] += g(x[i], x[j]);                                            none
     """
-    along: set[str] = set()
-    again: set[str] = set()
-    for statement in scop.statements:
-        dims = [each for access in statement.accesses for each in _large_dimensions(access)]
-        walked = {each for dim in dims for each in range(dim.dim(isl.dim_type.in_)) if depends_on(dim, each)}
-        if len(walked) > 1:
-            return frozenset()
-        for dim in range(statement.domain.dim(isl.dim_type.set)) if walked else ():
-            (along if dim in walked else again).update(_bounding(statement.domain, dim))
-    return frozenset(along) if again and not along & again else frozenset()
-
-
-def _large_dimensions(access: Access) -> Iterator[isl.Map]:
-    """The subscripts of an array that have no bounds but parameters, each as a function of the instances."""
-    count = access.relation.dim(isl.dim_type.out)
-    for dim in range(count):
-        subscript = access.relation.project_out(isl.dim_type.out, dim + 1, count - dim - 1)
-        subscript = subscript.project_out(isl.dim_type.out, 0, dim)
-        values = subscript.range()
-        if not values.project_out(_params, 0, values.dim(_params)).is_bounded():
-            yield subscript
-
-
-def _bounding(domain: isl.Set, dim: int) -> Iterator[str]:
-    """The parameters in the limits of a dimension of ``domain``."""
-    for limit in (domain.dim_min(dim), domain.dim_max(dim)):
-        for _, affine in limit.get_pieces():
-            for each in range(affine.dim(_params)):
-                if affine.involves_dims(_params, each, 1):
-                    yield str(affine.get_dim_name(_params, each))
+    walk = walk_of(scop.statements)
+    return walk.along if walk.dimensions == 1 and walk.repeats else frozenset()
 
 
 def usual_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polybuild.effort import CERTAIN_GAIN
+from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER
 from polybuild.targets.cost import CostFunction
 from polybuild.values import dataclass
 
@@ -39,6 +39,10 @@ class VersionCosts:
     def gains_at(self, values: Mapping[str, int]) -> bool:
         """Whether the new loops are certainly faster on one thread where parameters have ``values``."""
         return self.original.at(values).total > CERTAIN_GAIN * self.chosen.one_thread.at(values).total
+
+    def gains_on_threads_at(self, values: Mapping[str, int]) -> bool:
+        """Whether they are far faster on all threads: others that are busy at times make these wait."""
+        return self.original.at(values).total > CERTAIN_ORDER * self.chosen.all_threads.at(values).total
 
     @property
     def runs_alone(self) -> CostFunction:

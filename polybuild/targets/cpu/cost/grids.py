@@ -1,0 +1,104 @@
+"""Loops that walk over the same elements again and again: how much they walk over, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+
+from polybuild.effort import FIXED_SIZE
+from polybuild.poly.relations import depends_on
+from polybuild.scop.model import Access, Statement
+from polybuild.values import dataclass
+
+Counts = tuple[tuple[isl.PwAff, ...], ...]
+_params = isl.dim_type.param
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Loops along elements, and loops around them that come to the same elements again.
+
+    ``along`` and ``again`` are the parameters that bound them, ``dims`` the positions of those along
+    elements, and ``loops`` the number of all, by statement. ::
+
+        for (t < steps) for (i < n) u[(t + 1) % 2][i] = u[t % 2][i - 1] + u[t % 2][i + 1];   n, again steps
+        for (i < n) for (j < n) f[i] += g(x[i], x[j]);                                       n, none
+    """
+
+    along: frozenset[str]
+    again: frozenset[str]
+    dims: tuple[frozenset[int], ...]
+    loops: tuple[int, ...]
+
+    @property
+    def dimensions(self) -> int:
+        """How many loops along elements a statement has, at most."""
+        return max(map(len, self.dims), default=0)
+
+    @property
+    def returns(self) -> bool:
+        """Whether some loops come to the same elements again, whatever bounds them."""
+        return any(dims and len(dims) < loops for dims, loops in zip(self.dims, self.loops, strict=True))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether parameters of their own bound the loops that come to the same elements again."""
+        return bool(self.along and self.again) and not self.along & self.again
+
+    def points(self, trips: Sequence[Sequence[isl.PwAff]]) -> Counts:
+        """The ``trips`` of loops along elements, of the statements with the most of them."""
+        return self._counts(trips, along=True)
+
+    def passes(self, trips: Sequence[Sequence[isl.PwAff]]) -> Counts:
+        """The ``trips`` of the other loops of the same statements."""
+        return self._counts(trips, along=False)
+
+    def _counts(self, trips: Sequence[Sequence[isl.PwAff]], *, along: bool) -> Counts:
+        return tuple(
+            tuple(each for dim, each in enumerate(counts) if (dim in dims) == along)
+            for counts, dims in zip(trips, self.dims, strict=True)
+            if len(dims) == self.dimensions
+        )
+
+
+def walk_of(statements: Sequence[Statement]) -> Walk:
+    """What the loops of ``statements`` walk over, and what makes them come to it again."""
+    along: set[str] = set()
+    again: set[str] = set()
+    walked = tuple(map(_walked, statements))
+    for statement, dims in zip(statements, walked, strict=True):
+        for dim in range(statement.domain.dim(isl.dim_type.set)) if dims else ():
+            (along if dim in dims else again).update(_bounding(statement.domain, dim))
+    loops = tuple(each.domain.dim(isl.dim_type.set) for each in statements)
+    return Walk(frozenset(along), frozenset(again), walked, loops)
+
+
+def _walked(statement: Statement) -> frozenset[int]:
+    """The loops of ``statement`` that subscripts depend on, but for those of dimensions of a few elements."""
+    subscripts = [each for access in statement.accesses for each in _large_dimensions(access)]
+    return frozenset(
+        loop for each in subscripts for loop in range(each.dim(isl.dim_type.in_)) if depends_on(each, loop)
+    )
+
+
+def _large_dimensions(access: Access) -> Iterator[isl.Map]:
+    """The subscripts of an array that take more than a few values, each as a function of the instances."""
+    count = access.relation.dim(isl.dim_type.out)
+    for dim in range(count):
+        subscript = access.relation.project_out(isl.dim_type.out, dim + 1, count - dim - 1)
+        subscript = subscript.project_out(isl.dim_type.out, 0, dim)
+        values = subscript.range()
+        values = values.project_out(_params, 0, values.dim(_params))
+        low, high = values.dim_min_val(0), values.dim_max_val(0)
+        if not (low.is_int() and high.is_int()) or high.sub(low).ge(isl.Val(FIXED_SIZE)):
+            yield subscript
+
+
+def _bounding(domain: isl.Set, dim: int) -> Iterator[str]:
+    """The parameters in the limits of a dimension of ``domain``."""
+    for limit in (domain.dim_min(dim), domain.dim_max(dim)):
+        for _, affine in limit.get_pieces():
+            for each in range(affine.dim(_params)):
+                if affine.involves_dims(_params, each, 1):
+                    yield str(affine.get_dim_name(_params, each))
