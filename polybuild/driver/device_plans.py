@@ -26,14 +26,14 @@ from polybuild.analysis.reductions import (
 from polybuild.c.syntax_tree import walk
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
+from polybuild.driver.private_variables import with_values_in_elements
 from polybuild.effort import KERNEL_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Array, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
-from polybuild.storage.coalescing import coalesce_private
-from polybuild.storage.forwarding import forward_definitions, forward_to
+from polybuild.storage.forwarding import forward_to
 from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
@@ -66,7 +66,12 @@ def plan_for_device(
         return planner.plan(form, dependences if form is scop else compute_dependences(form, live_out))
 
     if any(may_be_private(each, live_out) for each in scop.arrays):
-        changed = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_elements, scop, live_out)) or scop
+        changed = (
+            found_within(
+                KERNEL_MODEL_OPERATIONS, partial(with_values_in_elements, scop, live_out, dynamic=True)
+            )
+            or scop
+        )
         own = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_arrays, changed, live_out)) or changed
         # an array more has to be worth it: in products, in which threads have several points
         for each, points in ((own, 2), (changed, 1)):
@@ -224,10 +229,6 @@ def _own_mathematics(region: Region, scop: Scop) -> list[str]:
     found = {name: mathematical(name) for name in sorted(called)}
     names = [f"'{name}'" for name, each in found.items() if each is not None and each[0] in APPROXIMATE]
     return [f"on the device {', '.join(names)} may differ from the host's in the last bits"] if names else []
-
-
-def _in_elements(scop: Scop, live_out: frozenset[str]) -> Scop:
-    return forward_definitions(coalesce_private(scop, live_out, dynamic=True), live_out)
 
 
 def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:

@@ -15,6 +15,7 @@ from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompileContext
 from polybuild.effort import PRIVATE_EXPANSION_OPERATIONS, PRIVATE_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
+from polybuild.rerolling.reroll import reroll
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.scop.strides import count_steps
@@ -92,7 +93,7 @@ def _without_private(
 ) -> WithoutPrivate:
     """What ``choose_without_private`` finds, with loops counted as the model says."""
     blocked, scop = forms
-    changed = found_within(PRIVATE_MODEL_OPERATIONS, partial(_without_variables, scop, live_out)) or scop
+    changed = found_within(PRIVATE_MODEL_OPERATIONS, partial(with_values_in_elements, scop, live_out)) or scop
     if changed is scop and blocked is not scop:  # a value may be private to the blocks that it is computed in
         changed = found_within(PRIVATE_MODEL_OPERATIONS, partial(_without_blocks, blocked, live_out)) or scop
     expanded = found_within(
@@ -127,6 +128,19 @@ def _in_elements(
     return Mapped(scop, respected, mapping)
 
 
+def with_values_in_elements(scop: Scop, live_out: frozenset[str], *, dynamic: bool = False) -> Scop:
+    """``scop`` with private values in the elements they end up in, or where they are used.
+
+    Copies of statements that updated variables of their own may update elements of one array then, and are
+    joined.
+    With ``dynamic`` values may be used in loops whose bounds are data, too.
+    """
+    changed = coalesce_private(scop, live_out, dynamic=dynamic)
+    if changed is not scop:
+        changed = reroll(changed, live_out)
+    return forward_definitions(changed, live_out)
+
+
 def _told(mapped: Mapped, before: Scop) -> Mapped:
     """``mapped`` with remarks on what became of the variables of ``before``."""
     remarks = (*describe_moves(before, mapped.scop), *mapped.mapping.remarks)
@@ -150,13 +164,9 @@ def _unbounded(nest: PrivateNest) -> list[str]:
     ]
 
 
-def _without_variables(scop: Scop, live_out: frozenset[str]) -> Scop:
-    return forward_definitions(coalesce_private(scop, live_out), live_out)
-
-
 def _without_blocks(blocked: Scop, live_out: frozenset[str]) -> Scop:
     """The region with values in elements, and then without the counters of blocks."""
-    changed = _without_variables(blocked, live_out)
+    changed = with_values_in_elements(blocked, live_out)
     return project_determined_counters(changed)
 
 

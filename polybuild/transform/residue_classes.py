@@ -152,17 +152,36 @@ def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
     for statement in inside:
         classes = [each for each in _classes(statement, loop) if not each.is_empty()]
         own = [each for each in statement.accesses if each.exact and each.array.name in written]
-        relations = [statement.domain.identity(), *(each.relation for each in own)]
-        gains = gains or any(_loses_divisions(each, classes) for each in relations)
+        subscripts = (each.relation.gist_domain(statement.domain) for each in own)
+        gains = gains or any(_loses_divisions(each, classes) for each in subscripts)
+        gains = gains or _has_simpler_conditions(statement, loop)
         meets = meets or any(_comes_back(each, statement, loop, classes) for each in own)
     return gains and meets
 
 
 def _classes(statement: Statement, loop: _Alternating) -> list[isl.Set]:
     """The instances of ``statement`` in each residue class of the counter of ``loop``."""
-    remainder = loop.counters[statement.name].mod_val(isl.Val(loop.period))
-    numbers = (isl.PwAff.val_on_domain(statement.domain, isl.Val(each)) for each in range(loop.period))
-    return [statement.domain.intersect(remainder.eq_set(each)) for each in numbers]
+    residues = _residues(loop.counters[statement.name], statement.domain, loop.period)
+    return [statement.domain.intersect(each) for each in residues]
+
+
+def _residues(counter: isl.PwAff, instances: isl.Set, period: int) -> list[isl.Set]:
+    """Where ``counter`` of the ``instances`` has each remainder by ``period``."""
+    remainder = counter.mod_val(isl.Val(period))
+    return [remainder.eq_set(isl.PwAff.val_on_domain(instances, isl.Val(each))) for each in range(period)]
+
+
+def _has_simpler_conditions(statement: Statement, loop: _Alternating) -> bool:
+    """Whether conditions divide less where a residue class is known: those on other counters still do."""
+    divisions = _count_divisions(statement.domain)
+    counter = loop.counters[statement.name].gist(statement.domain)
+    known = _residues(counter, isl.Set.universe(statement.domain.get_space()), loop.period)
+    parts = [(statement.domain.intersect(each).coalesce(), each) for each in known]
+    return all(part.is_empty() or _count_divisions(part.gist(each)) < divisions for part, each in parts)
+
+
+def _count_divisions(instances: isl.Set) -> int:
+    return max(each.dim(isl.dim_type.div) for each in instances.compute_divs().get_basic_sets())
 
 
 def _loses_divisions(relation: isl.Map, classes: Sequence[isl.Set]) -> bool:

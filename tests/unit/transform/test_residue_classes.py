@@ -11,6 +11,7 @@ from polybuild.transform import residue_classes
 from polybuild.transform.residue_classes import split_residue_classes
 
 PARAMETERS = "int n, int steps, double u[4][n][n], double a[restrict n][n]"
+SUM = "for (int j = 0; j < 7; j++) for (int k = 0; k < 7; k++)"
 SPACE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)"
 TIME = "for (int t = 0; t < steps; t++)"
 
@@ -50,6 +51,7 @@ def test_each_step_of_a_period_has_its_statements(model, body, count):
         f"{SPACE} a[i / 2][j] += u[0][i][j];",
         f"{SPACE} if (i % 2) a[i][j] = u[0][i - 1][j];",
         f"{TIME} {SPACE} a[i][j] += u[t % 2][i / 2][j];",
+        f"for (int b = 0; b < n; b += 16) for (int i = b; i < b + 16; i++) {SUM} a[i][0] += u[0][j][k];",
         f"{TIME} {SPACE} u[(t + 1) % 5 % 4][i][j] = u[t % 5 % 4][i - 1][j];",
     ],
 )
