@@ -138,6 +138,11 @@ class ReductionMatcher:
         self._scattered = scattered
         symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
         symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
+        symbols |= {
+            str(each.node.name): each.array.element
+            for each in statement.accesses
+            if each.array.expanded and isinstance(each.node, c_ast.ID)
+        }
         symbols |= {each.name: each.type for each in statement.iterators}
         self._symbols: Mapping[str, Type | Symbol] = symbols
         self._own: frozenset[int] = frozenset()

@@ -29,6 +29,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.driver.private_variables import with_values_in_elements
 from polybuild.effort import KERNEL_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
+from polybuild.poly.relations import maps_of, union_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Array, Scop
 from polybuild.source.model import Region
@@ -39,6 +40,8 @@ from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
 from polybuild.targets.languages import APPROXIMATE, mathematical
 from polybuild.values import dataclass
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
 def plan_for_device(
@@ -73,6 +76,7 @@ def plan_for_device(
             or scop
         )
         own = found_within(KERNEL_MODEL_OPERATIONS, partial(_in_arrays, changed, live_out)) or changed
+        expanded: tuple[Scop, DevicePlan] | None = None
         # an array more has to be worth it: in products, in which threads have several points
         for each, points in ((own, 2), (changed, 1)):
             if each is scop or (points > 1 and own is changed):
@@ -83,7 +87,23 @@ def plan_for_device(
                 continue
             if _moved(scop, each) <= _in_registers(plan, points):
                 return form, plan
+            if each is own:
+                expanded = form, plan
+        if expanded is not None:
+            return _with_fewer_launches(expanded, partial(planned, scop))
     return planned(scop)
+
+
+def _with_fewer_launches(
+    expanded: tuple[Scop, DevicePlan], planned: Callable[[], tuple[Scop, DevicePlan]]
+) -> tuple[Scop, DevicePlan]:
+    """``expanded`` if the host launches its kernels in fewer loops, or nothing else is; else ``planned``."""
+    try:
+        plain = planned()
+    except Unsupported:
+        return expanded
+    depths = [max(map(len, plan.launches), default=0) for _, plan in (expanded, plain)]
+    return expanded if depths[0] < depths[1] else plain
 
 
 def _check_supported(scop: Scop) -> None:
@@ -137,10 +157,7 @@ class _Planner:
         """The plan of ``form`` with all reductions in parts but those in ``lanes``."""
         target, region, context, live_out = self.target, self.region, self.context, self.live_out
         reductions = find_reductions(form, region, reassociate=context.may_reassociate)
-        names = {each.statement.name for each in lanes}
-        reordered = partial(_reordered, region=region, context=context, but=names)
-        split = partial(_in_parts, target, form, own, reordered, live_out)
-        parts = found_within(KERNEL_MODEL_OPERATIONS, split) or form
+        parts = found_within(KERNEL_MODEL_OPERATIONS, partial(self._split, form, own, lanes)) or form
         if parts is not form:
             form, own = parts, compute_dependences(parts, live_out)
         own = separate_reduction_dependences(form, own, [*_atomic(target, form, region), *lanes])
@@ -151,26 +168,21 @@ class _Planner:
             raise _advised(error, reductions) from None
         return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
 
+    def _split(self, form: Scop, own: Dependences, lanes: Sequence[Reduction]) -> Scop:
+        """``form`` with all reductions in parts but those in ``lanes``, and in terms what these give a name.
 
-def _in_parts(
-    target: Target,
-    scop: Scop,
-    dependences: Dependences,
-    reordered: Callable[[Scop], list[Reduction]],
-    live_out: frozenset[str],
-) -> Scop:
-    """``scop`` with its reductions in parts, and in their terms what these give a name before they use it.
-
-    ``reordered`` finds the reductions of a model that parts may compute.
-    """
-    reductions = reordered(scop)
-    forwarded = forward_to(scop, [each.statement.name for each in reductions], live_out)
-    if forwarded is not scop:
-        changed = reordered(forwarded)
-        parts = target.in_parts(forwarded, compute_dependences(forwarded, live_out), changed)
-        if parts is not forwarded:
-            return parts
-    return target.in_parts(scop, dependences, reductions)
+        That is where a term is named before it is used.
+        """
+        names = {each.statement.name for each in lanes}
+        reordered = partial(_reordered, region=self.region, context=self.context, but=names)
+        reductions = reordered(form)
+        forwarded = forward_to(form, [each.statement.name for each in reductions], self.live_out)
+        if forwarded is not form and all(each.statement in forwarded.statements for each in lanes):
+            changed = [*reordered(forwarded), *lanes]
+            parts = self.target.in_parts(forwarded, compute_dependences(forwarded, self.live_out), changed)
+            if parts is not forwarded:
+                return parts
+        return self.target.in_parts(form, own, [*reductions, *lanes])
 
 
 def _in_lanes(
@@ -232,8 +244,14 @@ def _own_mathematics(region: Region, scop: Scop) -> list[str]:
 
 
 def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:
-    """``scop`` with private values that outlast loops in arrays of the device; itself if there are none."""
-    nests = private_nests(scop, compute_dependences(scop, live_out), live_out)
+    """``scop`` with private values that outlast loops in arrays of the device; itself if there are none.
+
+    Where a statement depends on itself along the loops that values are private to, as sums do, they may
+    still be what keeps it in one loop with others.
+    """
+    dependences = compute_dependences(scop, live_out)
+    nests = private_nests(scop, dependences, live_out)
+    nests = nests or private_nests(scop, _between_statements(dependences), live_out)
     expansion = expand_private(scop, nests) if nests else None
     if expansion is None:
         return scop
@@ -250,6 +268,16 @@ def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:
     )
     arrays = tuple(sized.get(each.name, each) for each in expansion.scop.arrays)
     return replace(expansion.scop, statements=statements, arrays=arrays)
+
+
+def _between_statements(dependences: Dependences) -> Dependences:
+    """``dependences`` without those of statements on themselves."""
+
+    def others(relation: isl.UnionMap) -> isl.UnionMap:
+        kept = [each for each in maps_of(relation) if each.get_tuple_name(_in) != each.get_tuple_name(_out)]
+        return union_of(kept, relation.get_space())
+
+    return replace(dependences, flow=others(dependences.flow), false=others(dependences.false))
 
 
 def _with_extents(array: Array, scop: Scop) -> Array:

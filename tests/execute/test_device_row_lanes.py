@@ -175,10 +175,10 @@ static void run(int n, int *restrict row, int *restrict col, double *restrict va
 }
 int main(void)
 {
-  int n = 400, all = 0, *row = malloc((n + 1) * sizeof *row), *col = calloc(80 * n, sizeof *col);
-  double *val = calloc(80 * n, sizeof *val), *y = calloc(n, sizeof *y);
+  int n = 100, all = 0, *row = malloc((n + 1) * sizeof *row), *col = calloc(300 * n, sizeof *col);
+  double *val = calloc(300 * n, sizeof *val), *y = calloc(n, sizeof *y);
   for (int i = 0; i <= n; i++)
-    row[i] = all, all += 20 + i * 37 % 60;
+    row[i] = all, all += 120 + i * 37 % 160;
   run(n, row, col, val, y);
   free(row), free(col), free(val), free(y);
   return 0;
@@ -186,8 +186,9 @@ int main(void)
 """
     made = build(transform(text, "cuda", tmp_path, allow_reassociation="on"), "sectors", runtime, tmp_path)
     (kernel,) = emulator.report([str(made)])["kernels"].values()
-    assert kernel["blocks"] == 100
-    assert kernel["global_reads"]["sectors"] <= 1.1 * kernel["global_reads"]["ideal"]
+    assert kernel["blocks"] == 25
+    # where a row begins inside of 32, lanes before that place are 32 ahead: nine sectors for eight
+    assert kernel["global_reads"]["sectors"] <= 9 / 8 * 1.01 * kernel["global_reads"]["ideal"]
 
 
 def test_every_exchange_has_to_be_there(cuda, kernels, emulator, tmp_path):

@@ -101,6 +101,111 @@ def test_little_loops_run_where_their_arrays_are(*, element, runs, emulator, run
     assert found[1][1] == [*runs, 2, 2]
 
 
+# Steps of a plane with borders that are kept up, until the largest change, and the sum of squares, are small.
+WHOLE = r"""
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { N = 128 };
+int main(int argc, char **argv)
+{
+  int most = argc > 1 ? atoi(argv[1]) : 1, steps = 0;
+  double (*restrict u)[N] = malloc(sizeof(double[N][N])), (*restrict v)[N] = malloc(sizeof(double[N][N]));
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      u[i][j] = v[i][j] = i * j % 17 / 3.0;
+  double change = 2, norm = 2;
+#pragma polybuild resident(u[0:N], v[0:N])
+  {
+    while (steps < most && change > 1.2 && norm > 1) {
+      change = 0, norm = 0;
+#pragma scop
+      for (int i = 1; i < N - 1; i++)
+        for (int j = 1; j < N - 1; j++)
+          v[i][j] = (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]) / 4;
+#pragma endscop
+BORDERS
+#pragma scop allow_reassociation(on)
+      for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+          norm += v[i][j] * v[i][j];
+#pragma endscop
+#pragma scop
+      for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+          double d = fabs(v[i][j] - u[i][j]);
+          change = d > change ? d : change;
+        }
+#pragma endscop
+#pragma scop
+      for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+          u[i][j] = v[i][j];
+#pragma endscop
+      steps++;
+    }
+  }
+  double sum = 0;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      sum += u[i][j] * (i + 2 * j) + v[i][j];
+  printf("%d %.9g %.9g %.9g\n", steps, change, norm, sum);
+  free(u), free(v);
+  return 0;
+}
+"""
+BORDERS = {
+    "a loop for all": """#pragma scop
+      for (int i = 1; i < N - 1; i++) {
+        v[i][0] = v[i][1], v[i][N - 1] = v[i][N - 2];
+        v[0][i] = v[1][i], v[N - 1][i] = v[N - 2][i];
+      }
+#pragma endscop""",
+    "a loop for each": """#pragma scop
+      for (int i = 0; i < N; i++) v[i][0] = v[i][1];
+      for (int i = 0; i < N; i++) v[i][N - 1] = v[i][N - 2];
+#pragma endscop
+#pragma scop
+      for (int j = 0; j < N; j++) {
+        v[0][j] = v[1][j];
+        v[N - 1][j] = v[N - 2][j];
+      }
+#pragma endscop""",
+}
+
+
+def whole(form: str, backend: str, runtime: Path, folder: Path) -> tuple[Path, str]:
+    """The solver with such borders, and what it prints on the host when it has converged."""
+    result = transform(WHOLE.replace("BORDERS", BORDERS[form]), backend, folder)
+    assert {each.backend for each in result.regions} == {backend}, result.regions
+    made = build(result, "whole", runtime, folder)
+    expected = run(made, "60", environment=on("host")).stdout
+    assert 2 < int(expected.split()[0]) < 60
+    return made, expected
+
+
+@pytest.mark.skipif(not HAS_OPENCL, reason="needs an OpenCL platform")
+def test_a_whole_solver_on_opencl(runtime, tmp_path):
+    made, expected = whole("a loop for all", "opencl", runtime, tmp_path)
+    assert run(made, "60", environment=on("opencl")).stdout == expected
+
+
+@pytest.mark.parametrize("form", BORDERS)
+def test_a_whole_solver_copies_its_grids_once(form, emulator, runtime, tmp_path, monkeypatch):
+    """With borders, a norm, and a test on the host whether it is done: numbers alone come home meanwhile."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    made, expected = whole(form, "cuda", runtime, tmp_path)
+    assert run(made, "60", environment=emulator.environment(order="1")).stdout == expected
+    found = {}
+    for steps in (3, 5):
+        found[steps] = emulator.report([str(made), str(steps)])["copies"]
+    grids = 2 * 128 * 128 * 8
+    for way in ("in", "out"):
+        for steps, copies in found.items():
+            assert grids <= copies[way][1] <= grids + 16 * steps, (way, steps, copies)
+            assert copies[way][0] <= 2 + 2 * steps, (way, steps, copies)
+
+
 ON_THE_HOST = """    for (int i = 1; i < n; i++)
       if (u[i] > u[i - 1])
         u[i] = u[i - 1] + u[i] / 2;

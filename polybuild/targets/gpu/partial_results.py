@@ -24,7 +24,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.analysis.reduction_dependences import separate_reduction_dependences
+from polybuild.analysis.reduction_dependences import across_lanes, separate_reduction_dependences
 from polybuild.analysis.reductions import CARRIED, Reduction
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
@@ -46,13 +46,15 @@ def with_partial_results(
 ) -> Scop:
     """``scop`` with ``reductions`` in ``parts`` where threads gain by it; ``scop`` itself where none does.
 
-    ``reductions`` are those that may be taken out of their order.
+    ``reductions`` are those that may be taken out of their order; those in lanes stay as they are.
     """
-    plain = [each for each in reductions if not each.statement.dynamic]
+    lanes = [each for each in reductions if each.lanes is not None]
+    plain = [each for each in reductions if each.lanes is None and not each.statement.dynamic]
     carried = [other for each in plain if each.selection for other in each.selection.carried]
-    relaxed = separate_reduction_dependences(scop, dependences, [*plain, *carried])
-    if relaxed is dependences:
+    relaxed = separate_reduction_dependences(scop, dependences, [*plain, *carried, *lanes])
+    if not plain or relaxed is dependences:
         return scop
+    relaxed = across_lanes(relaxed)
     try:
         schedule = compute_schedule(scop, relaxed, Fusion.MIN, outer_coincidence=True)
     except isl.Error:
@@ -61,7 +63,7 @@ def with_partial_results(
     for group in relaxed.reductions:
         own = {node for each in group.reductions for node in each.own}
         for reduction in group.reductions:
-            if reduction.operator == CARRIED:
+            if reduction.operator == CARRIED or reduction.lanes is not None:
                 continue
             session = find_session(scop, reduction, group.pairs, schedule, parts)
             if session is None or not is_undisturbed(scop, session, own):

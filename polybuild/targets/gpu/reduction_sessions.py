@@ -235,15 +235,21 @@ def are_neighbours(session: Session, statements: Iterable[Statement] = ()) -> bo
 
 
 def _vote(statement: Statement, access: Access, lane: int, row: int) -> int:
-    """1 if ``access`` touches neighbours along ``lane``, -1 along ``row``; else, and along both, 0."""
+    """1 if ``access`` touches neighbours along ``lane``, -1 along ``row``; else, and along both, 0.
+
+    ``statement`` may be outside of the loop over rows.
+    """
     last = access.relation.dim(_out) - 1
     plain = access.relation.gist_domain(statement.domain)
     subscript, parts = plain.project_out(_out, 0, last), {id(part) for part in walk(access.node)}
 
-    def named(position: int) -> bool:
-        return not access.exact and any(id(each) in parts for each in mentions(statement, position))
+    def depends(relation: isl.Map, position: int) -> bool:
+        if position >= len(statement.iterators):
+            return False
+        named = not access.exact and any(id(each) in parts for each in mentions(statement, position))
+        return named or bool(relation.involves_dims(_in, position, 1))
 
-    along = [named(each) or bool(subscript.involves_dims(_in, each, 1)) for each in (lane, row)]
-    changes = [named(each) or bool(plain.involves_dims(_in, each, 1)) for each in (lane, row)]
+    along = [depends(subscript, each) for each in (lane, row)]
+    changes = [depends(plain, each) for each in (lane, row)]
     of_row = changes[1] or any(loop.position == lane for loop in statement.dynamic)
     return (along[0] and of_row) - (along[1] and changes[0])

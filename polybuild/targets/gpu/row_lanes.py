@@ -16,7 +16,7 @@ on every device and in every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -29,6 +29,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import names_in, node_count, with_parts
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType
+from polybuild.poly.relations import maps_of
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.determined_counters import mentions
 from polybuild.scop.model import DynamicLoop, Scop, Statement
@@ -50,7 +51,8 @@ def share_rows(
 ) -> tuple[Scop, tuple[Reduction, ...]]:
     """``scop`` with those of ``reductions`` in lanes whose rows a warp takes, and what these are now.
 
-    ``reductions`` may be taken out of their order. What else is in the loop of their terms is in lanes, too.
+    ``reductions`` may be taken out of their order. What else is in the loop of their terms is in lanes, too,
+    if one of the two depends on the other.
     ``scop`` itself where no warp gains by it.
     """
     suited = [each for each in reductions if each.operator in _OPERATORS and each.selection is None]
@@ -73,7 +75,7 @@ def share_rows(
                 rows.setdefault(loops, {})[reduction.statement.name] = session
     found: list[Reduction] = []
     for loops, sessions in rows.items():
-        lanes = _Lanes(scop, loops, parts.of_row)
+        lanes = _Lanes(scop, loops, parts.of_row, _together(scop, dependences, loops, sessions))
         shared = lanes.shared()
         if shared is not None:
             scop = shared
@@ -81,15 +83,39 @@ def share_rows(
     return scop, tuple(found)
 
 
-class _Lanes:
-    """Puts what is inside of ``loops`` in so many lanes, counted right outside of the last of these loops."""
+def _together(
+    scop: Scop, dependences: Dependences, loops: tuple[Counter, ...], names: Collection[str]
+) -> Sequence[Statement]:
+    """The statements ``names`` and those in ``loops`` that depend on each other with them.
 
-    def __init__(self, scop: Scop, loops: tuple[Counter, ...], count: int) -> None:
+    All that are there where bounds are data, which are written for all of them.
+    """
+    inside = [each for each in scop.statements if each.iterators[: len(loops)] == loops]
+    if any(each.dynamic for each in inside):
+        return inside
+    found: set[str] = set()
+    pairs = [
+        {each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)}
+        for each in maps_of(dependences.validity)
+    ]
+    more = set(names)
+    while more:
+        found |= more
+        more = {name for pair in pairs if pair & more for name in pair}.difference(found)
+        more &= {each.name for each in inside}
+    return [each for each in inside if each.name in found]
+
+
+class _Lanes:
+    """Puts statements ``inside`` of ``loops`` in so many lanes, counted right outside of the last loop."""
+
+    def __init__(
+        self, scop: Scop, loops: tuple[Counter, ...], count: int, inside: Sequence[Statement]
+    ) -> None:
         self._scop = scop
         self._loops = loops
         self._position = len(loops) - 1
         self._count = count
-        inside = [each for each in scop.statements if each.iterators[: len(loops)] == loops]
         self._inside = {each.name: each for each in inside}
         self._lane = "lane"
         taken = {name for each in inside for name in names_in(each.body)}

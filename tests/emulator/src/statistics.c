@@ -110,6 +110,20 @@ static unsigned distinct(const struct event *event, unsigned count, unsigned siz
     return kept;
 }
 
+/* The least number of sectors that can hold the bytes of the events: what several threads use counts once. */
+static unsigned fewest_sectors(const struct event *event, unsigned count) {
+    uintptr_t begins[WARP], end = 0, bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        begins[i] = event[i].address;
+    qsort(begins, count, sizeof *begins, compare_words);
+    for (unsigned i = 0; i < count; i++) {
+        uintptr_t first = begins[i] > end ? begins[i] : end;
+        end = begins[i] + event->bytes;
+        bytes += end - first;
+    }
+    return (unsigned)((bytes + SECTOR - 1) / SECTOR);
+}
+
 /* How often the banks must be passed over: once for each word that a bank holds, for as many threads
  * at a time as can get 128 bytes. */
 static void add_wavefronts(struct use *use, const struct event *event, unsigned count) {
@@ -141,7 +155,7 @@ static void add_request(const struct event *event, unsigned count) {
         add_wavefronts(use, event, count);
     } else {
         use->units += distinct(event, count, SECTOR, sectors);
-        use->ideal += (count * event->bytes + SECTOR - 1) / SECTOR;
+        use->ideal += fewest_sectors(event, count);
     }
 }
 
