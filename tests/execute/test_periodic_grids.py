@@ -125,6 +125,39 @@ for (int t = 0; t < steps; t++) {
 }""",
 }
 
+# arrays of a fixed size are as far as places of a grid can be apart
+FIXED = Grids(
+    GRIDS.macros,
+    "int steps, int h, int w, double u[4][110][110], double v[restrict 110][110],"
+    " double p[restrict 110][110]",
+    "(110 * 110)",
+)
+FIXED_FORMS = {
+    "choices": FORMS["choices"],
+    "alternating planes": """
+for (int t = 1; t <= steps; t++)
+  PLANE u[t % 2][i][j] = u[(t - 1) % 2][i == 0 ? h - 1 : i - 1][j] + u[(t - 1) % 2][i][j]
+    + u[(t - 1) % 2][i == h - 1 ? 0 : i + 1][j == w - 1 ? 0 : j + 1];""",
+    "two statements": """
+for (int t = 0; t < steps; t++)
+  PLANE {
+    u[(t + 1) % 2][i][j] = u[t % 2][i == 0 ? h - 1 : i - 1][j] + u[2 + t % 2][i][j == w - 1 ? 0 : j + 1];
+    u[2 + (t + 1) % 2][i][j] = u[2 + t % 2][i == 0 ? h - 1 : i - 1][j] - u[t % 2][i == h - 1 ? 0 : i + 1][j];
+  }""",
+}
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory):
+    return run_steps(tmp_path_factory.mktemp("fixed-grids"), FIXED, FIXED_FORMS, (3, 12, 8))
+
+
+@pytest.mark.parametrize("form", FIXED_FORMS)
+def test_tiled_over_time_in_arrays_of_a_fixed_size(fixed, form):
+    before, after, region = fixed[form]
+    assert after == before
+    assert any("stencil over time" in each for each in region.remarks), region.remarks
+
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):

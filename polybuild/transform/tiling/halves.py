@@ -15,20 +15,29 @@ generated from it tells the halves apart: a tile has a loop for either.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
 from functools import reduce
 
 import islpy as isl
 
-from polybuild.transform.tiling.cone import Distances
+from polybuild.effort import STENCIL_REACH
+from polybuild.transform.tiling.cone import Distances, Generator
 
 _set = isl.dim_type.set
 
 
 def is_long(dependences: Sequence[Distances], dim: int) -> bool:
-    """Whether something goes as far along ``dim`` as the grid is large, within a bounded number of steps."""
-    return any(
-        not one.corner and one.time <= 0 and one.space != 0 for each in dependences for one in each.space[dim]
-    )
+    """Whether something goes as far along ``dim`` as the grid is large, within a bounded number of steps.
+
+    Where the size of the grid has a limit, as that of its array, that is farther than stencils reach.
+    """
+    return any(map(_is_far, (one for each in dependences for one in each.space[dim])))
+
+
+def _is_far(one: Generator) -> bool:
+    if one.corner:
+        return bool(abs(one.space) > STENCIL_REACH * max(Fraction(1), one.time))
+    return one.time <= 0 and one.space != 0
 
 
 def fold_halves(
