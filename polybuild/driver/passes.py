@@ -64,6 +64,7 @@ from polybuild.targets.lookup import TARGETS
 from polybuild.targets.model import Enough
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
+from polybuild.transform.plain_order import in_plain_order
 from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
 
@@ -276,13 +277,18 @@ def assume_grids_run(model: RegionModel) -> None:
 
 
 def project_counters(model: RegionModel) -> None:
-    """Project out counters that others determine: loops blocked by hand become plain ones."""
+    """Project out counters that others determine: loops blocked by hand become plain ones, in plain order."""
     model.blocked = model.scop
     with operation_budget(model.operations):
-        model.scop = (
-            found_within(effort.PROJECTION_OPERATIONS, lambda: project_determined_counters(model.scop))
-            or model.scop
-        )
+        model.scop = found_within(effort.PROJECTION_OPERATIONS, partial(_without_blocks, model)) or model.scop
+
+
+def _without_blocks(model: RegionModel) -> Scop:
+    projected = project_determined_counters(model.scop)
+    if projected is model.scop:
+        return projected
+    plain = in_plain_order(projected, model.live)
+    return reroll(plain, model.live)
 
 
 def _pairs(scop: Scop) -> int:

@@ -65,7 +65,7 @@ def _joined(
         domain = domain.set_dim_name(_set, index, iterator.name)
     accesses = dict[int, Access]()
     for index, use in enumerate(shapes[original.name].operands):
-        relation = _touched(index, use, copies, shapes)
+        relation = _touched(index, use, copies, shapes, context)
         if relation is None:
             return None
         accesses[id(use.access)] = replace(use.access, relation=relation.intersect_domain(domain).coalesce())
@@ -79,7 +79,7 @@ def _joined(
 
 
 def _touched(
-    index: int, use: ShapedAccess, copies: Sequence[Copy], shapes: Mapping[str, Shape]
+    index: int, use: ShapedAccess, copies: Sequence[Copy], shapes: Mapping[str, Shape], context: isl.Set
 ) -> isl.Map | None:
     """What access ``index`` of an original touches where its copies run; None if that is not theirs."""
     if not use.access.exact:
@@ -93,8 +93,9 @@ def _touched(
         theirs = shapes[each.statement.name].operands[index]
         if theirs.cell is not None:
             continue
-        here = each.instances.intersect_domain(each.statement.domain).apply_range(relation)
-        if not here.is_equal(theirs.access.relation.intersect_domain(each.statement.domain)):
+        runs = each.statement.domain.intersect_params(context)
+        here = each.instances.intersect_domain(runs).apply_range(relation)
+        if not here.is_equal(theirs.access.relation.intersect_domain(runs)):
             return None
     return relation
 

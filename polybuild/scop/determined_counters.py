@@ -28,11 +28,13 @@ def project_determined_counters(scop: Scop) -> Scop:
     for statement in scop.statements:
         found = projected[statement.name]
         if found is None:
-            found = statement, isl.PwMultiAff.from_map(statement.domain.identity())
+            found = statement, isl.PwMultiAff.identity_on_domain_space(statement.domain.get_space())
         statements.append(found[0])
         to_old = to_old.union_add(isl.UnionPwMultiAff.from_pw_multi_aff(found[1]))
     schedule = scop.schedule.pullback_union_pw_multi_aff(to_old)
-    return replace(scop, statements=tuple(statements), schedule=schedule)
+    changed = replace(scop, statements=tuple(statements), schedule=schedule)
+    # functions are as simple as the instances allow: what they are elsewhere does not matter
+    return replace(changed, schedule=schedule.intersect_domain(changed.domain))
 
 
 def _projected(statement: Statement) -> tuple[Statement, isl.PwMultiAff] | None:
@@ -71,7 +73,8 @@ def _without(statement: Statement, position: int) -> tuple[Statement, isl.PwMult
         remaining = remaining.set_dim_name(_set, index, each.name)
     accesses = tuple(_moved(each, to_old, position, remaining) for each in statement.accesses)
     iterators = (*statement.iterators[:position], *statement.iterators[position + 1 :])
-    return replace(statement, domain=remaining, iterators=iterators, accesses=accesses), function
+    plain = replace(statement, domain=remaining, iterators=iterators, accesses=accesses)
+    return plain, function.gist(remaining)
 
 
 def mentions(statement: Statement, position: int) -> list[c_ast.ID]:
