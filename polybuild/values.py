@@ -1,8 +1,8 @@
 """The frozen dataclasses that pass between rooms, made without the time of those of the standard library.
 
 The standard library compiles six functions for each class, which takes half a millisecond: with some three
-hundred classes that was half of what polybuild took to start. Here a class compiles one, its ``__init__``,
-when its first value is made, the others are closures, and its slots are those of a single class.
+hundred classes that was half of what polybuild took to start. Here all classes of one shape share one that is
+compiled, the code of their ``__init__``, the others are closures, and the slots are those of a single class.
 ``dataclasses.replace``, ``fields`` and ``asdict`` take these classes as they take others. So all frozen
 dataclasses of the package come from here, but for those that have an order; what changes is a dataclass of
 the standard library.
@@ -14,8 +14,9 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, FrozenInstanceError
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -100,28 +101,48 @@ def _initialiser(made: Any) -> Callable[..., None]:
 
 
 def _compiled(made: Any) -> Callable[..., None]:
-    """The ``__init__`` of the class ``made``: a parameter for each field, set by the field's slot."""
-    parameters, lines, names = ["self"], [], dict[str, Any]()
-    for each in dataclasses.fields(made):
-        name, given = each.name, each.name
-        names[f"_set_{name}"] = getattr(made, name).__set__
-        if each.default is not MISSING:
-            names[f"_default_{name}"] = each.default
-            parameters.append(f"{name}=_default_{name}")
-        elif each.default_factory is not MISSING:
-            names |= {f"_make_{name}": each.default_factory, "_missing": MISSING}
-            parameters.append(f"{name}=_missing")
-            given = f"_make_{name}() if {name} is _missing else {name}"
-        else:
-            parameters.append(name)
-        lines.append(f"    _set_{name}(self, {given})")
-    if hasattr(made, "__post_init__"):
+    """The ``__init__`` of the class ``made``: a parameter for each field, set by the field's slot.
+
+    It is that of all classes of its shape, with names of its own.
+    """
+    fields = dataclasses.fields(made)
+    factories = tuple(each.default_factory is not MISSING for each in fields)
+    code = _shape(factories, hasattr(made, "__post_init__"))
+    names: dict[str, Any] = {"_missing": MISSING}
+    for position, each in enumerate(fields):
+        names[f"_set_{position}"] = getattr(made, each.name).__set__
+        names[f"_make_{position}"] = each.default_factory
+    parameters = tuple(each.name for each in fields)
+    # messages name the class and the fields
+    code = code.replace(co_varnames=("self", *parameters), co_qualname=f"{made.__qualname__}.__init__")
+    first = next((at for at, each in enumerate(fields) if _has_default(each)), len(fields))
+    for each in fields[first:]:
+        if not _has_default(each):
+            raise TypeError(f"{made.__name__}.{each.name}: it has no default, but a field before it has one")
+    return FunctionType(code, names, "__init__", tuple(each.default for each in fields[first:]))
+
+
+def _has_default(each: dataclasses.Field[Any]) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
+
+
+@cache
+def _shape(factories: tuple[bool, ...], checks: bool) -> CodeType:
+    """The code of an ``__init__`` with a field for each of ``factories``: whether one makes its default.
+
+    It ends with ``__post_init__`` if that ``checks`` the fields.
+    """
+    lines = []
+    for each, factory in enumerate(factories):
+        given = f"_make_{each}() if _{each} is _missing else _{each}" if factory else f"_{each}"
+        lines.append(f"    _set_{each}(self, {given})")
+    if checks:
         lines.append("    self.__post_init__()")
-    text = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or ["    pass"])
-    exec(text, names)  # noqa: S102 - as the standard library does
-    function: Callable[..., None] = names["__init__"]
-    function.__qualname__ = f"{made.__qualname__}.__init__"  # as messages name it
-    return function
+    parameters = "".join(f", _{each}" for each in range(len(factories)))
+    names = dict[str, Any]()
+    exec(f"def __init__(self{parameters}):\n" + "\n".join(lines or ["    pass"]), names)  # noqa: S102 - as the standard library does
+    code: CodeType = names["__init__"].__code__
+    return code
 
 
 def _values_of(fields: Sequence[dataclasses.Field[Any]]) -> Callable[[Any], tuple[Any, ...]]:
