@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 
 import islpy as isl
 
 from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.relations import maps_of
+from polybuild.poly.relations import maps_of, union_of
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.large_constants import LargeConstants
 from polybuild.schedule.pluto.model import Edge, EdgeKind, StatementNode
@@ -91,13 +92,32 @@ def _edges(relations: list[isl.Map], kind: EdgeKind, sizes: LargeConstants) -> l
 
 
 def _reads_of_same(scop: Scop, dependences: Dependences) -> isl.UnionMap:
-    """From each read to the next one of the same element; private arrays stay in the cache anyway."""
+    """From each read to the next one of the same element; private arrays stay in the cache anyway.
+
+    What a statement reads in several places of an array that it writes is tied to what is written in between,
+    by flow and anti dependences, and the pairs of so many reads are the ones that take isl longest.
+    """
     private = {each.array.name for each in dependences.private}
-    reads = isl.UnionMap.empty(scop.context.get_space())
-    for each in maps_of(scop.accesses(AccessKind.READ)):
-        if each.get_tuple_name(_dim.out) not in private:
-            reads = reads.union(isl.UnionMap.from_map(each))
-    return flow_between(scop, reads, must=reads).certain.range_factor_domain()
+    writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
+    counts = Counter(
+        (statement.name, access.array.name)
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is AccessKind.READ
+    )
+    tied = {ends for each in maps_of(writes) if counts[ends := _ends(each)] > 1}
+    reads = [
+        each
+        for each in maps_of(scop.accesses(AccessKind.READ))
+        if each.get_tuple_name(_dim.out) not in private and _ends(each) not in tied
+    ]
+    sinks = union_of(reads, scop.context.get_space())
+    return flow_between(scop, sinks, must=sinks).certain.range_factor_domain()
+
+
+def _ends(access: isl.Map) -> tuple[str, str]:
+    """The names of the statement and the array that are related."""
+    return access.get_tuple_name(_dim.in_), access.get_tuple_name(_dim.out)
 
 
 def _directions(scop: Scop) -> dict[str, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import islpy as isl
 
@@ -69,8 +70,7 @@ def smallest(
     kept = [each for each in range(variables) if each not in fixed]
     column = {position: index for index, position in enumerate(kept)}
     rows = {_row(each, column): None for each in constraints}
-    orthant = (f"1 {' '.join(str(int(each == row)) for each in kept)} 0" for row in kept)
-    lines = [f"{variables - len(fixed) + len(rows)} {len(kept) + 2}", *orthant, *rows]
+    lines = [f"{len(kept) + len(rows)} {len(kept) + 2}", *_orthant(len(kept)), *rows]
     # PolyLib's notation of a matrix is what isl takes in whole
     points = isl.BasicSet("\n".join(lines) + "\n")
     affordable = max(MINIMUM_PROGRAM_OPERATIONS, PROGRAM_COEFFICIENTS // (len(kept) * len(lines) + 1))
@@ -87,10 +87,20 @@ def smallest(
     return values
 
 
+@cache
+def _orthant(variables: int) -> tuple[str, ...]:
+    """The rows that say of each variable that it is not negative."""
+    return tuple(f"1 {'0 ' * each}1 {'0 ' * (variables - each - 1)}0" for each in range(variables))
+
+
 def _row(constraint: Constraint, column: dict[int, int]) -> str:
     """A row in PolyLib's notation: 1 for an inequality, the factors, the constant."""
-    factors = [0] * len(column)
+    factors: dict[int, int] = {}
     for position, factor in constraint.terms:
         if position in column:
-            factors[column[position]] += factor
-    return f"{int(not constraint.equality)} {' '.join(map(str, factors))} {constraint.constant}"
+            place = column[position]
+            factors[place] = factors.get(place, 0) + factor
+    texts = ["0"] * len(column)
+    for place, factor in factors.items():
+        texts[place] = str(factor)
+    return f"{int(not constraint.equality)} {' '.join(texts)} {constraint.constant}"

@@ -18,14 +18,17 @@ from polybuild.effort import CONE_OFFSET, CONE_ROUNDS
 from polybuild.poly.integers import integer_of
 from polybuild.values import dataclass
 
+Number = int | Fraction
+"""A rational number, an int where it is whole: most are, and fractions take ten times as long to compute."""
+
 
 @dataclass(frozen=True, slots=True)
 class Generator:
     """A corner (``corner`` is true) or a direction of the distances between two places."""
 
     corner: bool
-    time: Fraction
-    space: Fraction
+    time: Number
+    space: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +49,21 @@ def generators(distances: isl.Set) -> tuple[Generator, ...]:
     for piece in distances.remove_divs().get_basic_sets():
         for constraint in piece.coefficients().flatten().get_constraints():
             weight, time, space = (
-                Fraction(integer_of(constraint.get_coefficient_val(isl.dim_type.set, dim)))
-                for dim in range(3)
+                integer_of(constraint.get_coefficient_val(isl.dim_type.set, dim)) for dim in range(3)
             )
             for sign in (1, -1) if constraint.is_equality() else (1,):
                 if weight:
-                    found[Generator(True, time / weight, space / weight)] = None
+                    found[Generator(True, _quotient(time, weight), _quotient(space, weight))] = None
                 else:
                     found[Generator(False, sign * time, sign * space)] = None
     # that the coefficient of the constant is not negative is no generator
     return tuple(each for each in found if each.corner or each.time or each.space)
+
+
+def _quotient(dividend: Number, divisor: Number) -> Number:
+    """The quotient of two rational numbers."""
+    found = Fraction(dividend, divisor)
+    return found.numerator if found.denominator == 1 else found
 
 
 def minimum_skew(
@@ -67,32 +75,32 @@ def minimum_skew(
     dependences: the one that moves farthest per step decides. None if some circle moves
     without advancing in time, or if the factor would be more than ``maximum``.
     """
-    skew = Fraction(0)
+    skew: Number = 0
     for each in dependences:
         for one in each.space[dim]:
             if not one.corner:
                 if one.time <= 0 and sign * one.space + skew * one.time < 0:
                     return None
                 if one.time > 0:
-                    skew = max(skew, -sign * one.space / one.time)
+                    skew = max(skew, _quotient(-sign * one.space, one.time))
     for _ in range(CONE_ROUNDS):
         if maximum is not None and skew > maximum:
             return None
         circle = _bad_circle(dependences, dim, sign, skew)
         if circle is None:
-            return skew
-        time = sum((one.time for one in circle), Fraction(0))
+            return Fraction(skew)
+        time = sum(one.time for one in circle)
         if time <= 0:
             return None
-        skew = -sum((sign * one.space for one in circle), Fraction(0)) / time
+        skew = _quotient(-sum(sign * one.space for one in circle), time)
     return None
 
 
 def _bad_circle(
-    dependences: Sequence[Distances], dim: int, sign: int, skew: Fraction
+    dependences: Sequence[Distances], dim: int, sign: int, skew: Number
 ) -> list[Generator] | None:
     """A circle of dependences along which ``skew * t + sign * s`` goes back (Bellman-Ford)."""
-    arcs: dict[tuple[str, str], tuple[Fraction, Generator]] = {}  # the one that goes back most
+    arcs: dict[tuple[str, str], tuple[Number, Generator]] = {}  # the one that goes back most
     for each in dependences:
         ends = each.source, each.target
         for one in each.space[dim]:
@@ -100,7 +108,7 @@ def _bad_circle(
             if one.corner and (ends not in arcs or ahead < arcs[ends][0]):
                 arcs[ends] = ahead, one
     names = sorted({name for ends in arcs for name in ends})
-    height = dict.fromkeys(names, Fraction(0))
+    height: dict[str, Number] = dict.fromkeys(names, 0)
     came: dict[str, tuple[str, Generator]] = {}
     last: str | None = None
     for _ in range(len(names) + 1):

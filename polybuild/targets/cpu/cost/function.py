@@ -158,7 +158,7 @@ class LoopCost:
         caches = (machine.l1, machine.l2, machine.l3)
         levels = [MemoryLevel(each.bytes, line, memory.kept) for each in caches]
         levels.append(MemoryLevel(memory.pages * memory.page, memory.page, memory.kept))
-        first, second, far, translated = (traffic.moved(nest, each) for each in levels)
+        first, second, far, translated = traffic.through(nest, tuple(levels))
         near, middle = first / machine.l2.bandwidth, second / machine.l3.bandwidth
         pages = translated / memory.page
         bandwidth = min(memory.bandwidth * gain, max(memory.all_cores, memory.bandwidth))

@@ -60,7 +60,7 @@ class Traffic:
     """The bytes that a nest moves where its leaves have ``extents`` and ``references``, by their identity.
 
     ``found`` are footprints that were asked for before, ``wholes`` those of arrays, ``boxes`` what references
-    touch in boxes, ``inside`` the leaves of nests.
+    touch in boxes, ``inside`` the leaves of nests, ``moves`` what nests move through levels.
     """
 
     extents: Mapping[int, Extents]
@@ -69,6 +69,14 @@ class Traffic:
     wholes: dict[int, dict[str, float]] = field(default_factory=dict)
     boxes: dict[tuple[int, tuple[float, ...]], _Rows] = field(default_factory=dict)
     inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
+    moves: dict[tuple[int, tuple[MemoryLevel, ...]], tuple[float, ...]] = field(default_factory=dict)
+
+    def through(self, nest: Nest, levels: tuple[MemoryLevel, ...]) -> tuple[float, ...]:
+        """``moved`` for each of ``levels``, while ``nest``, which lives as long as this, runs once."""
+        key = id(nest), levels
+        if key not in self.moves:
+            self.moves[key] = tuple(self.moved(nest, each) for each in levels)
+        return self.moves[key]
 
     def moved(self, nest: Nest, level: MemoryLevel, depth: int = 0) -> float:
         """Bytes in whole units that enter ``level``, or leave it, while ``nest`` runs once at ``depth``."""
