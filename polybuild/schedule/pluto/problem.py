@@ -105,17 +105,17 @@ def _reads_of_same(scop: Scop, dependences: Dependences) -> isl.UnionMap:
         for access in statement.accesses
         if access.kind is AccessKind.READ
     )
-    tied = {ends for each in maps_of(writes) if counts[ends := _ends(each)] > 1}
+    tied = {names for each in maps_of(writes) if counts[names := _names_of(each)] > 1}
     reads = [
         each
         for each in maps_of(scop.accesses(AccessKind.READ))
-        if each.get_tuple_name(_dim.out) not in private and _ends(each) not in tied
+        if each.get_tuple_name(_dim.out) not in private and _names_of(each) not in tied
     ]
     sinks = union_of(reads, scop.context.get_space())
     return flow_between(scop, sinks, must=sinks).certain.range_factor_domain()
 
 
-def _ends(access: isl.Map) -> tuple[str, str]:
+def _names_of(access: isl.Map) -> tuple[str, str]:
     """The names of the statement and the array that are related."""
     return access.get_tuple_name(_dim.in_), access.get_tuple_name(_dim.out)
 

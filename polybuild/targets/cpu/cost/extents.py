@@ -37,7 +37,11 @@ def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     if here.is_empty():
         return None
     instances, domain = Points.of(here.reverse().wrap().flatten()), here.domain()
-    trips, boxes = [], [tuple(_extent(instances, loops + each) for each in range(counters))]
+    if here.n_basic_map() == 1:  # what counters take says the domain, which has few dimensions
+        whole, first = Points.of(domain), 0
+    else:
+        whole, first = instances, loops
+    trips, boxes = [], [tuple(_extent(whole, first + each) for each in range(counters))]
     even = domain.is_box()
     for loop in range(loops):
         if all(extent == 1.0 for extent in boxes[-1]):
