@@ -15,7 +15,6 @@ generated from it tells the halves apart: a tile has a loop for either.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 
 import islpy as isl
@@ -36,7 +35,7 @@ def is_long(dependences: Sequence[Distances], dim: int) -> bool:
 
 def _is_far(one: Generator) -> bool:
     if one.corner:
-        return bool(abs(one.space) > STENCIL_REACH * max(Fraction(1), one.time))
+        return max(one.space, -one.space) > STENCIL_REACH * max(1, one.time)
     return one.time <= 0 and one.space != 0
 
 
