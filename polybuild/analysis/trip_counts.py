@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.effort import DYNAMIC_TRIPS, FEW_INSTANCES, HIDDEN_TRIPS
+from polybuild.poly.memory import remembered
 from polybuild.poly.relations import largest
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 
@@ -51,15 +50,16 @@ def _is_bounded(loop: DynamicLoop, limits: frozenset[str]) -> bool:
 
 
 def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -> tuple[isl.PwAff, ...]:
-    unknown = {loop.position for loop in statement.dynamic if not _is_bounded(loop, limits)}
+    unknown = frozenset(loop.position for loop in statement.dynamic if not _is_bounded(loop, limits))
     counts = list(dimension_counts(statement.domain, context, unknown))
     if any(isinstance(each, _HIDDEN) for each in walk(statement.body)):
         counts.append(isl.PwAff.val_on_domain(context, isl.Val(HIDDEN_TRIPS)))
     return tuple(counts)
 
 
+@remembered  # whoever wants to know of sizes asks
 def dimension_counts(
-    domain: isl.Set, context: isl.Set, unknown: Collection[int] = ()
+    domain: isl.Set, context: isl.Set, unknown: frozenset[int] = frozenset()
 ) -> tuple[isl.PwAff, ...]:
     """The number of values each dimension of ``domain`` takes at most, a single 0 if it is empty.
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.effort import FIXED_SIZE
-from polybuild.poly.relations import depends_on
-from polybuild.scop.model import Access, Statement
+from polybuild.poly.memory import remembered
+from polybuild.scop.model import Statement
 from polybuild.values import dataclass
 
 Counts = tuple[tuple[isl.PwAff, ...], ...]
@@ -76,17 +76,25 @@ def walk_of(statements: Sequence[Statement]) -> Walk:
 
 def _walked(statement: Statement) -> frozenset[int]:
     """The loops of ``statement`` that subscripts depend on, but for those of dimensions of a few elements."""
-    subscripts = [each for access in statement.accesses for each in _large_dimensions(access)]
+    return frozenset[int]().union(*(_moving(access.relation) for access in statement.accesses))
+
+
+@remembered  # whoever wants to know of sizes asks
+def _moving(relation: isl.Map) -> frozenset[int]:
+    """The loops that the subscripts of ``relation`` depend on, but for those of a few elements."""
+    values = [each.gist_domain(each.domain()) for each in _large_dimensions(relation)]
     return frozenset(
-        loop for each in subscripts for loop in range(each.dim(isl.dim_type.in_)) if depends_on(each, loop)
+        loop
+        for loop in range(relation.dim(isl.dim_type.in_))
+        if any(each.involves_dims(isl.dim_type.in_, loop, 1) for each in values)
     )
 
 
-def _large_dimensions(access: Access) -> Iterator[isl.Map]:
+def _large_dimensions(relation: isl.Map) -> Iterator[isl.Map]:
     """The subscripts of an array that take more than a few values, each as a function of the instances."""
-    count = access.relation.dim(isl.dim_type.out)
+    count = relation.dim(isl.dim_type.out)
     for dim in range(count):
-        subscript = access.relation.project_out(isl.dim_type.out, dim + 1, count - dim - 1)
+        subscript = relation.project_out(isl.dim_type.out, dim + 1, count - dim - 1)
         subscript = subscript.project_out(isl.dim_type.out, 0, dim)
         values = subscript.range()
         values = values.project_out(_params, 0, values.dim(_params))
@@ -95,10 +103,13 @@ def _large_dimensions(access: Access) -> Iterator[isl.Map]:
             yield subscript
 
 
-def _bounding(domain: isl.Set, dim: int) -> Iterator[str]:
+@remembered
+def _bounding(domain: isl.Set, dim: int) -> frozenset[str]:
     """The parameters in the limits of a dimension of ``domain``."""
-    for limit in (domain.dim_min(dim), domain.dim_max(dim)):
-        for _, affine in limit.get_pieces():
-            for each in range(affine.dim(_params)):
-                if affine.involves_dims(_params, each, 1):
-                    yield str(affine.get_dim_name(_params, each))
+    return frozenset(
+        str(affine.get_dim_name(_params, each))
+        for limit in (domain.dim_min(dim), domain.dim_max(dim))
+        for _, affine in limit.get_pieces()
+        for each in range(affine.dim(_params))
+        if affine.involves_dims(_params, each, 1)
+    )
