@@ -15,6 +15,7 @@ from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
+from polybuild.normalise.split_structures import split_structures
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.final_values import NotFollowed
@@ -45,7 +46,8 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    inlined = with_pointer_tests(with_maximum_extents(inline_calls(region, loops=loops)))
+    inlined = split_structures(inline_calls(region, loops=loops))
+    inlined = with_pointer_tests(with_maximum_extents(inlined))
     return separate_reductions(join_conditions(split_rotations(inlined)))
 
 
