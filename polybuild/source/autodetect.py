@@ -3,8 +3,8 @@
 The preprocessed text gets markers around candidate loops, as if the user had
 written them there, and is read like any other. Loops that are refused give way
 to the loops inside them; neighbours that are taken are joined where that is
-taken, too. Only loops that stand on lines of their own, outside of macros and
-preprocessor conditionals, are candidates, and none in functions that have
+taken, too. Only loops that stand on lines of their own, outside of macros, and with
+whole preprocessor conditionals in them, are candidates, and none in functions that have
 marked regions or share work by OpenMP already; but where that is wanted those under
 ``omp parallel`` are, loops or blocks, with their directives. Hints to compilers, as ``ivdep`` and
 ``omp simd``, do not matter.
@@ -27,6 +27,7 @@ from polybuild.source.model import Region, Source, Span
 from polybuild.source.openmp import PARALLEL, gives_way, is_shared_by_others
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
+from polybuild.source.regions import CONDITIONAL
 from polybuild.source.statements import LOOPS, statement_end
 from polybuild.values import dataclass
 
@@ -277,12 +278,18 @@ class _Detector:
         return StatementRange(first.start, then.end, first.first_line, then.last_line, first.block)
 
     def _is_interrupted(self, lines: range) -> bool:
-        """Whether a directive stands in ``lines`` that is no hint."""
-        return any(
-            directive.line in lines
-            and not (directive.name == "pragma" and self._gives_way(directive.arguments))
-            for directive in self._user_text.directives
-        )
+        """Whether a directive stands in ``lines`` that is no hint, and no conditional as a whole."""
+        depth = 0
+        for directive in self._user_text.directives:
+            if directive.line not in lines:
+                continue
+            if directive.name in CONDITIONAL or directive.name.startswith("el"):
+                depth += CONDITIONAL.get(directive.name, 0)
+                if depth < 0 or (depth == 0 and directive.name.startswith("el")):
+                    return True
+            elif directive.name != "pragma" or not self._gives_way(directive.arguments):
+                return True
+        return depth != 0
 
     def _gives_way(self, pragma: str) -> bool:
         """Whether a pragma says nothing that another order of the loops would not keep."""

@@ -16,7 +16,8 @@ from polybuild.source.model import Span
 from polybuild.values import dataclass
 
 _PRAGMA = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
-_CONDITIONAL = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+CONDITIONAL = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+"""What opens and closes conditionals of the preprocessor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ class RegionFinder:
         for directive in self.user_text.directives:
             if not candidate.body.start <= directive.start < candidate.body.end:
                 continue
-            depth += _CONDITIONAL.get(directive.name, 0)
+            depth += CONDITIONAL.get(directive.name, 0)
             crossing = depth < 0 or (depth == 0 and directive.name.startswith(("el",)))
             if crossing:
                 return self._crossing(Location(self.lines.path, directive.line))

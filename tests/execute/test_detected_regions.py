@@ -281,3 +281,48 @@ def test_a_part_of_a_team_is_no_region(tmp_path):
     result = compile_source(str(source), Options(), ["gcc"], ["-O2"])
     assert [each.code for each in result.diagnostics] == ["openmp-team"]
     assert result.text.count("omp parallel") == 1
+
+
+CONDITIONALS = """\
+#include <stdio.h>
+static double a[3000], b[3000], c[3000];
+void f(int n) {
+  for (int i = 0; i < n; i++) {
+#ifdef WIDE
+    a[i] = b[i] * 2;
+#else
+    a[i] = b[i] * 3 + c[i];
+#endif
+  }
+}
+void g(int n) {
+  for (int i = 0; i < n; i++) {
+    b[i] += a[i];
+#ifdef WIDE
+    c[i] += 1; }
+#else
+  }
+#endif
+}
+int main(void) {
+  double s = 0;
+  for (int i = 0; i < 3000; i++) { b[i] = i; c[i] = i % 7; }
+  f(3000);
+  g(3000);
+  for (int i = 0; i < 3000; i++)
+    s += a[i] + b[i] * 2 + c[i];
+  printf("%g\\n", s);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("-DWIDE",)])
+def test_loops_with_whole_conditionals_in_them_are_found(tmp_path, flags):
+    source = tmp_path / "chosen.c"
+    source.write_text(CONDITIONALS)
+    options = Options(autodetect=True, min_work=0)
+    result = compile_source(str(source), options, ["gcc"], ["-O2", *flags])
+    assert {each.function for each in result.regions} & {"f", "g"} == {"f"}
+    (tmp_path / "out.c").write_text(result.text)
+    assert run(tmp_path / "out.c", "-fopenmp", *flags) == run(source, *flags)
