@@ -103,6 +103,8 @@ DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8
 """Calls inside each other that are inlined."""
+INITIALISED_ELEMENTS = 64
+"""Elements of an array whose initialiser is written as assignments."""
 VALUE_NODES = 200
 """Nodes of the syntax tree of a value that is known of a variable."""
 GUESSED_DIMENSIONS = 5

@@ -11,6 +11,7 @@ from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.exits import with_exit_tests
+from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -46,7 +47,7 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    inlined = split_structures(inline_calls(region, loops=loops))
+    inlined = split_structures(inline_calls(assign_initial_elements(region), loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     return separate_reductions(join_conditions(split_rotations(inlined)))
 

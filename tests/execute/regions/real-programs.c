@@ -354,3 +354,18 @@ for (int i = 0; i < n; i++)
 //# function_in_old_style: call
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) X[i][j] = half(x[i], j) + y[j];
+
+//# initialised_array: parallel
+for (int i = 0; i < n; i++) {
+  double w[4] = {1, y[i]}, v[] = {0.5, 2};
+  for (int k = 0; k < 4; k++) w[k] += v[k % 2];
+  x[i] += w[0] * w[1] + w[2] - w[3];
+}
+
+//# table_of_weights: parallel
+for (int i = 1; i < n - 1; i++) {
+  const double w[3] = {0.25, 0.5, 0.25};
+  double s = 0;
+  for (int k = 0; k < 3; k++) s += w[k] * y[i + k - 1];
+  x[i] = s;
+}

@@ -46,7 +46,7 @@ EXCEPTIONS = {
     "scop.references._MAXIMUM_ROW_SUBSCRIPTS": "what checks at run time can follow",
     "source.fingerprint.FIRST_LINE": "no line has such a number",
     "source.fingerprint._LINES": "no file has so many lines",
-    "source.regions._CONDITIONAL": "what directives open and close",
+    "source.regions.CONDITIONAL": "what directives open and close",
     "targets.cpu.blocked_nest.(M, K, N)": "places of three loops",
     "targets.gpu.index_limit._MAXIMUM": "a half of what an int of C holds",
     "targets.ranks.loggp._LOOKS": "stages of an exchange",
