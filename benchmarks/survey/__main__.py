@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 from benchmarks.cpu import machine
+from benchmarks.survey.marked import Difference, differences
 from benchmarks.survey.numeric import is_numeric
 from polybuild.driver.request import Request
 from polybuild.source.reader import text_of
@@ -46,6 +47,7 @@ class Totals:
     seconds: float = 0.0
     longest: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
+    differences: list[tuple[str, *Difference]] = field(default_factory=list)
 
     def add(self, other: Totals) -> None:
         """Count what ``other`` has, too."""
@@ -80,6 +82,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--nests", metavar="FILE", help="add a line of JSON for each numeric nest, as they come"
     )
+    parser.add_argument(
+        "--marks", action="store_true", help="mark the loops, too, and tell where that makes a difference"
+    )
     arguments = parser.parse_args(own)
     settings = dict(each.split("=", 1) for each in arguments.set)
     facts = machine.describe(arguments.cc)
@@ -95,23 +100,31 @@ def main(words: Sequence[str]) -> int:
     ):
         for folder in arguments.folders:
             found = Totals()
-            look = partial(
-                _look, settings, (arguments.cc, *flags, *_include_flags(folder)), arguments.seconds
-            )
-            for survey in pool.map(look, _c_files(folder)):
+            command = (arguments.cc, *flags, *_include_flags(folder))
+            look = partial(_look, settings, command, arguments.seconds, arguments.marks)
+            for survey, others in pool.map(look, _c_files(folder)):
                 found.add(_totals(survey, nests))
+                everything.differences += [(survey.path, *each) for each in others]
             print(found.line(Path(folder).name), flush=True)
             everything.add(found)
     print(everything.line("all"))
+    if arguments.marks:
+        print(f"\nloops of which marks make something else: {len(everything.differences)}")
+        for path, line, *gains in everything.differences:
+            found_there, made = (" and ".join(each) or "kept" for each in gains)
+            print(f"{path}:{line}: {found_there}, marked: {made}")
     print("\nnumeric nests that are kept, by the reason")
     for code, count in everything.reasons.most_common(_REASONS):
         print(f"{code:<28}{count:>6}{100 * count / max(1, everything.numeric):>5.1f} %")
     return int(everything.longest > LONG)
 
 
-def _look(settings: dict[str, str], command: Sequence[str], seconds: int, path: str) -> FileSurvey:
+def _look(
+    settings: dict[str, str], command: Sequence[str], seconds: int, marks: bool, path: str
+) -> tuple[FileSurvey, list[Difference]]:
     compiler, *flags = command
-    return survey_file(Request(path, settings, (compiler,), tuple(flags)), "", seconds)
+    survey = survey_file(Request(path, settings, (compiler,), tuple(flags)), "", seconds)
+    return survey, differences(survey, settings, (compiler,), flags, seconds) if marks else []
 
 
 def _totals(survey: FileSurvey, nests: TextIO) -> Totals:
