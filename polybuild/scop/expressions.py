@@ -209,7 +209,7 @@ class Expressions:
         except Unsupported:
             raise self._refusal_of(node) from None
         variable, members, kind = reference.variable, reference.members, reference.type
-        subscripts = tuple(_constant_subscript(each) for each in reference.subscripts)
+        subscripts = tuple(self._fixed_subscript(each, point) for each in reference.subscripts)
         changed = variable in names.written or (variable, members) in names.written_members
         if changed or variable.local or None in subscripts or not isinstance(kind, IntegerType):
             raise self._refusal_of(node)
@@ -221,6 +221,24 @@ class Expressions:
         if value is None:
             raise self._refusal_of(node)
         return Affine(value, kind)
+
+    def _fixed_subscript(self, subscript: c_ast.Node, point: ProgramPoint) -> int | str | None:
+        """What a subscript of literals and of variables that the region does not change says."""
+        names = self._facts.names
+        if isinstance(subscript, c_ast.Constant):
+            return integer_value(subscript.value)
+        if isinstance(subscript, c_ast.BinaryOp) and subscript.op in OPERATIONS:
+            left, right = (self._fixed_subscript(each, point) for each in (subscript.left, subscript.right))
+            return None if left is None or right is None else f"{left}_{OPERATIONS[subscript.op]}_{right}"
+        variable = names.variables.get(subscript) if isinstance(subscript, c_ast.ID) else None
+        if variable is None or not isinstance(variable.type, IntegerType):
+            return None
+        counts = variable in point.counters or variable in point.values or names.only_counts(variable)
+        fixed = not (counts or variable.local or variable in names.written or variable in names.demoted)
+        own = (
+            variable is names.outer.get(variable.name) and not variable.is_reachable and not variable.volatile
+        )
+        return variable.name if fixed and own else None
 
     def _identifier(self, node: c_ast.ID, point: ProgramPoint) -> Affine:
         variable = self._facts.names.variables.get(node) or self._facts.names.outer.get(node.name)
@@ -545,11 +563,6 @@ class Expressions:
         if isinstance(node, c_ast.Assignment | c_ast.UnaryOp | c_ast.ExprList):
             return self._refusal("non-affine", "it has a side effect", node)
         return self._refusal("non-affine", "it is not an arithmetic expression", node)
-
-
-def _constant_subscript(subscript: c_ast.Node) -> int | None:
-    """The value of a subscript that is a literal."""
-    return integer_value(subscript.value) if isinstance(subscript, c_ast.Constant) else None
 
 
 def _leaves(node: c_ast.Node) -> Iterator[c_ast.Node]:

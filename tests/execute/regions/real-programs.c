@@ -369,3 +369,25 @@ for (int i = 1; i < n - 1; i++) {
   for (int k = 0; k < 3; k++) s += w[k] * y[i + k - 1];
   x[i] = s;
 }
+
+//# extents_in_an_array: parallel
+int d = n > 2, size[3] = {n, n, n - 1};
+#pragma scop
+for (int i = 0; i < size[d]; i++)
+  for (int j = 0; j < size[d + 1]; j++) z[i * size[d + 1] + j] += y[i];
+#pragma endscop
+
+//# extents_of_a_structure: parallel
+struct { int axis, length[2]; } shape = {1, {1, n}};
+int at = n > 1;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < shape.length[at]; j++) X[i][j] += 0.5;
+#pragma endscop
+
+//# bound_that_may_be_written: parallel
+b[n - 1] = n;
+int last = n - 1, *bound = b;
+#pragma scop
+for (int i = 0; i < bound[last]; i++) b[i] = i + 2;
+#pragma endscop
