@@ -31,17 +31,13 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
-from polybuild.driver.device_plans import plan_for_device
 from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
-from polybuild.driver.rank_kernels import plan_blocks
-from polybuild.driver.shared_regions import share_region
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
-from polybuild.schedule.paranoid import check_by_running
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
@@ -366,6 +362,8 @@ def map_to_threads(work: Transformation) -> None:
 def _shared_among_ranks(work: Transformation) -> Mapped | None:
     """The block of one rank of those that share the outermost parallel loops; None if they cannot."""
     model = work.model
+    from polybuild.driver.shared_regions import share_region  # noqa: PLC0415 -- only where it is asked for
+
     found = share_region(
         model.scop,
         model.dependences,
@@ -457,6 +455,8 @@ def prove_legality(work: Transformation) -> None:
     found_within(effort.PROOF_OPERATIONS, prove_again)
     if work.context.options.paranoid:
         parallel = [mark for mark in work.mapped.mapping.directives if mark.kind is MarkKind.PARALLEL]
+        from polybuild.schedule.paranoid import check_by_running  # noqa: PLC0415 -- only where it is asked for
+
         check_by_running(scop, order, work.mapped.dependences, parallel)
 
 
@@ -552,6 +552,8 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
         _write_block_kernels(work, context)
         return True
     known = (model.scop, model.dependences, model.live)
+    from polybuild.driver.device_plans import plan_for_device  # noqa: PLC0415 -- only where it is asked for
+
     with operation_budget(effort.REGION_OPERATIONS):
         scop, plan = plan_for_device(target, model.region, known, context, work.temporaries)
     on_host, on_device = _names_of(work.plan.buffers), _names_of(plan.buffers)
@@ -574,6 +576,8 @@ def _write_block_kernels(work: Transformation, context: CompileContext) -> None:
     """Write the kernels of what a rank runs between messages."""
     target, region = TARGETS[context.options.backend], work.model.region
     minimum = context.machine.device.work if context.options.min_work else 0
+    from polybuild.driver.rank_kernels import plan_blocks  # noqa: PLC0415 -- only where it is asked for
+
     with operation_budget(effort.REGION_OPERATIONS):
         blocks, remarks = plan_blocks(target, region, work.mapped, context, minimum)
     with operation_budget(effort.REGION_OPERATIONS * (1 + len(blocks.blocks))):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shlex
@@ -44,9 +43,9 @@ def preprocess(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Prep
     """
     with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
         depfile = Path(folder) / "dependencies.d"
-        command = [*compiler, *preprocessing_flags(path, flags)]
-        # A later -g0 undoes a -g3, which would print every macro definition.
-        command += ["-E", "-w", "-g0", "-MD", "-MF", str(depfile), "-MT", "polybuild"]
+        asked = (*compiler, *preprocessing_flags(path, flags))
+        # Definitions of macros are printed, too: the first of them are the compiler's own.
+        command = [*asked, "-E", "-dD", "-w", "-g0", "-MD", "-MF", str(depfile), "-MT", "polybuild"]
         if not path.endswith(".c"):
             command += ["-x", "c"]
         command.append(path if not path.startswith("-") else f"./{path}")
@@ -55,7 +54,38 @@ def preprocess(path: str, compiler: Sequence[str], flags: Sequence[str]) -> Prep
             rules = depfile.read_text(encoding="utf-8", errors="surrogateescape")
         except OSError:
             rules = ""
-    return Preprocessed(output, parse_depfile(rules))
+    head, text = _parted(output)
+    if text:
+        _predefined.clear()
+        _predefined[asked] = _defined(head)
+    return Preprocessed(_DEFINITION_LINE.sub("", _BUILT_IN.sub("", head) + text), parse_depfile(rules))
+
+
+_DEFINED = pattern(r"^#(define|undef) (\w+)", re.MULTILINE)
+_DEFINITION_LINE = pattern(r"^#(?:define|undef) .*", re.MULTILINE)
+_BUILT_IN = pattern(r'^#(?:define|undef) .*\n# \d+ "<[\w -]+>"\n', re.MULTILINE)
+
+
+def _defined(output: str) -> frozenset[str]:
+    """The macros that are defined after ``output``."""
+    last = {name: word for word, name in _DEFINED.findall(output)}
+    return frozenset(name for name, word in last.items() if word == "define")
+
+
+def _parted(output: str) -> tuple[str, str]:
+    """What stands before the user's file in the compiler's output, its own macros, and that file.
+
+    gcc and clang name the file, then what is built in, then the file again. The latter part is empty where
+    a compiler does otherwise.
+    """
+    name = re.match(r'# \d+ ("(?:[^"\\]|\\.)*")', output)
+    built_in = output.find('"<built-in>"')
+    begin = output.find(f"\n# 1 {name[1]}", built_in) if name and built_in >= 0 else -1
+    return (output, "") if begin < 0 else (output[: begin + 1], output[begin + 1 :])
+
+
+_predefined: dict[tuple[str, ...], frozenset[str]] = {}
+"""The macros that a command predefines, where its last run told them."""
 
 
 def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) -> frozenset[str]:
@@ -63,13 +93,12 @@ def predefined_macros(path: str, compiler: Sequence[str], flags: Sequence[str]) 
 
     Raises SourceError as ``preprocess`` does.
     """
-    return _macros((*compiler, *preprocessing_flags(path, flags)), path)
-
-
-@functools.lru_cache(maxsize=1)  # a file with loops to detect asks before it is read, and after
-def _macros(command: tuple[str, ...], path: str) -> frozenset[str]:
-    output = _run([*command, "-E", "-dM", "-w", "-x", "c", os.devnull], path)
-    return frozenset(re.findall(r"^#define (\w+)", output, re.MULTILINE))
+    command = (*compiler, *preprocessing_flags(path, flags))
+    if command not in _predefined:
+        output = _run([*command, "-E", "-dM", "-w", "-x", "c", os.devnull], path)
+        _predefined.clear()
+        _predefined[command] = _defined(output)
+    return _predefined[command]
 
 
 _DEFINITION = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
