@@ -48,6 +48,7 @@ class Vectors:
 
     bytes: int = _figure(16, Unit.BYTES, "a vector register")
     registers: int = _figure(16, Unit.COUNT, "vector registers")
+    rows: int = _figure(16, Unit.BYTES, "a vector for rows in a cache, where compilers take no longer one")
     gather: float = _figure(0.6, Unit.NANOSECONDS, "to gather one element of a vector from the first cache")
     scatter: float = _figure(0.8, Unit.NANOSECONDS, "to store one element of a vector apart from the others")
     divide: float = _figure(0.7, Unit.NANOSECONDS, "to divide one double of a vector")

@@ -112,7 +112,8 @@ class LoopDirective:
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
     One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
     The nodes of the identities ``invariant`` read an element that no iteration writes.
-    ``limits`` say from what work on threads pay.
+    ``limits`` say from what work on threads pay, ``width`` how many lanes a vector has; 0 leaves that to the
+    compiler.
     """
 
     depth: int
@@ -126,6 +127,7 @@ class LoopDirective:
     limits: ThreadLimits = ThreadLimits()
     lanes: LaneLoop | None = None
     invariant: frozenset[int] = frozenset()
+    width: int = 0
 
 
 _SELECTIONS = {"min", "max", "fmin", "fmax"}

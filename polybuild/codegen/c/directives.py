@@ -95,8 +95,9 @@ class DirectivePrinter:
         self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
     ) -> str:
         if directive.independent and not directive.parallel:
-            self.in_use.helpers.add("POLYBUILD_SIMD")
-            return "POLYBUILD_SIMD"
+            macro = "POLYBUILD_SIMD_IN" if directive.width else "POLYBUILD_SIMD"
+            self.in_use.helpers.add(macro)
+            return f"{macro}({directive.width})" if directive.width else macro
         # a thread's loop may select by OpenMP alone, a vector's only where the compiler can
         selects = not directive.parallel and any(each.accumulator.selects for each in accumulators)
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"

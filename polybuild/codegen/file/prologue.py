@@ -95,6 +95,11 @@ _DIRECTIVES = {
         '#define POLYBUILD_SIMD _Pragma("GCC ivdep")\n',
         "#define POLYBUILD_SIMD\n",
     ),
+    "POLYBUILD_SIMD_IN": (
+        "#define POLYBUILD_SIMD_IN(lanes) _Pragma(POLYBUILD_TEXT(omp simd simdlen(lanes)))\n",
+        '#define POLYBUILD_SIMD_IN(lanes) _Pragma("GCC ivdep")\n',
+        "#define POLYBUILD_SIMD_IN(lanes)\n",
+    ),
 }
 
 
@@ -156,13 +161,13 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
 
 def _directives(helpers: AbstractSet[Helper]) -> str:
     """The macros among ``helpers`` that loops have directives from."""
-    used = [macro for macro in ("POLYBUILD_OMP", "POLYBUILD_SIMD") if macro in helpers]
+    used = [macro for macro in _DIRECTIVES if macro in helpers]
     if not used:
         return ""
     openmp, gcc, others = (
         "".join(each) for each in zip(*(_DIRECTIVES[macro] for macro in used), strict=True)
     )
-    text = "#define POLYBUILD_TEXT(...) #__VA_ARGS__\n" if "POLYBUILD_OMP" in used else ""
+    text = "#define POLYBUILD_TEXT(...) #__VA_ARGS__\n" if used != ["POLYBUILD_SIMD"] else ""
     text += _QUIET
     between = f"#elif defined __GNUC__ && !defined __clang__\n{gcc}" if gcc != others else ""
     return f"#ifdef _OPENMP\n{text}{openmp}{between}#else\n{others}#endif\n"

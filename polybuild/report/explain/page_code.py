@@ -14,7 +14,7 @@ from polybuild.report.explain.gather import Explained
 
 _TOKENS = re.compile(
     r"(?P<c>/\*.*?\*/|//[^\n]*)|(?P<s>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+')"
-    r"|(?P<p>^[ \t]*\#[^\n]*|\bPOLYBUILD_OMP\((?:[^()\n]|\([^()\n]*\))*\)|\bPOLYBUILD_SIMD\b)"
+    r"|(?P<p>^[ \t]*\#[^\n]*|\bPOLYBUILD_OMP\((?:[^()\n]|\([^()\n]*\))*\)|\bPOLYBUILD_SIMD(?:_IN\(\d+\)|\b))"
     r"|(?P<w>\b(?:auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if"
     r"|inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union"
     r"|unsigned|void|volatile|while|_Bool|_Complex)\b)",

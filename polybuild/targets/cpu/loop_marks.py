@@ -83,6 +83,13 @@ class LoopMarker:
         )
         return insert_mark(node, mark)
 
+    def widen(self, marks: Iterable[Mark], width: int) -> None:
+        """Have the loops below ``marks`` that compilers compute in vectors run in ``width`` lanes."""
+        for mark in marks:
+            directive = self.directives[mark]
+            if directive.simd and directive.independent and directive.lanes is None:
+                self.directives[mark] = replace(directive, width=width)
+
     def simd_children(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the loops of a sequence, each for the vector unit."""
         for index in range(node.n_children()):

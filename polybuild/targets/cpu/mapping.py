@@ -29,7 +29,7 @@ from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
-from polybuild.targets.cpu.stencils import tile_stencil
+from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
@@ -264,7 +264,10 @@ class _CpuMapper:
         self.tile_sizes.append(tiles.sizes)
         self.remarks.append(f"a stencil over time: {tiles.shape} tiles, which start together")
         worth = self._launches.is_worth_launching(band.node, vector=True)
-        return self._phases(tiles.node, threads=not around.in_parallel and worth)
+        before = set(self.marker.directives)
+        node = self._phases(tiles.node, threads=not around.in_parallel and worth)
+        self.marker.widen(self.marker.directives.keys() - before, row_lanes(band.accesses, self._context))
+        return node
 
     def _vector_loop(self, band: _BandFacts) -> VectorLoop | None:
         """The loop of an innermost band for the vector unit, None if there is none."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE
@@ -80,6 +81,18 @@ def tile_stencil(
     except ValueError:
         return None
     return StencilTiles(insert_phases(node, phases), sizes, shape)
+
+
+def row_lanes(accesses: Sequence[Reference], context: CompileContext) -> int:
+    """The lanes of the vectors that rows of tiles run fastest in; 0 where those of the compiler do.
+
+    That is for grids of one floating-point type: elements of others are converted, which takes as much.
+    """
+    machine, elements = context.machine, {each.access.array.element for each in accesses if each.matrix}
+    wide = context.compiler.optimises and machine.vector.rows > context.compiled_vector_bytes
+    if not wide or len(elements) != 1 or not isinstance(next(iter(elements)), FloatingType):
+        return 0
+    return machine.vector.rows // max(map(element_size, accesses))
 
 
 def _shape(stencil: Stencil) -> str:

@@ -30,6 +30,20 @@ def test_vectors(macros, flags, size, registers):
     assert (given.vector.bytes, given.origins["vector.bytes"]) == (8, Origin.OPTION)
 
 
+@pytest.mark.parametrize(
+    ("macros", "flags", "rows"),
+    [
+        (("__AVX512F__",), (), 16),
+        (("__AVX512F__", "__AVX512FP16__"), (), 64),
+        (("__AVX512F__", "__AVX512FP16__"), ("-mprefer-vector-width=256",), 16),
+        (("__AVX512F__", "__AVX512FP16__"), ("-mprefer-vector-width=512",), 16),
+    ],
+)
+def test_vectors_of_rows(macros, flags, rows):
+    """Processors that keep their clock have the widest ones, unless a flag asks for others."""
+    assert host.find_machine(frozenset(macros), frozenset(flags)).vector.rows == rows
+
+
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """Stand-ins for what Linux says of caches (level, type, size) and of the threads of each core."""

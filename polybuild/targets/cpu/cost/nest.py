@@ -17,7 +17,7 @@ from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last, is_chain
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
 from polybuild.targets.cpu.cost.operations import chain_of
-from polybuild.targets.cpu.cost.subscripts import divides_in_subscripts
+from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.model import LoopDirective
 from polybuild.transform.full_unrolling import outside_unrolled
@@ -150,10 +150,12 @@ class NestBuilder:
         unrolled = MarkKind.UNROLLED in inside or (block and not registers)
         simd = directive is not None and directive.simd
         # what is generated has the plain subscripts of an interior
-        divides = self.directives is None and any(map(divides_in_subscripts, statements_of(node, self.scop)))
+        scattered = self.directives is None and any(
+            map(has_scattered_elements, statements_of(node, self.scop))
+        )
         if mark is None and innermost and not within:
-            simd = not divides and self._lanes.takes(node)
-        other = mark is None and innermost and not (simd or within or divides)
+            simd = not scattered and self._lanes.takes(node)
+        other = mark is None and innermost and not (simd or within or scattered)
         checked = other and self._lanes.is_checked(node)
         chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())

@@ -29,9 +29,12 @@ def with_subscripts(operations: Operations, statement: Statement) -> Operations:
     )
 
 
-def divides_in_subscripts(statement: Statement) -> bool:
-    """Whether each iteration of the innermost loop divides by a variable, which no vector unit can."""
-    return any(map(_is_division, _choices(statement)))
+def has_scattered_elements(statement: Statement) -> bool:
+    """Whether each iteration of the innermost loop divides by a variable, or chooses, to find an element.
+
+    No vector unit divides integers, and compilers load what is chosen one by one.
+    """
+    return any(True for _ in _choices(statement))
 
 
 def _choices(statement: Statement) -> Iterator[c_ast.Node]:

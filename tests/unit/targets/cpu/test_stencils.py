@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from contexts import context_of
 
+from polybuild.machine.model import Origin
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.stencils import has_stencil
@@ -133,3 +136,17 @@ def test_a_few_steps_share_too_little(model, steps):
 def test_rows_of_bytes_are_as_long_as_others(model):
     rows = {kind: sizes(model(HEAT, PLANE.replace("double", kind)))[0][-1] for kind in ("double", "char")}
     assert rows["char"] == 8 * rows["double"]
+
+
+@pytest.mark.parametrize(
+    ("element", "bytes_of_rows", "width"),
+    [("double", 64, 8), ("float", 64, 16), ("int", 64, 0), ("double", 32, 0)],
+)
+def test_rows_of_tiles_run_in_the_vectors_that_are_fastest(model, element, bytes_of_rows, width):
+    """Where that are others than the compiler's: for numbers of one type."""
+    read, context = model(HEAT, PLANE.replace("double", element)), context_of(tile_sizes=(4, 16, 64))
+    figures = {"vector.bytes": 64, "vector.rows": bytes_of_rows}
+    context = replace(context, machine=context.machine.with_figures(figures, Origin.FILE))
+    mapping = map_to_cpu(read.scop, read.dependences, read.scop.schedule, context)
+    assert mapping.simd_loops
+    assert {each.width for each in mapping.directives.values() if each.simd} == {width}
