@@ -116,6 +116,7 @@ class _CopySearch:
         for each in run:
             if not self.shapes[each.name].is_private:
                 found = self._only(each, indices[0], self._same_elements, self.originals)
+                found = found or self._only(each, indices[0], self._in_another_order, self.originals)
                 if found is not None:
                     self.copies[each.name] = found
         self._add_by_partners(run, indices[0], leading=False)
@@ -244,6 +245,17 @@ class _CopySearch:
         for position in range(len(original.iterators)):
             if position != depth:
                 found = found.equate(_in, position - missing * (position > depth), _out, position)
+        return found.intersect(self._same_operands(statement, original))
+
+    def _in_another_order(self, statement: Statement, original: Statement) -> isl.Map | None:
+        """As ``_same_elements``, of two statements whose loops are in different orders."""
+        same_depth = len(statement.iterators) == len(original.iterators)
+        return self._same_operands(statement, original) if same_depth else None
+
+    def _same_operands(self, statement: Statement, original: Statement) -> isl.Map:
+        """``{ statement -> original }``: instances that touch the same elements, in whatever loops."""
+        space = statement.domain.get_space().map_from_domain_and_range(original.domain.get_space())
+        found = isl.Map.universe(space)
         for mine, other in self._operands(statement, original):
             if mine.cell is None and mine.access.exact:
                 one, two = (function_of(each) for each in ((mine, statement), (other, original)))

@@ -141,7 +141,8 @@ def _written_cells(scop: Scop, web: Web) -> isl.Set:
 
 def _in_elements(scop: Scop, web: Web, array: Array, elements: isl.Map) -> Scop:
     """``scop`` with what ``elements`` say of ``array`` in place of the cells of ``web``."""
-    statements = web.kept_in(scop, array, lambda cells: cells.apply_range(elements).coalesce())
+    plain = elements.gist_params(scop.context)
+    statements = web.kept_in(scop, array, lambda cells: cells.apply_range(plain).coalesce())
     return replace(scop, statements=statements)
 
 

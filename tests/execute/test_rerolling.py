@@ -174,6 +174,12 @@ REROLLED = {
         for (int k = 0; k < n; k++) s += A[i][k] * B[k][j]; C[i][j] = s; }""",
         3,
     ),
+    "halves in another order": (
+        """for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+        for (int k = 0; k < n; k++) for (int j = i; j < n; j++) C[i][j] += A[i][k] * B[k][j]; }""",
+        1,
+    ),
     "accumulators in an array": (
         """for (int i = 0; i < n; i++) { int j; for (j = 0; j + 1 < n; j += 2) { double s[2];
         s[0] = 0; s[1] = 0; for (int k = 0; k < n; k++) {
