@@ -29,8 +29,8 @@ int main(void) {
 KNOWN = """\
 void f(double *restrict a) {{
 #pragma scop
-  for (int t = 0; t < 50; t++)
-    for (int i = 1; i < {size}; i++) a[i] = 0.5 * a[i] + t;
+  for (int i = 1; i < {size}; i++)
+    for (int t = 0; t < 50; t++) a[i] = 0.5 / a[i] + t;
 #pragma endscop
 }}
 """
