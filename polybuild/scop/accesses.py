@@ -35,7 +35,8 @@ _REAL = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh er
     nextafter pow remainder rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc
     cabs carg cexp cimag clog conj cpow creal csqrt"""
 _PURE = frozenset(name + suffix for name in _REAL.split() for suffix in ("", "f", "l")) | {
-    "abs", "labs", "llabs", "isnan", "isinf", "isfinite", "signbit",
+    "abs", "labs", "llabs", "isnan", "isinf", "isinf_sign", "isfinite", "isnormal", "signbit",
+    "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered",
 }  # fmt: skip
 _CONSTANTS = frozenset(
     f"__builtin_{name}{suffix}" for name in ("inf", "huge_val") for suffix in ("", "f", "l")

@@ -86,15 +86,20 @@ def _overlap(nest: LoopNest, region: RegionReport) -> bool:
 
 
 def _refusal(nest: LoopNest, refused: Sequence[RefusedLoop]) -> RefusedLoop | None:
-    """Why ``nest`` is not taken: what was said of the largest loop of it, or of a block around it."""
+    """Why ``nest`` is not taken: what was said of the largest loop of it that calls nothing unknown.
+
+    If there are no such loops, what was said of the largest, or of a block around it.
+    """
     own = [
         each for each in refused if nest.first_line <= each.first_line and each.last_line <= nest.last_line
     ]
     around = [
         each for each in refused if each.first_line <= nest.first_line and nest.last_line <= each.last_line
     ]
-    largest = max(own, key=lambda each: each.last_line - each.first_line, default=None)
-    return largest or next(iter(around), None)
+    own.sort(key=lambda each: each.first_line - each.last_line)
+    # loops inside are no part of what a call does: they are refused for reasons of their own
+    inside = own[1:] if own and own[0].diagnostic.code == "call" else []
+    return next(iter([*inside, *own, *around]), None)
 
 
 def ranked(files: Sequence[FileSurvey], profile: Mapping[str, float] | None = None) -> Survey:

@@ -135,6 +135,12 @@ for (int i = 0; i < n; i++) x[i] = told_global(i);
 //# mathematics: parallel
 for (int i = 0; i < n; i++) x[i] = sqrt(fabs(y[i])) + __builtin_fmax(z[i], 0);
 
+//# kinds_of_numbers: parallel
+for (int i = 0; i < n; i++) {
+  if (isnormal(y[i]) && !isunordered(x[i], z[i])) x[i] = isgreater(y[i], z[i]) ? y[i] : z[i];
+  a[i] = isfinite(x[i]) + 2 * isinf(z[i]) + isless(x[i], 3.0);
+}
+
 //# infinities: parallel
 for (int i = 0; i < n; i++) {
   x[i] = INFINITY;
