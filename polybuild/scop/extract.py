@@ -14,6 +14,7 @@ from polybuild.normalise.exits import with_exit_tests
 from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
+from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.split_structures import split_structures
@@ -47,7 +48,7 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    inlined = split_structures(inline_calls(assign_initial_elements(region), loops=loops))
+    inlined = split_structures(inline_calls(with_memory_loops(assign_initial_elements(region)), loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     return separate_reductions(join_conditions(split_rotations(inlined)))
 

@@ -251,3 +251,26 @@ for (int i = 1; i < n; i++) { double s; first_and_next(y + i - 1, &s); z[i] = s;
 
 //# address_that_stays: declaration
 for (int i = 0; i < n; i++) { double s = x[i], *p = &s; put_in_order(&s, &y[i]); *p += 1; z[i] = s; }
+
+//# memory_set: parallel
+for (int i = 0; i < n; i++) {
+  memset(X[i], 0, n * sizeof(double));
+  X[i][i] = 1;
+  memset(&K[i][0], 0, sizeof(int) * (size_t)i);
+}
+
+//# memory_copied: parallel
+for (int i = 0; i < n; i++) {
+  double row[4];
+  memcpy(X[i], y + i, sizeof *y * (n - i));
+  memset(row, 0, sizeof row);
+  for (int k = 0; k < 4; k++) row[k] += k * z[i];
+  x[i] = row[1] + row[3];
+}
+
+//# bytes_set: parallel
+memset(c, 0, n);
+for (int i = 0; i < n; i++) c[i] += a[i] & 3;
+
+//# memory_of_other_values: call
+for (int i = 0; i < n; i++) memset(X[i], i, n * sizeof(double));
