@@ -28,8 +28,8 @@ from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, resolve
 from polybuild.source.model import Region
 
-_SETTING = frozenset({"memset", "__builtin_memset", "__builtin___memset_chk"})
-_COPYING = frozenset({"memcpy", "__builtin_memcpy", "__builtin___memcpy_chk"})
+_MEMSET = frozenset({"memset", "__builtin_memset", "__builtin___memset_chk"})
+_MEMCPY = frozenset({"memcpy", "__builtin_memcpy", "__builtin___memcpy_chk"})
 _BODIES = ("stmt", "iftrue", "iffalse")
 
 
@@ -47,7 +47,7 @@ def with_memory_loops(region: Region) -> Region:
 def _function(node: c_ast.Node) -> str:
     """The function that sets or copies memory and that ``node`` calls."""
     name = node.name.name if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) else ""
-    return name if name in _SETTING | _COPYING else ""
+    return name if name in _MEMSET | _MEMCPY else ""
 
 
 class _Loops:
@@ -80,13 +80,13 @@ class _Loops:
         count = self._count(size, target, element) if element is not None else None
         if element is None or count is None:
             return None
-        if _function(call) in _SETTING:
+        if _function(call) in _MEMSET:
             if not isinstance(value, c_ast.Constant) or integer_value(value.value) != 0:
                 return None
         elif self._element(value) != element:
             return None
         counter = partial(c_ast.ID, self._free_name(), call.coord)
-        stored = number(0) if _function(call) in _SETTING else _below(value, counter())
+        stored = number(0) if _function(call) in _MEMSET else _below(value, counter())
         body = c_ast.Assignment("=", _below(target, counter()), stored, call.coord)
         name = counter().name
         declared = c_ast.Decl(
