@@ -215,6 +215,8 @@ UNEVEN_TIMES = 1.5
 """if that many times as much is done there as at the other one."""
 COUNTED_PIECES = 8
 """Pieces of a domain whose instances are counted one by one; those of more are counted as if in one."""
+NARROWED_DIMENSIONS = 5
+"""Dimensions of a set from which on those that are easily left out are, before limits of others are found."""
 CONE_ROUNDS = 50
 """Rounds of the search for the smallest skew, each with the distances that the last one found."""
 CONE_OFFSET = 16

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 
 import islpy as isl
 
+from polybuild.effort import NARROWED_DIMENSIONS
 from polybuild.poly.integers import integer_of
 from polybuild.values import dataclass
 
@@ -58,7 +59,8 @@ class Points:
         factor = self.factors[number]
         key = id(factor), place
         if key not in self.known:
-            self.known[key] = factor, factor.dim_min_val(place), factor.dim_max_val(place)
+            narrow, there = _narrowed(factor, place)
+            self.known[key] = factor, narrow.dim_min_val(there), narrow.dim_max_val(there)
         _, low, high = self.known[key]
         return low, high
 
@@ -91,6 +93,26 @@ class Points:
         if fixed.is_empty():
             return None
         return replace(self, factors=(*self.factors[:factor], fixed, *self.factors[factor + 1 :]))
+
+
+def _narrowed(points: isl.Set, place: int) -> tuple[isl.Set, int]:
+    """``points`` without dimensions that take no division to leave out, and where ``place`` is then.
+
+    Most loops over tiles are such, where what is in the tiles remains.
+    """
+    if points.n_basic_set() > 1 or points.dim(_set) < NARROWED_DIMENSIONS:
+        return points, place
+    divisions = _divisions(points)
+    for dim in reversed(range(points.dim(_set))):
+        if dim != place:
+            without = points.project_out(_set, dim, 1)
+            if _divisions(without) <= divisions:
+                points, place = without, place - (dim < place)
+    return points, place
+
+
+def _divisions(points: isl.Set) -> int:
+    return sum(int(each.dim(_div)) for each in points.get_basic_sets())
 
 
 def _first_of_equals(points: isl.Set) -> list[int]:
