@@ -35,6 +35,8 @@ SHOWN = {
     ("docs/guide/python.md", 3): "tests/builds/test_doors.py",
     ("docs/guide/python.md", 4): "tests/projects/skbuild/CMakeLists.txt",
     ("docs/guide/python.md", 5): "tests/builds/test_doors.py",
+    ("docs/guide/python.md", 9): "tests/execute/test_cupy.py",
+    ("docs/guide/python.md", 10): "tests/execute/test_cupy.py",
     ("examples/heat-gpu/README.md", 1): "examples/heat-gpu/heat.c",
     ("examples/waves-ranks/README.md", 3): "examples/waves-ranks/waves.c",
 }
