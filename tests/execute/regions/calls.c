@@ -172,7 +172,7 @@ for (int i = 0; i < n; i++) a[i] = i < 0 ? chatter(i) : i;
 //# state: call
 for (int i = 0; i < n; i++) a[i] = remembers(i);
 
-//# structure_by_value: declaration
+//# structure_by_value: parallel
 for (int i = 0; i < n; i++) { number v; v.re = x[i]; v.im = y[i]; x[i] = abs_of(v); }
 
 //# no_effects_said: serial
