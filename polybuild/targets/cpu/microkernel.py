@@ -112,13 +112,16 @@ def _serves_again(node: isl.ScheduleNode, reference: Reference) -> bool:
 
 
 def _micro_kernel(update: Update, members: int) -> MicroKernel | None:
+    """The loops M, K and N of ``update``: of several that may be M, one whose iterations share vectors."""
     strides = [update.accumulator.stride(member) for member in range(members)]
     ks = [member for member in range(members) if strides[member] is Stride.NONE]
     ms = [member for member in range(members) if strides[member] is Stride.FAR]
     for n in range(members):
         if strides[n] is not Stride.UNIT or not _is_forward(update.accumulator, n):
             continue
-        for m in ms:
+        vectors = [each for each in update.operands if each.stride(n) is Stride.UNIT]
+        own = {m: sum(each.stride(m) is not Stride.NONE for each in vectors) for m in ms}
+        for m in sorted(ms, key=own.__getitem__):
             for k in reversed(ks):
                 kernel = MicroKernel(update, m, k, n)
                 if _feeds_lanes(kernel) and not is_dot_product(update, k):

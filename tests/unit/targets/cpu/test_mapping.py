@@ -326,3 +326,15 @@ def test_a_loop_with_a_search_inside_runs_in_lanes(model, operand, lanes):
     found = model(NEAREST.replace("OPERAND", operand), parameters, before=before)
     mapping = choose_mapping(found.scop, found.dependences, context_of())
     assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
+
+
+LAYER = """for (int {0} = 0; {0} < n; {0}++) for (int {1} = 0; {1} < n; {1}++) for (int x = 0; x < n; x++)
+  for (int c = 0; c < n; c++) q[o][y][x] += w[o][c] * p[c][y][x];"""
+
+
+@pytest.mark.parametrize("loops", [("o", "y"), ("y", "o")])
+def test_rows_of_a_register_tile_share_their_vectors(mapped, loops):
+    """Rows along ``o`` use the same elements of ``p``, rows along ``y`` all have their own."""
+    arrays = "int n, double q[restrict n][n][n], double w[restrict n][n], double p[restrict n][n][n]"
+    (tile,) = mapped(LAYER.format(*loops), arrays, registers=True).mapping.registers
+    assert "[(o)]" in str(tile.block[0].value)
