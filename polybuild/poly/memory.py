@@ -52,7 +52,9 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
 
 
 def _names(argument: Hashable) -> Hashable:
-    """What is related by a relation: isl's hash of it does not tell, and a region has many of one form."""
+    """What is in a set, or related: isl's hash of it does not tell, and a region has many of one form."""
+    if isinstance(argument, isl.Set):
+        return argument.get_tuple_name()
     if isinstance(argument, isl.Map):
         return argument.get_tuple_name(isl.dim_type.in_), argument.get_tuple_name(isl.dim_type.out)
     return None
