@@ -89,9 +89,11 @@ static void test(int number, void (*run)(int, int, const double *, const double 
 }
 int main(int argc, char **argv)
 {
-  int n = argc > 1 ? atoi(argv[1]) : 0, data = argc > 2 ? atoi(argv[2]) : 0, k = argc > 3 ? atoi(argv[3]) : 0;
   const double from[] = {-3, 3, -0.0, 0.0, NAN, 9};
-CALLS  return 0;
+  for (int k = 1; k + 2 < argc; k += 3) {
+    int n = atoi(argv[k]), data = atoi(argv[k + 1]), start = atoi(argv[k + 2]);
+CALLS  }
+  return 0;
 }
 """
 PROGRAM = (
@@ -106,10 +108,10 @@ static int *restrict w;
     + "".join(FUNCTION.format(number=number, body=body) for number, body in enumerate(BODIES.values()))
     + MAIN.replace(
         "CALLS",
-        "".join(f"  test({number}, f{number}, n, data, from[k]);\n" for number in range(len(BODIES))),
+        "".join(f"    test({number}, f{number}, n, data, from[start]);\n" for number in range(len(BODIES))),
     )
 )
-# Size, data, and values of before; the last size is more than there are parts.
+# Size, data, and values of before; the last size is more than there are parts. A program does several.
 RUNS = (("0", "0", "0"), ("1", "0", "1"), ("33", "2", "0"), ("3000", "0", "0"), ("140000", "0", "5"))
 MORE = tuple((size, data, start) for size in ("33", "140000") for data in "012" for start in "012345")
 
@@ -123,15 +125,15 @@ def test_the_places_of_the_original(backend, emulator, runtime, tmp_path, monkey
     found = dict(zip(BODIES, result.regions, strict=True))
     assert {name: each.remarks for name, each in found.items() if each.backend != backend} == {}
     made = build(result, "places", runtime, tmp_path)
+    some = [RUNS, *(MORE[first : first + 6] for first in range(0, len(MORE), 6))]
+    runs = [(each, on("opencl")) for each in some] if HAS_OPENCL else []
     if backend == "cuda":
-        runs = [
-            (arguments, emulator.environment(order=order))
-            for arguments, order in zip(RUNS, (*ORDERS, "7"), strict=True)
-        ]
-    else:
-        runs = [(arguments, on("opencl")) for arguments in (*RUNS, *MORE)] if HAS_OPENCL else []
-    for arguments, environment in runs:
+        orders = (*ORDERS, "7")
+        runs = [([each], emulator.environment(order=order)) for each, order in zip(RUNS, orders, strict=True)]
+    for runs_of_one, environment in runs:
+        arguments = [word for each in runs_of_one for word in each]
         expected = run(made, *arguments, environment=on("host")).stdout
+        assert expected.count("\n") == len(runs_of_one) * len(BODIES)
         assert run(made, *arguments, environment=environment).stdout == expected
     if backend == "cuda" and shutil.which("nvcc"):
         build_image((tmp_path / "kernels.cu").read_text(), "nvcc", (90,), contract=False)
