@@ -45,26 +45,38 @@ Part = Leaf | Block | Loop
 
 
 def loop_tree(schedule: isl.Schedule) -> Part | None:
-    """The loops and blocks of ``schedule``; None for one that no region starts with."""
+    """The loops and blocks of ``schedule``; None for one that no region starts with.
+
+    Each loop counts the dimension of its statements that is as deep as it is: those over hand-made blocks,
+    whose counters were projected out, do not.
+    """
     root = schedule.get_root()
-    return _read(root.child(0)) if node_kind(root) == _KIND.domain else None
+    return _read(root.child(0), 0) if node_kind(root) == _KIND.domain else None
 
 
-def _read(node: isl.ScheduleNode) -> Part | None:
+def _read(node: isl.ScheduleNode, depth: int) -> Part | None:
     kind = node_kind(node)
     if kind == _KIND.leaf:
         names = [tuple_name(each) for each in sets_of(node.get_domain())]
         return Leaf(names[0]) if len(names) == 1 else None
     if kind == _KIND.filter:
-        return _read(node.child(0))
+        return _read(node.child(0), depth)
     if kind == _KIND.sequence:
-        parts = [_read(each) for each in children(node)]
+        parts = [_read(each, depth) for each in children(node)]
         read = tuple(each for each in parts if each is not None)
         return Block(read) if len(read) == len(parts) else None
     if kind == _KIND.band and node.band_n_member() == 1:
-        body = _read(node.child(0))
-        return body and Loop(node.band_get_partial_schedule().get_union_pw_aff(0), body)
+        values = node.band_get_partial_schedule().get_union_pw_aff(0)
+        body = _read(node.child(0), depth + 1) if _counts(values, depth) else None
+        return body and Loop(values, body)
     return None
+
+
+def _counts(values: isl.UnionPwAff, position: int) -> bool:
+    """Whether ``values`` counts dimension ``position`` of all its statements."""
+    counters = values.get_pw_aff_list()
+    each = [counters.get_at(index) for index in range(counters.n_pw_aff())]
+    return all(one.dim(_in) > position and one.involves_dims(_in, position, 1) for one in each)
 
 
 def statements_of(part: Part) -> Iterator[str]:

@@ -23,6 +23,7 @@ enum { POLYBUILD_VALUES, POLYBUILD_ASKS, POLYBUILD_ANSWERS }; /* what messages a
 #define POLYBUILD_PATIENCE 0.01 /* seconds that a rank waits before it looks whether others ask for it */
 #define POLYBUILD_SPIN 1e-5     /* seconds that it waits before it lets other processes of its core run */
 #define POLYBUILD_GRACE 5.0     /* seconds in which ranks answer, or end the program */
+#define POLYBUILD_FAREWELL 0.5  /* seconds from a message to the end of all ranks */
 #define POLYBUILD_LARGE (1 << 20) /* bytes: what longer messages are counted in, as MPI counts with 31 bits */
 
 struct polybuild_message {
@@ -77,11 +78,15 @@ static void polybuild_touched(struct polybuild_exchange *, const void *, unsigne
 static void polybuild_fail(const char *why, int other)
 {
   char who[32] = "";
+  double start;
   if (other >= 0)
     snprintf(who, sizeof who, " %d", other);
   fprintf(stderr, "polybuild: %s:%d: rank %d: %s%s\n", polybuild_world.file, polybuild_world.line,
           polybuild_world.rank, why, who);
   fflush(stderr);
+  /* launchers that end all ranks at once may drop what they have not passed on yet */
+  for (start = MPI_Wtime(); MPI_Wtime() - start < POLYBUILD_FAREWELL;)
+    POLYBUILD_YIELD();
   MPI_Abort(MPI_COMM_WORLD, 1);
   abort();
 }

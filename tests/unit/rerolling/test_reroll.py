@@ -17,6 +17,7 @@ from polybuild.rerolling.matching import Place, copies_in
 from polybuild.rerolling.reroll import reroll
 from polybuild.rerolling.shapes import shape_of
 from polybuild.schedule.legality import check_schedule
+from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import extract_scop
 
 PARAMETERS = (
@@ -26,6 +27,9 @@ BY_FOUR = """double s = 0;
 for (k = 0; k + 3 < n; k += 4) { s += x[k]; s += x[k + 1]; s += x[k + 2]; s += x[k + 3]; }
 for (; k < n; k++) s += x[k];
 y[0] = s;"""
+SQUARES = """s = 0;
+for (k = 0; k < n / 2 * 2; k += 2) { s += a[i][k]; s += a[i][k + 1]; }
+for (int l = n / 2 * 2; l < n; l++) s += a[i][l];"""
 JAMMED = """for (k = 0; k + 1 < n; k += 2) { double s = 0, t = 0;
 for (int l = 0; l < n; l++) { s += a[k][l]; t += a[k + 1][l]; }
 y[k] = s; y[k + 1] = t; }
@@ -204,6 +208,16 @@ def test_the_order_of_a_tree_is_that_of_its_schedule(model):
     again = schedule_of(tree, {each.name: each.domain for each in scop.statements}, 0, ())
     orders = [each.get_map().lex_lt_union_map(each.get_map()) for each in (scop.schedule, again)]
     assert orders[0].is_equal(orders[1])
+
+
+def test_loops_whose_counters_went_are_none_of_a_tree(model):
+    """The rest of a loop has one iteration: without its counter it is no dimension of its statement."""
+    made = model(f"double s; for (int i = 0; i < n; i++) {{ {SQUARES} y[i] = s; }}", PARAMETERS)
+    plain = project_determined_counters(made.scop)
+    assert {len(each.iterators) for each in plain.statements} == {1, 2}
+    assert loop_tree(made.scop.schedule) is not None
+    assert loop_tree(plain.schedule) is None
+    assert reroll(plain, made.live) is plain
 
 
 def at_the_top(made):
