@@ -16,7 +16,6 @@ import islpy as isl
 
 from benchmarks.cpu import machine
 from benchmarks.cpu.processes import Failure, run
-from benchmarks.stencils.fronts import tiles_per_front
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.c.types import FloatingType, IntegerType
@@ -29,6 +28,7 @@ from polybuild.source.model import Region
 from polybuild.source.reader import read_source
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.tilesizes import bytes_of_element
+from polybuild.targets.cpu.wavefronts import tiles_per_wavefront
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
 
@@ -201,7 +201,7 @@ def _model(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace) -> 
     scop = split_index_sets(split_residue_classes(whole), live, region.visible.symbols)
     context = CompileContext().with_options(options)
     mapping = choose_mapping(scop, compute_dependences(scop, live), context)
-    return whole, tiles_per_front(mapping.schedule, sizes)
+    return whole, tiles_per_wavefront(mapping.schedule, sizes)
 
 
 def _traffic(scop: Scop, sizes: dict[str, int]) -> tuple[int, int]:

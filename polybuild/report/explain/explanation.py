@@ -82,6 +82,8 @@ def _painted(said: str, region: RegionReport, style: Style) -> str:
 def _region(explained: Explained, style: Style, level: Level) -> str:
     region, diagnostics = explained.report, explained.diagnostics
     function = f" in {region.function}" if region.function else ""
+    from polybuild.report.explain.wavefronts import wavefronts  # noqa: PLC0415 -- imports isl
+
     place = style.bold(f"{region.file}:{region.line}-{region.end_line}{function}:")
     fate = _painted(region.fate, region, style)
     if region.status != KEPT:
@@ -89,7 +91,7 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
         origin = " (not marked)" if region.detected else ""
         lines = [f"{place} {fate}{for_backend}{origin}"]
         lines.append(f"  {sentences.summary(region)}")
-        lines += [f"  {each}" for each in (sentences.expected(region),) if each]
+        lines += [f"  {each}" for each in (sentences.expected(region), wavefronts(explained)) if each]
         lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
         lines += _listed(*ranks.table(explained.plan)) if explained.plan else []

@@ -18,6 +18,7 @@ from polybuild.report.explain.pictures.footprints import footprints
 from polybuild.report.explain.pictures.iterations import iteration_space, nests
 from polybuild.report.explain.pictures.tiling import tiling
 from polybuild.report.explain.pictures.tree import schedule_tree
+from polybuild.report.explain.wavefronts import wavefronts
 from polybuild.report.record.model import KEPT
 from polybuild.scop.model import Statement
 
@@ -115,6 +116,8 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
         yield f'<p><span class="good">{fate}</span>{said}</p>'
         if expected := sentences.expected(region):
             yield f"<p>{escape(expected.capitalize())}.</p>"
+        if counted := wavefronts(explained):
+            yield f"<p>{escape(counted.capitalize())}.</p>"
     else:
         yield f'<p><span class="bad">{fate}.</span></p>'
     yield from (_diagnostic(each) for each in explained.diagnostics)

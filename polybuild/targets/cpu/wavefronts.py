@@ -1,0 +1,69 @@
+"""Wavefronts of tiles: how many run at once, counted in the schedule tree that the code is written from."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polybuild.effort import COUNTED_TILES
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.trees import children, is_mark, member, node_kind
+
+_params, _set = isl.dim_type.param, isl.dim_type.set
+
+
+def tiles_per_wavefront(schedule: isl.Schedule, sizes: Mapping[str, int]) -> list[int]:
+    """The number of tiles in each wavefront, in the order in which they run; parameters are ``sizes``.
+
+    Tiles that run at once are those of one parallel loop, for one time stamp of the loops around it; a
+    parallel loop that has none around it is no wavefront. None of a loop with too many tiles.
+    """
+    counts: Counter[tuple[int, ...]] = Counter()
+    _collect(schedule.get_root(), sizes, (), counts)
+    return [counts[stamp] for stamp in sorted(counts)]
+
+
+def busy_part(tiles: list[int], cores: int) -> float:
+    """The part of ``cores`` that is busy in wavefronts of ``tiles``: in the last round some have none."""
+    return sum(tiles) / (cores * sum(math.ceil(each / cores) for each in tiles))
+
+
+def _collect(
+    node: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...], counts: Counter[tuple[int, ...]]
+) -> None:
+    if is_mark(node, MarkKind.PARALLEL):
+        if node.get_schedule_depth():
+            counts.update(_tiles(node.child(0), sizes, phase))
+        return
+    sequence = node_kind(node) == isl.schedule_node_type.sequence
+    for index, each in enumerate(children(node)):
+        _collect(each, sizes, (*phase, index) if sequence else phase, counts)
+
+
+def _tiles(
+    band: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...]
+) -> Counter[tuple[int, ...]]:
+    """How many iterations the parallel loop ``band`` has for each time stamp of the loops around it."""
+    loop = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
+    stamps = band.get_prefix_schedule_union_map().flat_range_product(loop)
+    tiles = isl.Set.from_union_set(stamps.intersect_domain(band.get_domain()).range())
+    for dim in range(tiles.dim(_params)):
+        tiles = tiles.fix_val(_params, dim, isl.Val(sizes[str(tiles.get_dim_name(_params, dim))]))
+    tiles = tiles.project_out(_params, 0, tiles.dim(_params)).coalesce()
+    found: Counter[tuple[int, ...]] = Counter()
+    depth, points = tiles.dim(_set), list[isl.Point]()
+    if tiles.is_empty() or _box(tiles) > COUNTED_TILES:
+        return found
+    tiles.foreach_point(points.append)
+    for point in points:
+        values = [point.get_coordinate_val(_set, dim).to_python() for dim in range(depth - 1)]
+        found[(*values, *phase)] += 1
+    return found
+
+
+def _box(tiles: isl.Set) -> float:
+    sides = [tiles.dim_max_val(dim).sub(tiles.dim_min_val(dim)) for dim in range(tiles.dim(_set))]
+    return math.prod(1 + each.to_python() if each.is_int() else math.inf for each in sides)
