@@ -152,6 +152,11 @@ def _knob(
     return field(default=default, metadata=about)
 
 
+SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS = "shared-memory", "interleaved-copy-out", "aligned-loads"
+STATIC_REUSE, DYNAMIC_REUSE = "static-reuse", "dynamic-reuse"
+_DEVICE_TILES = (SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS, STATIC_REUSE, DYNAMIC_REUSE)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a user said should be done with the regions of one file; defaults are what a user wants.
@@ -214,6 +219,14 @@ class Options:
         metavar="SHAPE",
         more="`auto` takes diamonds where all tiles can start together:"
         " see [tile shapes](../how-it-works/tile-shapes.md).",
+    )
+    device_tiles: tuple[str, ...] = _knob(
+        (),
+        Choices(_DEVICE_TILES),
+        "what tiles over time on a device do: words among " + ", ".join(_DEVICE_TILES),
+        metavar="WORD,WORD,...",
+        more="Each is a step of table 4 of Grosser's thesis:"
+        " see [tiles over time](../how-it-works/gpu.md#tiles-over-time).",
     )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")
     simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit")

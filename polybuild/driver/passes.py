@@ -562,7 +562,8 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
     minimum = context.machine.device.work if context.options.min_work else 0
     request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum)
     try:
-        with operation_budget(effort.REGION_OPERATIONS * min(3, 1 + len(plan.kernels) // 3)):
+        more = 3 if any(each.in_steps for each in plan.kernels) else min(3, 1 + len(plan.kernels) // 3)
+        with operation_budget(effort.REGION_OPERATIONS * more):
             work.text = write_region(work.mapped.scop, model.region, work.plan, checks, request)
     except isl.Error as error:
         if was_spent(error) and any(each.in_steps for each in plan.kernels):

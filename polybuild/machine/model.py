@@ -160,6 +160,7 @@ class Multiprocessor:
     threads: int = _figure(512, Unit.COUNT, "threads that are enough to hide how long operations take")
     addresses: int = _figure(34, Unit.COUNT, "registers of a thread for counters and addresses")
     vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
+    line: int = _figure(128, Unit.BYTES, "what the threads of a warp read of memory at once")
 
 
 @dataclass(frozen=True, slots=True)

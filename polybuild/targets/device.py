@@ -110,7 +110,8 @@ class SharedTile:
     box are kept in the ``order`` in which they lie there, outermost first. ``row`` is the size of the last of
     them, with more where threads would meet in one bank, or so that rows begin where the runs of a thread do.
     One in two ``stages`` is there twice, for even and odd values of the last loop: while one is used the
-    other is filled for the next value. A thread finds ``run`` elements side by side there.
+    other is filled for the next value. A thread finds ``run`` elements side by side there. Along the first
+    dimension of a ``ring`` an element has the place that its subscript leaves divided by the second.
     """
 
     name: str
@@ -124,6 +125,7 @@ class SharedTile:
     inner: bool
     run: int = 1
     stages: int = 1
+    ring: tuple[int, int] | None = None
 
     @property
     def vector(self) -> int:
@@ -136,7 +138,10 @@ class SharedTile:
     def extents(self) -> tuple[int, ...]:
         """The extents of the array in shared memory."""
         stages = (self.stages,) if self.stages > 1 else ()
-        return (*stages, *(self.box.sizes[dim] for dim in self.order[:-1]), self.row)
+        sizes = list(self.box.sizes)
+        if self.ring is not None:
+            sizes[self.ring[0]] = self.ring[1]
+        return (*stages, *(sizes[dim] for dim in self.order[:-1]), self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +197,7 @@ class Purpose(Enum):
     """What an added statement does; all threads of a block come to ``COMBINE`` and to ``BARRIER``."""
 
     COPY = "copy"
+    MOVE = "move"
     FETCH = "fetch"
     PUT = "put"
     LOAD = "load"
@@ -222,8 +228,9 @@ class StagedCopy:
 class AddedStatement:
     """A statement that is no instance of the region's.
 
-    ``depth`` is the number of loops above it. ``element`` gives, for an instance of
-    a load or a store, the element that the registers hold a copy of, ``staged`` what is fetched or put.
+    ``depth`` is the number of loops above it. ``element`` gives, for an instance of a load or a store, or of
+    what serves a strip, the element that registers or shared memory hold a copy of, ``staged`` what is
+    fetched or put. It is done for instances in ``only``, if there is one.
     """
 
     name: str
@@ -232,6 +239,7 @@ class AddedStatement:
     tile: SharedTile | ThreadTile | None = None
     element: isl.PwMultiAff | None = None
     staged: StagedCopy | None = None
+    only: isl.Set | None = None
 
 
 @dataclass(frozen=True, slots=True)

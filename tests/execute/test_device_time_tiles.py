@@ -146,6 +146,29 @@ def test_every_access_is_right(way, emulator, runtime, original, tmp_path):
         compare(made, way, original, [(7, 5), (33, 13)], emulator.environment(order=order))
 
 
+STEPS = {
+    "b": ("shared-memory",),
+    "c": ("shared-memory", "interleaved-copy-out"),
+    "e": ("shared-memory", "interleaved-copy-out", "aligned-loads", "static-reuse"),
+    "f": ("shared-memory", "interleaved-copy-out", "aligned-loads", "dynamic-reuse"),
+}
+"""The steps of table 4 of the thesis."""
+
+
+@pytest.mark.usefixtures("nvcc")
+@pytest.mark.parametrize("case", [(way, step) for way in ("parity", "line") for step in STEPS])
+def test_boxes_in_shared_memory(case, emulator, runtime, original, tmp_path):
+    """What strips copy, move and store makes the same results, in four orders of blocks and threads."""
+    way, step = case
+    result = tiled(way, "cuda", tmp_path, device_tiles=STEPS[step])
+    made = device_programs.build(result, "program", runtime, tmp_path)
+    compare(made, way, original, SIZES, emulator.environment(order="1"))
+    for order in ORDERS:
+        compare(made, way, original, [(7, 5), (33, 13)], emulator.environment(order=order))
+    kernels = emulator.report([str(made), "33", "13"])["kernels"].values()
+    assert all(each["shared_reads"]["accesses"] for each in kernels)
+
+
 @pytest.mark.usefixtures("nvcc")
 @pytest.mark.parametrize("shape", ["diamond", "hexagonal"])
 def test_other_shapes(shape, emulator, runtime, original, tmp_path):

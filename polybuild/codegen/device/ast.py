@@ -54,8 +54,9 @@ class Placed:
 class AddedInstance:
     """An instance of an added statement: with a tile, the place in it and the element of the array.
 
-    Of a staged copy these are the first of the box; all of it is there where ``whole`` holds, and an element
-    where ``wanted`` does, whose subscripts are called ``COORDINATES``.
+    What is moved has its place before for the element. Of a staged copy these are the first of the box; all
+    of it is there where ``whole`` holds, and an element where ``wanted`` does, whose subscripts are called
+    ``COORDINATES``.
     """
 
     added: AddedStatement
@@ -187,6 +188,8 @@ def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[P
         for each in tile.references:
             if each.statement.name != statement or each.access.relation.domain().is_disjoint(here):
                 continue
+            if tile.loops[statement].domain().is_disjoint(here):
+                continue  # another kernel has these instances
             loops = _loops(tile.loops[statement], schedule)
             if isinstance(tile, SharedTile):
                 element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
@@ -228,15 +231,30 @@ def copy_at(added: AddedStatement, build: isl.AstBuild) -> AddedInstance:
         return _staged_at(added, added.staged, tile, here, build)
     loops, rest = dims[: added.depth], dims[added.depth :]
     if isinstance(tile, SharedTile):
-        elements = rest
-        outer = spaces.outer_loops(here.get_space().range(), added.depth)
-        places = _in_box(tile, rest, isl.PwMultiAff.from_multi_aff(outer).pullback_pw_multi_aff(here))
+        outer = isl.PwMultiAff.from_multi_aff(spaces.outer_loops(here.get_space().range(), tile.depth))
+        elements = rest if added.element is None else _functions(added.element.pullback_pw_multi_aff(here))
+        places = _in_box(tile, elements, outer.pullback_pw_multi_aff(here))
+        if added.purpose is Purpose.MOVE:
+            elements = _in_box(tile, elements, _before(outer).pullback_pw_multi_aff(here))
     else:
         assert added.element is not None  # noqa: S101 - loads and stores have one
         elements = _functions(added.element.pullback_pw_multi_aff(here))
         places = _in_registers(tile, rest, loops)
     subscripts, element = (tuple(map(build.expr_from_pw_aff, each)) for each in (places, elements))
-    return AddedInstance(added, subscripts, element)
+    return AddedInstance(added, subscripts, element, wanted=_only_at(added, here, build))
+
+
+def _only_at(added: AddedStatement, here: isl.PwMultiAff, build: isl.AstBuild) -> isl.AstExpr | None:
+    """What must hold for the instance ``here``, beside what does at its place; None: nothing."""
+    if added.only is None:
+        return None
+    pieces = [each.get_pieces() for each in _functions(here)]
+    if any(len(each) > 1 for each in pieces):
+        return build.expr_from_set(added.only.preimage_pw_multi_aff(here).coalesce())
+    anywhere = isl.MultiAff.zero(here.get_space())  # what is known of its instances is no condition
+    for dim, ((_, value),) in enumerate(pieces):
+        anywhere = anywhere.set_aff(dim, value)
+    return build.expr_from_set(added.only.preimage_multi_aff(anywhere).coalesce())
 
 
 def _staged_at(
@@ -266,8 +284,20 @@ def _stage(tile: SharedTile, loops: list[isl.PwAff]) -> isl.PwAff:
 
 def _in_box(tile: SharedTile, elements: list[isl.PwAff], loops: isl.PwMultiAff) -> list[isl.PwAff]:
     """The places of ``elements`` in ``tile``."""
-    corners = [isl.PwAff.from_aff(each).pullback_pw_multi_aff(loops) for each in tile.box.offset]
-    return [elements[dim].sub(corners[dim]).coalesce() for dim in tile.order]
+    places = []
+    for dim in tile.order:
+        if tile.ring is not None and tile.ring[0] == dim:
+            places.append(elements[dim].mod_val(isl.Val(tile.ring[1])).coalesce())
+            continue
+        corner = isl.PwAff.from_aff(tile.box.offset[dim]).pullback_pw_multi_aff(loops)
+        places.append(elements[dim].sub(corner).coalesce())
+    return places
+
+
+def _before(loops: isl.PwMultiAff) -> isl.PwMultiAff:
+    """``loops`` with the value before of the last of them."""
+    last = loops.dim(isl.dim_type.out) - 1
+    return loops.set_pw_aff(last, loops.get_pw_aff(last).add_constant_val(isl.Val(-1)))
 
 
 def _in_registers(tile: ThreadTile, points: list[isl.PwAff], loops: list[isl.PwAff]) -> list[isl.PwAff]:

@@ -102,11 +102,14 @@ class KernelStatementPrinter:
         if isinstance(tile, ThreadTile) and purpose is Purpose.COMBINE:
             return combined(tile, self._tiles, self._language)
         place = self._place(tile, added.subscripts)
+        condition = f"if ({self._expressions.text(added.wanted)}) " if added.wanted is not None else ""
+        if purpose is Purpose.MOVE:
+            return [f"{condition}{place} = {self._place(tile, added.element)};"]
         element = self._element(tile.array, [self._expressions.operand(each) for each in added.element])
         if purpose is not Purpose.STORE:
-            return [f"{place} = {element};"]
+            return [f"{condition}{place} = {element};"]
         reduction = tile.reduction if isinstance(tile, ThreadTile) else None
-        return [f"{element} {'' if reduction is None else reduction.operator}= {place};"]
+        return [f"{condition}{element} {'' if reduction is None else reduction.operator}= {place};"]
 
     def _place(self, tile: Tile, subscripts: Sequence[isl.AstExpr]) -> str:
         return self._tiles[tile.name] + "".join(f"[{self._expressions.text(each)}]" for each in subscripts)

@@ -39,14 +39,18 @@ _Kind = isl.schedule_node_type
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """A copy into a tile, or a use of it; one ``ahead`` is of another stage than those of its iteration."""
+    """A copy of a tile, or a use of it; one ``ahead`` is of another stage than those of its iteration.
+
+    Copies for one ``purpose`` do not meet each other: they are of different elements.
+    """
 
     tile: str
-    copies: bool
+    purpose: Purpose | None
     ahead: bool = False
 
 
 _Touches = frozenset[_Touch]
+_FILLING = {Purpose.COPY, Purpose.MOVE, Purpose.PUT, Purpose.STORE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,13 @@ def _check_kernel(
     touches: dict[str, _Touches] = {name: frozenset() for name in _names(mark.get_domain())}
     for tile in tiles:
         for each in tile.references:
-            touches[each.statement.name] |= {_Touch(tile.name, copies=False)}
+            touches[each.statement.name] |= {_Touch(tile.name, None)}
     for name, statement in added.items():
-        copies = statement.purpose in {Purpose.COPY, Purpose.PUT}
-        copied = statement.tile.name if statement.tile and copies else ""
-        touches[name] = frozenset({_Touch(copied, copies=True)} if copied else ())
+        copied, purpose = statement.tile, statement.purpose
+        found = isinstance(copied, SharedTile) and purpose in _FILLING
+        if purpose is Purpose.STORE and copied is not None and statement.depth > copied.depth:
+            found = False  # the thread stores what it has computed itself
+        touches[name] = frozenset({_Touch(copied.name, purpose)} if found and copied else ())
     barriers = {name for name, statement in added.items() if statement.purpose is Purpose.BARRIER}
     stages = {
         name: each.tile.stages
@@ -215,7 +221,7 @@ def _expect_barrier(earlier: _Touches, later: _Touches, *, together: bool = Fals
         for one in earlier
         for other in later
         if one.tile == other.tile
-        and one.copies != other.copies
+        and one.purpose is not other.purpose
         and not (together and one.ahead != other.ahead)
     )
     if close:

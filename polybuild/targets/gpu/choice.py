@@ -15,7 +15,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS, KERNEL_TILING_OPERATIONS
-from polybuild.options import Options
+from polybuild.options import SHARED_MEMORY, Options
 from polybuild.poly.budget import budget_within, found_within, was_spent
 from polybuild.poly.relations import largest, sets_of
 from polybuild.poly.trees import is_band
@@ -35,6 +35,7 @@ from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.privatised_histograms import find_block_copies
 from polybuild.targets.gpu.thread_legality import check_combined, check_mapping, without_private
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
+from polybuild.targets.gpu.tile_caches import with_old_values
 from polybuild.targets.gpu.transfers import find_transfers
 from polybuild.targets.gpu.tree import find_mark, time_stamps_of
 from polybuild.transform.dynamic_loops import (
@@ -62,7 +63,7 @@ def plan_for_gpu(
     _require_plain_arrays(scop)
 
     def planned(chosen: _Chosen) -> DevicePlan:
-        return _plan(scop, dependences, chosen, limits, live_out=live_out, temporaries=temporaries)
+        return _plan(scop, dependences, chosen, options, limits, live_out=live_out, temporaries=temporaries)
 
     why: tuple[str, ...] = ()
     usual: _Chosen | None = None
@@ -89,6 +90,7 @@ def _plan(
     scop: Scop,
     dependences: Dependences,
     chosen: _Chosen,
+    options: Options,
     limits: DeviceLimits,
     *,
     live_out: frozenset[str] | None,
@@ -114,7 +116,9 @@ def _plan(
     dead = frozenset(each.name for each in temporaries) if live_out is not None else frozenset()
     reductions = [each for group in dependences.reductions for each in group.reductions]
     transfers = find_transfers(_in_rows(scop, reductions), dependences, buffers, live_out, dead)
-    tree = lower(scop, mapping, transfers, limits)
+    if mapping.in_steps and SHARED_MEMORY in options.device_tiles:
+        transfers = with_old_values(transfers)
+    tree = lower(scop, mapping, transfers, limits, options.device_tiles)
     check_barriers(tree, mapping.kernels)
     check_combined(tree, reductions)
     atomics = tuple(each for each in reductions if each.lanes is None)

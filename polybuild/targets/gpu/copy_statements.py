@@ -29,6 +29,7 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.device import (
     AddedStatement,
     Axis,
+    Box,
     Kernel,
     KernelAccess,
     Purpose,
@@ -46,7 +47,7 @@ _set, _out = isl.dim_type.set, isl.dim_type.out
 def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Let all threads of the block meet before or after ``node``; returns that node."""
     depth = node.get_schedule_depth()
-    graft = _extension(time_stamps_of(node), name, node).root()
+    graft = extended(time_stamps_of(node), name, node).root()
     node = node.graft_after(graft) if after else node.graft_before(graft)
     return node, AddedStatement(name, Purpose.BARRIER, depth)
 
@@ -56,7 +57,7 @@ def add_exchange(
 ) -> tuple[isl.ScheduleNode, AddedStatement]:
     """Let all threads of a block begin parts before ``node``, or combine them after it; returns that node."""
     depth = node.get_schedule_depth()
-    graft = _extension(time_stamps_of(node), name, node).root()
+    graft = extended(time_stamps_of(node), name, node).root()
     node = node.graft_after(graft) if purpose is Purpose.COMBINE else node.graft_before(graft)
     return node, AddedStatement(name, purpose, depth, tile)
 
@@ -70,7 +71,7 @@ def add_copy(
     """
     depth = node.get_schedule_depth()
     wide = [depth + dim for dim, size in enumerate(tile.box.sizes) if size > 1]
-    graft = _extension(elements, name, node)
+    graft = extended(elements, name, node)
     graft = graft.insert_partial_schedule(_dimensions(elements, name, depth))
     graft = graft.insert_filter(_spread(elements.set_tuple_name(name), wide, kernel.threads))
     return node.graft_before(graft.root()), AddedStatement(name, Purpose.COPY, depth, tile)
@@ -95,7 +96,7 @@ def add_stages(
     depth, stamps = node.get_schedule_depth(), time_stamps_of(node)
     following = _next(stamps)
     added = [AddedStatement(next(names), Purpose.BARRIER, depth)]
-    node = node.graft_before(_extension(stamps, added[0].name, node).root())
+    node = node.graft_before(extended(stamps, added[0].name, node).root())
     for purpose in (Purpose.FETCH, Purpose.PUT):
         for tile, staged in tiles:
             one = AddedStatement(next(names), purpose, depth, tile, staged=staged)
@@ -131,12 +132,7 @@ def _extend(instances: isl.Map) -> isl.ScheduleNode:
 def staged_copy(tile: SharedTile, wanted: isl.Set, threads: tuple[Axis, ...]) -> StagedCopy:
     """How ``threads`` copy what is ``wanted``, ``{ [d0, ..., dn, x0, ...] }``, of the box of ``tile``."""
     depth, count = tile.depth, len(tile.box.sizes)
-    box = isl.Set.universe(wanted.get_space())
-    loops = spaces.outer_loops(wanted.get_space(), depth)
-    for dim, (offset, size) in enumerate(zip(tile.box.offset, tile.box.sizes, strict=True)):
-        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(wanted.get_space()), _set, depth + dim)
-        low = isl.PwAff.from_aff(offset).pullback_multi_aff(loops)
-        box = box.intersect(value.ge_set(low)).intersect(value.lt_set(low.add_constant_val(isl.Val(size))))
+    box = inside(tile.box, wanted.get_space(), depth)
     reached = wanted.project_out(_set, depth, count)
     missing = box.subtract(wanted).project_out(_set, depth, count)
     known = box.intersect(reached.add_dims(_set, count))
@@ -152,7 +148,7 @@ def add_transfer(
     """
     depth = node.get_schedule_depth()
     points = elements.domain()
-    graft = _extension(points, name, node)
+    graft = extended(points, name, node)
     graft = graft.insert_partial_schedule(_dimensions(points, name, depth))
     for position in range(2 * len(tile.sizes)):
         graft = graft.band_member_set_ast_loop_type(position, isl.ast_loop_type.unroll)
@@ -162,7 +158,7 @@ def add_transfer(
     return node, AddedStatement(name, purpose, depth, tile, element)
 
 
-def _extension(instances: isl.Set, name: str, node: isl.ScheduleNode) -> isl.ScheduleNode:
+def extended(instances: isl.Set, name: str, node: isl.ScheduleNode) -> isl.ScheduleNode:
     """The node below an extension by ``name[d0, ..., dn, ...]`` for the loops above ``node``."""
     depth = node.get_schedule_depth()
     added = isl.Map.identity(instances.get_space().map_from_set()).intersect_domain(instances)
@@ -211,15 +207,30 @@ def elements_of(tile: SharedTile, transfer: Transfer, node: isl.ScheduleNode, sc
         return flat
     depth = node.get_schedule_depth()
     space = flat.get_space()
-    box = isl.Set.universe(space)
+    return inside(tile.box, space, depth).intersect(on_device(transfer, space, depth))
+
+
+def on_device(transfer: Transfer, space: isl.Space, depth: int) -> isl.Set:
+    """``{ [d0, ..., dn, x0, ...] }``: the elements on the device; ``space`` is that of the result."""
+    found = isl.Set.universe(space)
+    for dim in range(len(transfer.lowest)):
+        value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, depth + dim)
+        for corner, holds in ((transfer.lowest[dim], value.ge_set), (transfer.highest[dim], value.le_set)):
+            found = found.intersect(holds(corner.project_domain_on_params().insert_domain(space)))
+    return found
+
+
+def inside(box: Box, space: isl.Space, depth: int) -> isl.Set:
+    """``{ [d0, ..., dn, x0, ...] }``: the elements of ``box``; ``space`` is that of the result."""
+    found = isl.Set.universe(space)
     loops = spaces.outer_loops(space, depth)
-    for dim, (offset, size) in enumerate(zip(tile.box.offset, tile.box.sizes, strict=True)):
+    for dim, (offset, size) in enumerate(zip(box.offset, box.sizes, strict=True)):
         value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, depth + dim)
         low = isl.PwAff.from_aff(offset).pullback_multi_aff(loops)
-        box = box.intersect(value.ge_set(low)).intersect(value.lt_set(low.add_constant_val(isl.Val(size))))
-        for corner, holds in ((transfer.lowest[dim], value.ge_set), (transfer.highest[dim], value.le_set)):
-            box = box.intersect(holds(corner.project_domain_on_params().insert_domain(space)))
-    return box
+        found = found.intersect(value.ge_set(low)).intersect(
+            value.lt_set(low.add_constant_val(isl.Val(size)))
+        )
+    return found
 
 
 def owned(

@@ -13,7 +13,7 @@ filter keeps the points of a thread::
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 
@@ -48,11 +48,21 @@ from polybuild.targets.gpu.copy_statements import (
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
+from polybuild.targets.gpu.strip_caches import StripCaches
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 
 
-def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer], limits: DeviceLimits) -> KernelTree:
-    """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads."""
+def lower(
+    scop: Scop,
+    mapping: GpuMapping,
+    transfers: Sequence[Transfer],
+    limits: DeviceLimits,
+    steps: Collection[str] = (),
+) -> KernelTree:
+    """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads.
+
+    ``steps`` are those of ``Options.device_tiles`` that tiles over time get.
+    """
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
     grids: dict[Mark, tuple[isl.PwAff, ...]] = {}
@@ -65,12 +75,21 @@ def lower(scop: Scop, mapping: GpuMapping, transfers: Sequence[Transfer], limits
         node = find_mark(root, mark)
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
+        cached = (
+            StripCaches(scop, kernel, node, transfers, limits=limits, steps=steps)
+            if kernel.in_steps
+            else None
+        )
         placed = not kernel.in_steps and _is_whole(node, scop)
         tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         root = _bind(node, kernel).root()
-        root = filler.fill(root, kernel, tiles[mark])
+        if cached is not None:
+            tiles[mark] = cached.tiles
+            root = cached.fill(root, filler.added)
+        else:
+            root = filler.fill(root, kernel, tiles[mark])
         if whole_tiles is not None:
             root = mark_tiles(root, kernel)
             full[kernel.mark(MarkKind.FULL_TILE)] = whole_tiles
@@ -93,11 +112,7 @@ class _Filler:
         self.added: dict[str, AddedStatement] = {}
 
     def fill(self, root: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile]) -> isl.ScheduleNode:
-        """Add what serves ``tiles``, and the barriers before steps; ``root`` and the result are roots."""
-        if kernel.in_steps:
-            return self._barrier(
-                find_mark(root, kernel.mark(MarkKind.STEPS)).child(0).child(0), after=False
-            ).root()
+        """Add what serves ``tiles``; ``root`` and the result are roots."""
         registers = [each for each in tiles if isinstance(each, ThreadTile)]
         shared = [each for each in tiles if isinstance(each, SharedTile)]
         elements = [self._owned(each, root, kernel) for each in registers]

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 import islpy as isl
 
 from polybuild.analysis.reductions import Reduction
-from polybuild.options import Options
+from polybuild.options import ALIGNED_LOADS, SHARED_MEMORY, Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import descendants, insert_mark, is_band, member, node_kind
@@ -24,6 +24,7 @@ from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import STEP_BY_STEP, Kernel
+from polybuild.targets.gpu.aligned_loads import align_loads
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.cost import extent, pays
 from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes, with_lanes
@@ -142,6 +143,8 @@ class _KernelMapper:
         except ValueError as error:
             self.remarks.append(f"{STEP_BY_STEP}: {error}")
             return None
+        if tiles is not None and {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
+            tiles = align_loads(self._scop, tiles, active, self._limits.processor.line)
         asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
         if tiles is None or asked:
             return tiles

@@ -18,7 +18,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import member
+from polybuild.poly.trees import is_band, is_mark, member
 from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Axis, Kernel, KernelTree, ThreadTile
@@ -93,9 +93,11 @@ def _between_barriers(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMa
     """
     tiles = mark.child(0).band_get_partial_schedule()
     across = pairs.lex_lt_at_multi_union_pw_aff(tiles).union(pairs.lex_gt_at_multi_union_pw_aff(tiles))
-    steps = find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0).band_get_partial_schedule()
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
-    step = pairs.eq_at_multi_union_pw_aff(tiles).eq_at_multi_union_pw_aff(steps)
+    step, node = pairs, find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0)
+    while not is_mark(node, MarkKind.KERNEL):
+        step = step.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()) if is_band(node) else step
+        node = node.parent()
     return across.union(step.subtract(_at_same_axes(points, kernel.threads, step)))
 
 

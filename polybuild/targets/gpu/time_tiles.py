@@ -30,7 +30,7 @@ from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Kernel
 from polybuild.targets.gpu.coalescing import consecutive_member
 from polybuild.targets.gpu.grid import axes, fitting_block, grid_sizes
-from polybuild.transform.bands import permute
+from polybuild.transform.bands import permute, tile
 from polybuild.transform.tiling.phases import Phase, divided, insert_band, part, times, wave_of
 from polybuild.transform.tiling.shapes import phases_of
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
@@ -108,9 +108,9 @@ class PhaseMapper:
 
     def _kernel(self, node: isl.ScheduleNode, phase: Phase) -> isl.ScheduleNode:
         """The kernel of ``phase`` above the instances of its tiles; returns its mark."""
-        stencil = self._tiles.stencil
         closed = self._tiles.closed
-        node = _band(node, [divided(stencil.space[dim], stencil.scale) for dim in closed])
+        time, places = self._point_band(phase)
+        node = _band(node, places)
         node = node.band_set_permutable(1)
         x = consecutive_member(self._scop, node, range(len(closed)))
         order = [*(each for each in range(len(closed)) if each != x), x]
@@ -122,12 +122,27 @@ class PhaseMapper:
             in_steps=True,
         )
         self.kernels.append(kernel)
-        node = insert_mark(node, kernel.mark(MarkKind.POINTS))
-        node = insert_mark(_band(node, [*phase.strips, stencil.time]), kernel.mark(MarkKind.STEPS))
+        node = tile(node, [axis.size for axis in kernel.threads])
+        node = insert_mark(node.child(0), kernel.mark(MarkKind.POINTS)).parent()
+        node = insert_mark(_band(node, [time]), kernel.mark(MarkKind.STEPS))
+        if phase.strips:
+            node = _band(node, phase.strips)
         node = _band(node, _from_the_first(phase))
         for position in range(len(phase.tiles)):
             node = node.band_member_set_coincident(position, 1)
         return insert_mark(node, kernel.mark())
+
+    def _point_band(self, phase: Phase) -> tuple[isl.UnionPwAff, list[isl.UnionPwAff]]:
+        """Time and the places of the points in a tile of ``phase``, from its begin on where they are known.
+
+        What is counted from there has the same values in all tiles, which makes for short conditions.
+        """
+        stencil, inside = self._tiles.stencil, phase.points
+        places = [
+            inside[1 + dim] if 1 + dim < len(inside) else stencil.space[dim] for dim in self._tiles.closed
+        ]
+        time = inside[0] if inside else stencil.time
+        return time, [divided(each, stencil.scale) for each in places]
 
     def _threads(self, dims: Sequence[int]) -> tuple[int, ...]:
         return threads_of(self._tiles, dims, self._options, self._limits)

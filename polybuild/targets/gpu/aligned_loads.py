@@ -1,0 +1,79 @@
+"""Strips whose loads begin where memory is read at once (thesis, section 5.3.2.2; table 4, (d)).
+
+The box of a strip begins at its first place less what its first step reaches back. Moved by as much as that
+is off a line of memory, every row of every strip begins with a line, as far as rows are whole lines and a
+strip is as wide
+as some::
+
+    S_n = floor((s_n + rise * u) / w)    =>    S_n = floor((s_n + move + rise * u) / w)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import reduce
+
+import islpy as isl
+
+from polybuild.poly.relations import maps_of
+from polybuild.scop.model import Array, Scop
+from polybuild.storage.buffers import element_size
+from polybuild.targets.device import Box
+from polybuild.targets.gpu.footprint import box_of
+from polybuild.targets.gpu.placement import union_of
+from polybuild.targets.gpu.time_tiles import TimeTiles
+from polybuild.transform.tiling.phases import Phase, plus
+from polybuild.transform.tiling.shapes import phases_of
+
+_in, _out = isl.dim_type.in_, isl.dim_type.out
+
+
+def align_loads(scop: Scop, tiles: TimeTiles, dependences: isl.UnionMap, line: int) -> TimeTiles:
+    """``tiles`` whose strips load whole lines of ``line`` bytes, of most arrays.
+
+    ``dependences`` are those of the stencil. Tiles without strips stay as they are.
+    """
+    first = tiles.phases[0]
+    if not first.strips:
+        return tiles
+    moves = Counter[int]()
+    for array in scop.arrays:
+        box = _box(scop, array, first)
+        if box is not None:
+            moves.update(_off(box, line // element_size(array)))
+    if not moves:
+        return tiles
+    ((move, _),) = moves.most_common(1)
+    stencil = tiles.stencil
+    space = (*stencil.space[:-1], plus(stencil.space[-1], move * stencil.scale))
+    moved = replace(stencil, space=space)
+    phases = tuple(phases_of(moved, tiles.shape, tiles.sizes, dependences))
+    return replace(tiles, stencil=moved, phases=phases)
+
+
+def _box(scop: Scop, array: Array, phase: Phase) -> Box | None:
+    """The box of ``array`` for a strip of ``phase``."""
+    members = (isl.UnionMap.from_union_pw_aff(each) for each in (phase.wave, *phase.tiles, *phase.strips))
+    stamps = reduce(isl.UnionMap.flat_range_product, members).intersect_domain(phase.instances)
+    by_statement = {each.get_tuple_name(_in): each for each in maps_of(stamps)}
+    touched = [
+        by_statement[statement.name]
+        .reverse()
+        .apply_range(access.relation.intersect_domain(statement.domain).intersect_params(scop.context))
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array.name == array.name and array.extents and statement.name in by_statement
+    ]
+    return box_of(union_of(touched)) if touched else None
+
+
+def _off(box: Box, elements: int) -> list[int]:
+    """How far the ``box`` of a strip begins behind a line of so many ``elements``, if that is one number."""
+    offset = box.offset[-1]
+    last = offset.dim(_in) - 1
+    others = offset.set_coefficient_val(_in, last, isl.Val(0))
+    step = offset.get_coefficient_val(_in, last)
+    if not others.is_cst() or not step.is_int() or step.is_zero() or step.to_python() % elements:
+        return []
+    return [others.get_constant_val().to_python() % elements]
