@@ -205,7 +205,8 @@ class Packed:
     ``expression`` touches. ``stored`` and ``used`` are the subscripts of the buffer in the
     copy statement and in the register tile, ``extents`` its extents. Where ``vector`` is
     true the last subscript runs along the lanes of a vector, else all lanes use one value.
-    ``needs`` maps the instances of ``update`` in register tiles to that of the copy statement.
+    ``needs`` maps the instances of ``update`` that use it to that of the copy statement: those in register
+    tiles, and all others beside them where it is ``shared``.
     """
 
     mark: Mark
@@ -217,6 +218,7 @@ class Packed:
     stored: tuple[Offset, ...]
     used: tuple[Offset, ...]
     vector: bool
+    shared: bool
     needs: isl.Map
 
     @property

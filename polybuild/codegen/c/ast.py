@@ -16,11 +16,11 @@ from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
-from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
+from polybuild.codegen.c.vector_blocks import PackedElement, Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import everywhere, only_piece
 from polybuild.scop.model import Access, Scop, Statement
-from polybuild.targets.model import Accumulator, RegisterTile
+from polybuild.targets.model import Accumulator, Packed, RegisterTile
 from polybuild.values import dataclass
 
 
@@ -33,7 +33,8 @@ class Instance:
     of the generated loops. ``domain`` are the instances that run there, ``never`` the accesses
     of arrays in buffers that none of them makes: one side of a choice may be impossible there.
     ``fitting`` are the positions of the counters whose types may count loops over their values, where
-    it matters. The conditions ``branch_free`` of its body need no branch.
+    it matters. The conditions ``branch_free`` of its body need no branch. What is ``packed`` it reads from
+    buffers of register tiles beside it.
     """
 
     statement: Statement
@@ -43,6 +44,11 @@ class Instance:
     never: tuple[Access, ...] = ()
     fitting: frozenset[int] = frozenset()
     branch_free: frozenset[int] = frozenset()
+    packed: tuple[PackedElement, ...] = ()
+
+    def takes_from(self, packed: Packed) -> bool:
+        """Whether it reads from the buffer ``packed``."""
+        return any(each.packed is packed for each in self.packed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,7 @@ class _AstBuilder(AstCallbacks):
         }
         self._branch_free = branch_free(scop)
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
+        self._packed: list[Mark] = []  # those of buffers that are around
         self.instances: dict[str, Instance] = {}
         self.loops: dict[str, LoopOrigin] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
@@ -164,9 +171,13 @@ class _AstBuilder(AstCallbacks):
             name = called  # what ranks exchange is printed by who knows of it
         elif vector is None:
             name = f"instance{len(self.instances)}"
-            instance = instance_at(self._statements[called], build, self._buffers)
-            fitting = self._fitting.get(called, frozenset())
-            self.instances[name] = replace(instance, fitting=fitting, branch_free=self._branch_free)
+            statement = self._statements[called]
+            self.instances[name] = replace(
+                instance_at(statement, build, self._buffers),
+                fitting=self._fitting.get(called, frozenset()),
+                branch_free=self._branch_free,
+                packed=self.tiles.shared(statement, self._packed, build),
+            )
         else:
             name = f"vector{len(self.vectors)}"
             self.vectors[name] = vector
@@ -185,11 +196,15 @@ class _AstBuilder(AstCallbacks):
     def before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
         """Go below a mark, which register tiles and accumulators may begin at."""
         self._within.extend(self.tiles.entered(Mark.of_id(mark)))
+        self._packed.extend({Mark.of_id(mark)} & self.tiles.buffers.keys())
         self.accumulators.enter(Mark.of_id(mark), build)
 
     def after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
         """Come back from below a mark."""
-        del self._within[len(self._within) - len(self.tiles.entered(Mark.of_id(node.mark_get_id()))) :]
+        mark = Mark.of_id(node.mark_get_id())
+        del self._within[len(self._within) - len(self.tiles.entered(mark)) :]
+        if self._packed and self._packed[-1] == mark:
+            self._packed.pop()
         return self.accumulators.leave(node)
 
 

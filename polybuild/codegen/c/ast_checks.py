@@ -16,6 +16,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.model import Packed, RegisterTile
 
 _VectorNode = VectorBlock | Packing
+_Node = Instance | _VectorNode
 _Touching = tuple[str, frozenset[str]]  # a statement and the arrays it touches
 
 
@@ -46,36 +47,37 @@ def check_instance_coverage(root: isl.AstNode, scop: Scop) -> None:
 # What is declared for a register tile stands around all that uses it
 
 
-def check_scopes(root: isl.AstNode, tiles: Tiles, vectors: Mapping[str, _VectorNode]) -> None:
+def check_scopes(root: isl.AstNode, tiles: Tiles, nodes: Mapping[str, _Node]) -> None:
     """Raise IllegalSchedule if a scope uses of a buffer, or of a block of results, what it does not fill.
 
     isl may write what is below a mark in several scopes, each with a mark of its own: where a loop around
     it was split, or has a single iteration in which nothing but the order of a sequence keeps the parts
     together. Each scope declares buffers and variables anew, so it has to fill what it uses.
-    ``vectors`` are what stands at the user nodes, by their annotations.
+    ``nodes`` are what stands at the user nodes, by their annotations.
     """
     for node in (each for each in nodes_below(root) if kind_of(each) == isl.ast_node_type.mark):
         mark = Mark.of_id(node.mark_get_id())
         if mark in tiles.buffers:
-            _check_buffer(tiles.buffers[mark], list(_inside(node, vectors)))
+            _check_buffer(tiles.buffers[mark], list(_inside(node, nodes)))
         elif mark in tiles.registers:
-            _check_block(tiles.registers[mark], list(_inside(node, vectors)))
+            _check_block(tiles.registers[mark], list(_inside(node, nodes)))
 
 
-def _inside(mark: isl.AstNode, vectors: Mapping[str, _VectorNode]) -> Iterator[_VectorNode]:
+def _inside(mark: isl.AstNode, nodes: Mapping[str, _Node]) -> Iterator[_Node]:
     for each in users_below(mark):
-        found = vectors.get(each.get_annotation().get_name())
+        found = nodes.get(each.get_annotation().get_name())
         if found is not None:
             yield found
 
 
-def _check_buffer(packed: Packed, inside: list[_VectorNode]) -> None:
+def _check_buffer(packed: Packed, inside: list[_Node]) -> None:
     used = [each.domain for each in _blocks(inside) if each.computes and packed in each.tile.packed]
+    used += [each.domain for each in inside if isinstance(each, Instance) and each.takes_from(packed)]
     filled = [each.domain for each in inside if isinstance(each, Packing) and each.packed is packed]
     _expect(used, packed.needs, filled, f"a buffer of '{packed.update.name}'")
 
 
-def _check_block(tile: RegisterTile, inside: list[_VectorNode]) -> None:
+def _check_block(tile: RegisterTile, inside: list[_Node]) -> None:
     blocks = [each for each in _blocks(inside) if each.tile is tile]
     used = [each.domain for each in blocks if each.computes]
     transfer = tile.transfer
@@ -87,7 +89,7 @@ def _check_block(tile: RegisterTile, inside: list[_VectorNode]) -> None:
         _expect(used, moves, moved, f"a block of '{tile.array.name}'")
 
 
-def _blocks(inside: Iterable[_VectorNode]) -> Iterator[VectorBlock]:
+def _blocks(inside: Iterable[_Node]) -> Iterator[VectorBlock]:
     return (each for each in inside if isinstance(each, VectorBlock))
 
 
@@ -112,7 +114,7 @@ def keeps_private(
     node: isl.AstNode,
     dimension: int,
     private: tuple[str, ...],
-    instances: Mapping[str, Instance | _VectorNode],
+    instances: Mapping[str, _Node],
 ) -> bool:
     """Whether each loop of schedule dimension ``dimension`` in ``node`` may have copies of ``private``.
 
@@ -132,9 +134,7 @@ def _users(everything: frozenset[_Touching], private: tuple[str, ...]) -> Iterat
         yield frozenset(each for each in everything if name in each[1])
 
 
-def _parts(
-    node: isl.AstNode, dimension: int, instances: Mapping[str, Instance | _VectorNode]
-) -> Iterator[list[_Touching]]:
+def _parts(node: isl.AstNode, dimension: int, instances: Mapping[str, _Node]) -> Iterator[list[_Touching]]:
     """The statements of each loop of the dimension, and each statement that is in none."""
     kind = kind_of(node)
     if kind == FOR:

@@ -25,6 +25,7 @@ from polybuild.storage.scalar_replacement import OrderedAccess, is_same_element
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
+    from polybuild.codegen.c.vector_blocks import PackedElement
     from polybuild.scop.model import Access, Array, DynamicLoop, Statement
 
 # Wide enough for every value: a counter may run past an int bound by a tile.
@@ -50,6 +51,7 @@ class InstancePrinter:
         buffers: BuffersInScope,
         accumulators: ActiveAccumulators,
     ) -> None:
+        self._names = names
         self._expressions = ExpressionPrinter(names.text, in_use)
         self._sizes = sizes
         self._buffers = buffers
@@ -84,6 +86,7 @@ class InstancePrinter:
             id(access.node): partial(self._accessed, instance, access, at, always)
             for access, at in instance.accesses
         }
+        accesses |= {id(each.packed.expression): partial(self._in_buffer, each) for each in instance.packed}
         known = {id(node): array.name for node, array in statement.locals if id(node) not in accesses}
         # arrays in buffers are not declared, so what is never accessed becomes an object without a name
         known |= {id(each.node): f"({_element_type(each.array)}){{0}}" for each in instance.never}
@@ -101,6 +104,11 @@ class InstancePrinter:
         text = self._expressions.text(value, UNARY + 1)
         alone = any(is_identifier(value, name) for name, own in self.own_types.items() if own == kind)
         return text if alone else f"({kind}){text}"
+
+    def _in_buffer(self, element: PackedElement) -> str:
+        """What stands in a buffer of register tiles."""
+        subscripts = "".join(f"[{self._expressions.text(each)}]" for each in element.subscripts)
+        return f"{self._names[element.packed.mark.name]}{subscripts}"
 
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""

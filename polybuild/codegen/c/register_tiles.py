@@ -30,9 +30,13 @@ class RegisterTilePrinter:
 
     def uses(self, node: isl.AstNode, mark: Mark) -> bool:
         """Whether anything below ``node`` uses the buffer, or the register tile, of ``mark``."""
-        names = (each.get_annotation().get_name() for each in users_below(node))
-        vectors = (self._ast.vectors[each] for each in names if each in self._ast.vectors)
-        return any(self._ast.tiles.uses(each, mark) for each in vectors)
+        names = {each.get_annotation().get_name() for each in users_below(node)}
+        vectors = (self._ast.vectors[each] for each in names & self._ast.vectors.keys())
+        if any(self._ast.tiles.uses(each, mark) for each in vectors):
+            return True
+        others = (self._ast.instances[each] for each in names & self._ast.instances.keys())
+        packed = self._ast.tiles.buffers.get(mark)
+        return packed is not None and any(each.takes_from(packed) for each in others)
 
     def declarations(self, below: isl.AstNode, mark: Mark, indent: str) -> list[CodeLine]:
         """The declarations of the buffer, or the variables, of ``mark``, which ``below`` uses."""

@@ -96,6 +96,14 @@ class Packing:
         return self.packed.update
 
 
+@dataclass(frozen=True, slots=True)
+class PackedElement:
+    """What an instance in no block takes from a buffer, at its ``subscripts``."""
+
+    packed: Packed
+    subscripts: tuple[isl.AstExpr, ...]
+
+
 class Tiles:
     """The register tiles and buffers of a schedule, by their marks and the names of copy statements.
 
@@ -112,6 +120,19 @@ class Tiles:
         self._moves = {tile.transfer.load: (tile, False) for tile in tiles} | {
             tile.transfer.store: (tile, True) for tile in tiles
         }
+
+    def shared(
+        self, statement: Statement, marks: Sequence[Mark], build: isl.AstBuild
+    ) -> tuple[PackedElement, ...]:
+        """What an instance of ``statement`` in no block takes from the buffers of ``marks`` around it."""
+        buffers = [self.buffers[each] for each in marks]
+        used = [each for each in buffers if each.shared and each.update.name == statement.name]
+        if not used:
+            return ()
+        schedule = isl.Map.from_union_map(build.get_schedule())
+        to_instance = isl.PwMultiAff.from_map(schedule.reverse())
+        offsets = _Offsets(schedule.range(), build)
+        return tuple(PackedElement(each, offsets.subscripts(each.used, to_instance)) for each in used)
 
     def uses(self, instance: VectorBlock | Packing, mark: Mark) -> bool:
         """Whether ``instance`` uses the buffer, or the variables of the register tile, called ``mark``."""

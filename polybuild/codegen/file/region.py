@@ -397,6 +397,6 @@ def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:
     if scopes.buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.everything.items()})
     if ast.tiles.registers:
-        check_scopes(ast.root, ast.tiles, ast.vectors)
+        check_scopes(ast.root, ast.tiles, ast.everything)
     if any(_has_divisions(statement.domain) for statement in scop.statements):
         check_instance_coverage(ast.root, scop)

@@ -3,7 +3,8 @@
 What M and K move is the same for every panel, what K and N move is the same for every block of rows in
 a panel. Copied in the order of
 use, it is read without strides whatever its layout is, and what it is computed from
-(``alpha * A[i][k]``) is computed once.
+(``alpha * A[i][k]``) is computed once. Instances in no whole block run along the lanes, too: where these
+are far from each other in memory they read the copy as well.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.blocked_nest import BlockedNest, K, M, N, chunk, dimensions, offsets
 from polybuild.targets.cpu.lanes import PackablePart, packable_parts
+from polybuild.targets.cpu.strides import Stride
 from polybuild.targets.model import Packed
 from polybuild.transform.copy_statements import copy_instances
 from polybuild.values import dataclass
@@ -56,8 +58,13 @@ def find_packed_operands(scop: Scop, nest: BlockedNest, numbers: Iterator[int]) 
     found = []
     for part in packable_parts(nest.kernel.update, *nest.kernel.members):
         layout = _along_n(nest) if part.vector else _along_m(nest)
-        if all(_is_constant(scop, nest, each.access, layout.scope) for each in part.references):
-            buffer = _packed_operand(nest, part, layout, next(numbers))
+        everything = nest.schedule.prefix.range()
+        wanted = [everything, nest.full] if _is_strided(nest, part) else [nest.full]
+        constant = (each for each in wanted if _is_constant(scop, nest, each, part, layout.scope))
+        stamps = next(constant, None)
+        if stamps is not None:
+            shared = stamps is everything
+            buffer = _packed_operand(nest, part, layout, stamps, next(numbers), shared=shared)
             if buffer is not None:
                 found.append(buffer)
     return found
@@ -85,12 +92,22 @@ def _along_m(nest: BlockedNest) -> _Layout:
     )
 
 
+def _is_strided(nest: BlockedNest, part: PackablePart) -> bool:
+    """Whether ``part`` is an element of an array, whose neighbours are those of other lanes."""
+    (first, *others) = part.references
+    alone = not others and part.expression is first.access.node
+    return part.vector and alone and first.stride(nest.kernel.n) is not Stride.UNIT
+
+
 def _packed_operand(
-    nest: BlockedNest, part: PackablePart, layout: _Layout, number: int
+    nest: BlockedNest, part: PackablePart, layout: _Layout, stamps: isl.Set, number: int, *, shared: bool
 ) -> PackedOperand | None:
-    """The buffer for ``part``, None if the copies are not told apart by the time stamps that are kept."""
+    """The buffer for ``part`` at the time ``stamps``.
+
+    None if the copies are not told apart by the time stamps that are kept.
+    """
     mark = Mark(MarkKind.PACKED, number)
-    instances = copy_instances(mark.name, nest.full, [*range(layout.scope), *layout.kept])
+    instances = copy_instances(mark.name, stamps, [*range(layout.scope), *layout.kept])
     elements = []
     for each in part.references:
         touched = instances.reverse().apply_range(nest.schedule.touched(each.access.relation)).coalesce()
@@ -107,14 +124,20 @@ def _packed_operand(
         stored=offsets(dimensions(instances, layout.scope), layout.extents),
         used=offsets(layout.values, layout.extents),
         vector=part.vector,
+        shared=shared,
         needs=nest.schedule.prefix.apply_range(instances),
     )
     return PackedOperand(packed, instances, layout.scope)
 
 
-def _is_constant(scop: Scop, nest: BlockedNest, access: Access, scope: int) -> bool:
-    """Whether nothing below the first ``scope`` loops writes what register tiles read there by ``access``."""
-    read = nest.schedule.touched(access.relation).intersect_domain(nest.full)
+def _is_constant(scop: Scop, nest: BlockedNest, stamps: isl.Set, part: PackablePart, scope: int) -> bool:
+    """Whether nothing below the first ``scope`` loops writes what ``part`` reads there at the ``stamps``."""
+    accesses = [each.access for each in part.references]
+    return all(_is_unwritten(scop, nest, stamps, each, scope) for each in accesses)
+
+
+def _is_unwritten(scop: Scop, nest: BlockedNest, stamps: isl.Set, access: Access, scope: int) -> bool:
+    read = nest.schedule.touched(access.relation).intersect_domain(stamps)
     read = read.project_out(_in, scope, read.dim(_in) - scope)
     prefixes = maps_of(nest.band.get_prefix_schedule_union_map())
     by_statement = {each.get_tuple_name(_in): each for each in prefixes}

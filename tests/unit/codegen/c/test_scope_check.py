@@ -23,9 +23,9 @@ PRODUCT = """
 def tiled(model):
     """The AST of a product in register tiles; ``size`` makes its loops so long that some run once."""
 
-    def make(size="n", only="true"):
+    def make(size="n", only="true", product=PRODUCT):
         arrays = ", ".join(f"double {name}[restrict {size}][{size}]" for name in "ABC")
-        found = model(PRODUCT.replace("N", size), f"int n, {arrays}")
+        found = model(product.replace("N", size), f"int n, {arrays}")
         mapping = choose_mapping(found.scop, found.dependences, context_of(vector_size=16, tile_sizes=(8,)))
         schedule = mapping.schedule.intersect_domain(isl.UnionSet(f"{{ S0[i, j, k] : {only} }}"))
         return build_ast(found.scop, schedule, registers=mapping.registers)
@@ -39,7 +39,7 @@ def test_real_ones_do(tiled, size):
     blocks = [each for each in ast.vectors.values() if isinstance(each, VectorBlock)]
     assert all(any(getattr(each, kind) for each in blocks) for kind in ("loads", "computes", "stores"))
     assert any(isinstance(each, Packing) for each in ast.vectors.values())
-    check_scopes(ast.root, ast.tiles, ast.vectors)
+    check_scopes(ast.root, ast.tiles, ast.everything)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,34 @@ def test_a_scope_that_lacks_something_is_refused(tiled, kind, message):
 
     vectors = {name: lost(each) for name, each in ast.vectors.items()}
     with pytest.raises(IllegalSchedule, match=message):
-        check_scopes(ast.root, ast.tiles, vectors)
+        check_scopes(ast.root, ast.tiles, ast.everything | vectors)
+
+
+def readers(ast, name):
+    """Whether each instance of a product in no block reads a buffer."""
+    return {bool(each.packed) for each in ast.instances.values() if each.statement.name == name}
+
+
+def test_what_is_in_no_block_reads_the_copy_where_its_lanes_are_far_apart(tiled):
+    """The last columns of ``A * B`` lie side by side in B, those of ``A`` times its transpose do not."""
+    assert readers(tiled(), "S0") == {False}
+    transposed = tiled(product=PRODUCT.replace("B[k][j]", "B[j][k]"))
+    assert readers(transposed, "S0") == {True}
+    check_scopes(transposed.root, transposed.tiles, transposed.everything)
+
+
+def test_a_copy_that_only_blocks_fill_is_refused_for_what_is_in_none(tiled):
+    ast = tiled(product=PRODUCT.replace("B[k][j]", "B[j][k]"))
+
+    def whole(each):
+        if not isinstance(each, Packing) or not each.packed.shared:
+            return each
+        panels = isl.Set("[n] -> { packed0[i0, i1, i2, i3, i4] : 4 i2 + 3 < n }")
+        return dataclasses.replace(each, domain=each.domain.intersect(panels))
+
+    nodes = {name: whole(each) for name, each in ast.everything.items()}
+    with pytest.raises(IllegalSchedule, match="a buffer of 'S0'"):
+        check_scopes(ast.root, ast.tiles, nodes)
 
 
 @pytest.mark.parametrize("few", ["i mod 4 != 3", "j mod 2 = 0", "j mod 4 < 2"])
