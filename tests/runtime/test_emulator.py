@@ -22,6 +22,7 @@ UPDATE_AND_READ = """{
         if (k < n - 2 && a[(i * n + j) * n + k + 1 - a_first] < 0)
             return;
     }"""
+BYTES = "((char *)&b[i - b_first])"
 TURN = "part[THREAD(0)] = a[INDEX(0) - a_first];"
 
 
@@ -45,6 +46,8 @@ def run_all_orders(client: Client, stand_ins: StandIns, *scenarios: str) -> list
         (TWICE, "b[i - b_first] = i;", "twice", ""),
         (TWICE, "*(double *)((char *)&b[i - b_first] - (i == first + 9 ? 4 : 0)) = 1;", "twice", "aligned"),
         ("+= 1;", "+= a[(i * n + j) * n + k + 1 - a_first];", "interior", "reads"),
+        (TWICE, f"{{ {TWICE} {BYTES}[i % 2 ? -1 : 7] = 1; }}", "twice", "writes the byte at"),
+        (TWICE, f"{{ {TWICE} {BYTES}[7] = 0; }}", "twice", ""),
         (TWICE, "atomicAdd((unsigned *)&b[i - b_first], 1u);", "twice", "updates the byte at"),
         ("a[(i * n + j) * n + k - a_first] += 1", UPDATE_AND_READ, "interior", "the byte at"),
         ("2 * a[i - a_first]", "*(double *)16", "twice", "which is no memory of the device"),

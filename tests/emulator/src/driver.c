@@ -280,14 +280,16 @@ static void copy_now(const struct copy_2d *copy) {
     char *host = out ? copy->target_host : (char *)(uintptr_t)copy->source_host;
     memory_open();
     for (size_t row = 0; row < copy->height; row++, device += device_pitch, host += host_pitch) {
-        const struct allocation *allocation = checked(NULL, device, copy->width, out ? "a copy reads" : "a copy writes");
-        uint64_t *writers = allocation->shadow.writer + (device - allocation->start);
-        for (size_t i = 0; i < copy->width; i++) {
+        struct allocation *allocation = checked(NULL, device, copy->width, out ? "a copy reads" : "a copy writes");
+        struct shadow *shadow = &allocation->shadow;
+        shadow_fit(shadow, device - allocation->start, copy->width);
+        uint64_t *writers = shadow->writer + ((device - allocation->start) >> shadow->shift);
+        for (size_t i = 0; i < copy->width >> shadow->shift; i++) {
             if (!out)
                 writers[i] = STAMP_OF_HOST;
             else if (!writers[i])
-                fault(NULL, "byte %zu of row %zu (%zu rows of %zu bytes) is copied to the host, but nobody wrote it", i,
-                      row, copy->height, copy->width);
+                fault(NULL, "byte %zu of row %zu (%zu rows of %zu bytes) is copied to the host, but nobody wrote it",
+                      i << shadow->shift, row, copy->height, copy->width);
         }
         memcpy(out ? host : (void *)device, out ? (void *)device : host, copy->width);
     }

@@ -29,18 +29,23 @@ bool on_fibre_stack(uintptr_t address);
 
 /* ---- memory.c: device memory, unreadable but by kernels and copies ---- */
 
-/* Who did something to each byte first in this launch, and who did last; stamps (see below), 0: nobody, ever. */
+/* Who did something to each granule first in this launch, and who did last; stamps (see below), 0: nobody, ever. */
 struct users {
     uint64_t *first, *last;
 };
 
-/* What is known of each byte of some memory: who wrote it last, who read it, and who updated it atomically. */
+/* What is known of each granule of some memory: who wrote it last, who read it, and who updated it atomically.
+ * A granule has 1 << shift bytes, which no access or copy has taken apart so far. */
 struct shadow {
+    size_t bytes;
+    unsigned shift;
     uint64_t *writer;
     struct users readers, updaters;
 };
 void shadow_make(struct shadow *shadow, size_t bytes);
 void shadow_free(struct shadow *shadow);
+/* Before `count` bytes from the byte `first` on are looked at: makes granules so small that these are whole ones. */
+void shadow_fit(struct shadow *shadow, size_t first, size_t count);
 
 /* Which operation of which stream wrote to an array last, and of each stream the last one that used it. */
 enum { MOST_STREAMS = 32 };
@@ -65,7 +70,7 @@ bool in_device_memory(uintptr_t address);
 struct uses *uses_of(uintptr_t address); /* NULL: no array is there */
 const struct allocation *allocation_at(uintptr_t address); /* also one that was freed; NULL: none */
 /* Checks that the bytes are in one live allocation; `what` is told if not. */
-const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what);
+struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what);
 void memory_open(void); /* readable and writable, until memory_close; nests */
 void memory_close(void);
 
@@ -103,7 +108,7 @@ struct image;
 struct kernel {
     char name[256];
     void (*call)(void **parameters);
-    const struct image *image;
+    struct image *image;
 };
 struct image { /* a loaded module */
     void *handle;

@@ -19,7 +19,7 @@ static inline bool concurrent(uint64_t stamp, uint64_t since) {
     return epoch < running.block_start || (epoch == running.epoch && thread_of(stamp) != running.thread);
 }
 
-/* Notes that the running thread is one of the users of a byte. */
+/* Notes that the running thread is one of the users of a granule. */
 static void note_use(const struct users *users, size_t i, uint64_t since) {
     uint64_t own = stamp_of(running.epoch, running.thread);
     if (epoch_of(users->first[i]) < since)
@@ -30,7 +30,7 @@ static void note_use(const struct users *users, size_t i, uint64_t since) {
         users->last[i] = stamp_of(running.epoch, MANY_THREADS);
 }
 
-/* That no user of a byte but the running thread did at the same time what `did` says. */
+/* That no user of a granule but the running thread did at the same time what `did` says. */
 static void check_users(const struct users *users, size_t i, uint64_t since, const void *pc, const char *does,
                         const char *did, uintptr_t address) {
     if (concurrent(users->last[i], since))
@@ -45,7 +45,7 @@ static const char *const DOES[] = {"reads", "writes", "updates"}, *const DID[] =
 
 /* Some bytes of memory with a shadow: `first` is the place of the first one in it. */
 struct bytes {
-    const struct shadow *shadow;
+    struct shadow *shadow;
     size_t first, count;
     uintptr_t address;
     uint64_t since, valid_since;
@@ -53,9 +53,11 @@ struct bytes {
 
 /* Checks an access and notes it. An atomic update is at peace with others, but with nothing else. */
 static void note(const void *pc, enum kind kind, const struct bytes *bytes) {
-    const struct shadow *shadow = bytes->shadow;
+    struct shadow *shadow = bytes->shadow;
+    shadow_fit(shadow, bytes->first, bytes->count);
     uintptr_t address = bytes->address;
-    for (size_t i = bytes->first; i < bytes->first + bytes->count; i++, address++) {
+    size_t end = (bytes->first + bytes->count) >> shadow->shift;
+    for (size_t i = bytes->first >> shadow->shift; i < end; i++, address += (size_t)1 << shadow->shift) {
         uint64_t writer = shadow->writer[i];
         if (kind != WRITE && (!writer || epoch_of(writer) < bytes->valid_since))
             fault(pc, "%s the byte at %p, which nobody wrote before", DOES[kind], (void *)address);
@@ -76,7 +78,7 @@ static void access(const void *pc, const void *pointer, size_t count, enum kind 
     uintptr_t address = (uintptr_t)pointer;
     if (!running.kernel || on_fibre_stack(address))
         return;
-    const struct image *image = running.kernel->image;
+    struct image *image = running.kernel->image;
     bool shared = address >= image->shared_low && address < image->shared_high;
     struct bytes bytes = {NULL, 0, count, address, running.launch_start, 0};
     if (shared) {
@@ -86,7 +88,7 @@ static void access(const void *pc, const void *pointer, size_t count, enum kind 
         bytes.first = address - image->shared_low;
         bytes.since = bytes.valid_since = running.block_start;
     } else if (in_device_memory(address)) {
-        const struct allocation *allocation = checked(pc, address, count, DOES[kind]);
+        struct allocation *allocation = checked(pc, address, count, DOES[kind]);
         bytes.shadow = &allocation->shadow;
         bytes.first = address - allocation->start;
         use_in_order(pc, uses_of(address), kind != READ);

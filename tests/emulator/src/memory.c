@@ -25,11 +25,46 @@ static bool make_arena(void) {
     return true;
 }
 
-void shadow_make(struct shadow *shadow, size_t bytes) {
-    *shadow = (struct shadow){calloc(bytes, 8), {calloc(bytes, 8), calloc(bytes, 8)}, {calloc(bytes, 8), calloc(bytes, 8)}};
-    if (!shadow->writer || !shadow->readers.first || !shadow->readers.last || !shadow->updaters.first ||
-        !shadow->updaters.last)
+static const unsigned MOST_SHIFT = 3; /* granules of 8 bytes */
+
+static size_t granules(const struct shadow *shadow) { return (shadow->bytes >> shadow->shift) + 1; }
+
+static uint64_t *stamps(size_t count) {
+    uint64_t *made = calloc(count, sizeof *made);
+    if (!made)
         abort();
+    return made;
+}
+
+void shadow_make(struct shadow *shadow, size_t bytes) {
+    *shadow = (struct shadow){.bytes = bytes, .shift = MOST_SHIFT};
+    size_t count = granules(shadow);
+    shadow->writer = stamps(count);
+    shadow->readers = (struct users){stamps(count), stamps(count)};
+    shadow->updaters = (struct users){stamps(count), stamps(count)};
+}
+
+/* What `of` says of granules, said of `count` ones that are smaller by `shift`. */
+static void divide(uint64_t **of, size_t count, unsigned shift) {
+    uint64_t *made = stamps(count);
+    for (size_t i = 0; i < count; i++)
+        made[i] = (*of)[i >> shift];
+    free(*of);
+    *of = made;
+}
+
+void shadow_fit(struct shadow *shadow, size_t first, size_t count) {
+    unsigned before = shadow->shift;
+    while ((first | count) & (((size_t)1 << shadow->shift) - 1))
+        shadow->shift--;
+    unsigned less = before - shadow->shift;
+    if (!less)
+        return;
+    divide(&shadow->writer, granules(shadow), less);
+    divide(&shadow->readers.first, granules(shadow), less);
+    divide(&shadow->readers.last, granules(shadow), less);
+    divide(&shadow->updaters.first, granules(shadow), less);
+    divide(&shadow->updaters.last, granules(shadow), less);
 }
 
 void shadow_free(struct shadow *shadow) {
@@ -96,8 +131,8 @@ bool memory_free(uintptr_t address) {
 
 size_t memory_live(void) { return live; }
 
-const struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what) {
-    const struct allocation *allocation = find(address);
+struct allocation *checked(const void *pc, uintptr_t address, size_t bytes, const char *what) {
+    struct allocation *allocation = find(address);
     if (!allocation)
         fault(pc, "%s %zu bytes at %p, where no array is", what, bytes, (void *)address);
     if (!allocation->live)
