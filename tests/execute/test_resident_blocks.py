@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from device_programs import HAS_OPENCL, build, on, run, transform
+from device_programs import FLAGS, HAS_OPENCL, build, on, run, transform
+
+from tests.emulator import stand_ins
 
 STEPS = 1000
 SOLVER = r"""
@@ -104,6 +107,7 @@ def test_little_loops_run_where_their_arrays_are(*, element, runs, emulator, run
 # Steps of a plane with borders that are kept up, until the largest change, and the sum of squares, are small.
 WHOLE = r"""
 #include <math.h>
+#include <polybuild.h>
 #include <stdio.h>
 #include <stdlib.h>
 enum { N = 128 };
@@ -150,6 +154,10 @@ BORDERS
     for (int j = 0; j < N; j++)
       sum += u[i][j] * (i + 2 * j) + v[i][j];
   printf("%d %.9g %.9g %.9g\n", steps, change, norm, sum);
+  polybuild_counts counts;
+  polybuild_counters(NULL, 0, &counts);
+  fprintf(stderr, "runs %llu %llu bytes in %llu out %llu\n", counts.device_runs, counts.host_runs,
+          counts.bytes_in, counts.bytes_out);
   free(u), free(v);
   return 0;
 }
@@ -180,14 +188,24 @@ def whole(form: str, backend: str, runtime: Path, folder: Path) -> tuple[Path, s
     assert {each.backend for each in result.regions} == {backend}, result.regions
     made = build(result, "whole", runtime, folder)
     expected = run(made, "60", environment=on("host")).stdout
-    assert 2 < int(expected.split()[0]) < 60
+    assert 5 < int(expected.split()[0]) < 60
     return made, expected
+
+
+def assert_moves_grids_once(done: subprocess.CompletedProcess[str], regions: int, steps: int) -> None:
+    """Each step moves no more than the two numbers that its norm and its largest change are kept in."""
+    on_device, on_host, *moved = map(int, re.findall(r"\d+", done.stderr.splitlines()[-1]))
+    assert (on_device, on_host) == (regions * steps, 0)
+    grids = 2 * 128 * 128 * 8
+    assert all(grids <= bytes_moved <= grids + 16 * steps for bytes_moved in moved), moved
 
 
 @pytest.mark.skipif(not HAS_OPENCL, reason="needs an OpenCL platform")
 def test_a_whole_solver_on_opencl(runtime, tmp_path):
     made, expected = whole("a loop for all", "opencl", runtime, tmp_path)
-    assert run(made, "60", environment=on("opencl")).stdout == expected
+    done = run(made, "60", environment=on("opencl"))
+    assert done.stdout == expected
+    assert_moves_grids_once(done, 5, int(expected.split()[0]))
 
 
 @pytest.mark.parametrize("form", BORDERS)
@@ -195,7 +213,9 @@ def test_a_whole_solver_copies_its_grids_once(form, emulator, runtime, tmp_path,
     """With borders, a norm, and a test on the host whether it is done: numbers alone come home meanwhile."""
     monkeypatch.setenv("NVCC", emulator.nvcc)
     made, expected = whole(form, "cuda", runtime, tmp_path)
-    assert run(made, "60", environment=emulator.environment(order="1")).stdout == expected
+    done = run(made, "60", environment=emulator.environment(order="1"))
+    assert done.stdout == expected
+    assert_moves_grids_once(done, 4 + BORDERS[form].count("endscop"), int(expected.split()[0]))
     found = {}
     for steps in (3, 5):
         found[steps] = emulator.report([str(made), str(steps)])["copies"]
@@ -204,6 +224,37 @@ def test_a_whole_solver_copies_its_grids_once(form, emulator, runtime, tmp_path,
         for steps, copies in found.items():
             assert grids <= copies[way][1] <= grids + 16 * steps, (way, steps, copies)
             assert copies[way][0] <= 2 + 2 * steps, (way, steps, copies)
+
+
+# A program with a region, and a library that it opens, with another one; each is linked with a runtime.
+LIBRARY = SOLVER[: SOLVER.index("int main")].replace("static double field[60];", "").replace("static ", "")
+OPENS = SOLVER.replace("#include <polybuild.h>", "#include <dlfcn.h>\n#include <polybuild.h>").replace(
+    "  int n = 60", """  void (*other)(int, double *, const double *);
+  *(void **)&other = dlsym(dlopen(argv[2], RTLD_NOW | RTLD_LOCAL), "step");
+  int n = 60"""
+).replace("u = v;", """other(n, v, u);
+      u = v;""", 1)  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
+def test_a_library_with_a_runtime_of_its_own(backend, emulator, runtime, tmp_path, monkeypatch):
+    """Uses the arrays of the program where they are, and copies none."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    made = program(OPENS, backend, runtime, tmp_path)
+    (tmp_path / "library").mkdir()
+    source, library = tmp_path / "library" / "made.c", tmp_path / "library" / "step.so"
+    source.write_text(transform(LIBRARY, backend, tmp_path / "library").text, encoding="utf-8")
+    own = sorted(map(str, (stand_ins.RUNTIME / "src").glob("*.c")))
+    shared = ["-fPIC", "-shared", "-Wl,-Bsymbolic", "-ldl", "-lpthread"]
+    subprocess.run(["gcc", *FLAGS, source, *own, *shared, "-o", library], check=True, timeout=120)
+    device = emulator.environment() if backend == "cuda" else on("opencl")
+    found = []
+    for environment in (on("host"), device):
+        done = run(made, "20", str(library), environment=environment)
+        found.append((done.stdout, list(map(int, re.findall(r"\d+", done.stderr.splitlines()[-1])))))
+    (expected, on_host), (result, on_device) = found
+    assert result == expected
+    assert (on_host, on_device) == ([0, 40, 0, 0], [40, 0, 2, 2])
 
 
 ON_THE_HOST = """    for (int i = 1; i < n; i++)
