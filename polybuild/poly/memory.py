@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import islpy as isl
 
@@ -18,6 +18,21 @@ _T = TypeVar("_T")
 _NOTHING = object()
 
 _FOUND: ContextVar[dict[Hashable, Any] | None] = ContextVar("what was found before", default=None)
+
+
+class Itself(Generic[_T]):
+    """A ``value`` that nothing else equals, for ``remembered`` functions of what is too large to compare."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: _T) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 @contextmanager

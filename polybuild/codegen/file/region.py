@@ -13,7 +13,7 @@ from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
-from polybuild.codegen.c.buffers import Scopes
+from polybuild.codegen.c.buffers import NamedBuffer, Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
 from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
 from polybuild.codegen.c.exchanges import RankLoopPrinter
@@ -42,6 +42,7 @@ from polybuild.codegen.file.ranks import Agreement
 from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
+from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import ExitTests, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
@@ -176,7 +177,7 @@ def write_region(
     inspectors = inspectors_of(checks.overlaps)
     names = name_region(scop, region, plan.buffers, plan.accumulators, inspectors)
     conditions = ConditionPrinter(scop, names.parameters, in_use, names.extrema)
-    ast = build_ast(scop, plan.schedule, names.buffers, plan.registers, plan.accumulators)
+    ast = _host_ast(scop, plan, names.buffers)
     names = names.for_accesses(each.accesses for each in ast.instances.values())
     scopes = Scopes({each.buffer.mark: each for each in names.buffers})
     _check(ast, scop, scopes)
@@ -213,6 +214,29 @@ def write_region(
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
         worthwhile=() if device is None else tuple(conditions.worthwhile(checks.work, checks.min_work)),
     )
+
+
+def _host_ast(scop: Scop, plan: HostPlan, buffers: Sequence[NamedBuffer]) -> GeneratedAst:
+    """The AST of the host's loops, found once: a region is written again when its kernels are known."""
+    return _remembered_ast(
+        Itself(scop),
+        Itself(plan.schedule),
+        Itself(plan.registers),
+        Itself(plan.accumulators),
+        *((Itself(each.buffer), each.name) for each in buffers),
+    )
+
+
+@remembered
+def _remembered_ast(
+    scop: Itself[Scop],
+    schedule: Itself[isl.Schedule],
+    registers: Itself[tuple[RegisterTile, ...]],
+    accumulators: Itself[tuple[Accumulator, ...]],
+    *buffers: tuple[Itself[Buffer], str],
+) -> GeneratedAst:
+    named = [NamedBuffer(buffer.value, name) for buffer, name in buffers]
+    return build_ast(scop.value, schedule.value, named, registers.value, accumulators.value)
 
 
 def _verification(

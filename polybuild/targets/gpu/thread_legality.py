@@ -11,15 +11,15 @@ in the order of the host's loops.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import is_band, is_mark, member
-from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
+from polybuild.poly.trees import children, is_band, is_mark, mark_of, member, within
+from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Axis, Kernel, KernelTree, ThreadTile
 from polybuild.targets.gpu.model import GpuMapping
@@ -75,9 +75,7 @@ def without_private(dependences: Dependences, keep: tuple[str, ...] = ()) -> Dep
 def unordered(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
     """Those of ``pairs`` whose ends run in one launch, and in threads that keep no order between them."""
     result = isl.UnionMap.empty(pairs.get_space())
-    for kernel in mapping.kernels:
-        mark = find_mark(mapping.schedule.get_root(), kernel.mark())
-        together = active_dependences(mark, pairs)
+    for mark, kernel, together in _by_launch(mapping, pairs):
         result = result.union(
             _between_barriers(mark, kernel, together)
             if kernel.in_steps
@@ -104,10 +102,36 @@ def _between_barriers(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMa
 def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
     """Those of ``pairs`` whose ends run in the same thread of one launch."""
     result = isl.UnionMap.empty(pairs.get_space())
-    for kernel in mapping.kernels:
-        node = find_mark(mapping.schedule.get_root(), kernel.mark())
-        result = result.union(_at_same_indices(node, kernel, active_dependences(node, pairs)))
+    for mark, kernel, together in _by_launch(mapping, pairs):
+        result = result.union(_at_same_indices(mark, kernel, together))
     return result
+
+
+def _by_launch(
+    mapping: GpuMapping, pairs: isl.UnionMap
+) -> Iterator[tuple[isl.ScheduleNode, Kernel, isl.UnionMap]]:
+    """The marks of kernels, these, and those of ``pairs`` whose ends run in one of their launches.
+
+    From the root down: isl is asked once what the host's loops tell apart, whatever kernels are below.
+    """
+    kernels = {each.mark(): each for each in mapping.kernels}
+
+    def below(
+        node: isl.ScheduleNode, left: isl.UnionMap
+    ) -> Iterator[tuple[isl.ScheduleNode, Kernel, isl.UnionMap]]:
+        if left.is_empty():
+            return
+        kernel = kernels.get(mark) if (mark := mark_of(node)) is not None else None
+        if kernel is not None:
+            yield node, kernel, left
+            return
+        if is_band(node):
+            left = left.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+        for each in children(node):
+            yield from below(each, within(left, each))
+
+    here = mapping.schedule.get_domain()
+    yield from below(mapping.schedule.get_root(), pairs.intersect_domain(here).intersect_range(here))
 
 
 def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap) -> isl.UnionMap:
