@@ -16,9 +16,10 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import changed_operand, walk
+from polybuild.c.syntax_tree import changed_operand, contains, walk
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise.data_choices import only_in_subscripts
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.state import NormalisationContext, NotFollowable
 from polybuild.normalise.statements import StatementNormaliser
@@ -48,10 +49,14 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
         return region  # the model says what is wrong
     followed = {each for each in _candidates(names, nodes, wrapping=wrapping) if each.name not in excluded}
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
+    chooses = any(isinstance(each, c_ast.ArrayRef) and contains(each, c_ast.TernaryOp) for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
     stores = _stores_pointers(names, nodes, region)
-    while followed or points or labelled:
-        context = NormalisationContext(region, names, frozenset(followed), live, wrapping, stores)
+    in_subscripts = only_in_subscripts(names, region.statements)
+    while followed or points or chooses or labelled:
+        context = NormalisationContext(
+            region, names, frozenset(followed), live, wrapping, stores, in_subscripts
+        )
         try:
             return dataclasses.replace(region, statements=StatementNormaliser(context).region())
         except NotFollowable as dropped:

@@ -17,6 +17,7 @@ from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.effort import VALUE_NODES
+from polybuild.normalise.data_choices import with_chosen_elements
 from polybuild.normalise.names import Variable
 from polybuild.normalise.rows import in_rows, subscript_of
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
@@ -39,7 +40,7 @@ class Evaluator:
         """``node``, a full expression, rewritten; its side effects on followed variables are in the state."""
         new = self.rewrite(node)
         self._commit()
-        return new
+        return with_chosen_elements(new, self.state)
 
     def assign(self, variable: Variable, op: str, value: c_ast.Node) -> None:
         """The full expression ``variable op= value`` (``op`` is ``""`` for ``=``)."""

@@ -47,7 +47,7 @@ class NormalisationContext:
 
     ``live`` are the names read after the region; ``wrapping`` is for regions whose
     unsigned counters step over their limits on purpose. A region that ``stores_pointers`` sets some
-    that are elements or members.
+    that are elements or members. The variables ``in_subscripts`` are read nowhere else.
     """
 
     region: Region
@@ -56,6 +56,7 @@ class NormalisationContext:
     live: frozenset[str]
     wrapping: bool = False
     stores_pointers: bool = False
+    in_subscripts: frozenset[Variable] = frozenset()
 
     def variable(self, node: c_ast.Node) -> Variable | None:
         """The followed variable that the identifier ``node`` names."""
@@ -71,9 +72,9 @@ class NormalisationContext:
         kind = variable.type
         return self.wrapping and isinstance(kind, types.IntegerType) and not kind.signed
 
-    def unused(self, name: str) -> str:
-        """``name``, with a number appended if the function knows one of that name."""
-        taken = {each.name for each in self.names.variables.values()} | set(self.names.outer)
+    def unused(self, name: str, others: Iterable[str] = ()) -> str:
+        """``name``, with a number appended if the function knows one of that name, or ``others`` have it."""
+        taken = {each.name for each in self.names.variables.values()} | {*self.names.outer, *others}
         candidates = (f"{name}{suffix}" for suffix in ("", *range(1, len(taken) + 2)))
         return next(each for each in candidates if each not in taken)
 
@@ -96,13 +97,25 @@ class SymbolicState:
     """Values of the followed variables, and the names visible here.
 
     ``scopes`` maps the names declared in the region to their types, innermost
-    scope last; ``counters`` are the loop counters whose loops are running.
+    scope last; ``counters`` are the loop counters whose loops are running. ``choices`` has the names
+    that conditions on data get, by the statements with these conditions.
     """
 
     context: NormalisationContext
     values: dict[Variable, SymbolicValue]
     scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
     counters: list[str] = field(default_factory=list)
+    choices: dict[c_ast.Node, str] = field(default_factory=dict)
+
+    def choice_name(self, node: c_ast.Node) -> str:
+        """The name of what the condition of ``node`` is."""
+        if node not in self.choices:
+            self.choices[node] = self.context.unused("chosen", self.choices.values())
+        return self.choices[node]
+
+    def is_choice(self, name: str) -> bool:
+        """Whether ``name`` is what a condition on data was found to be."""
+        return name in self.choices.values()
 
     def typing(self, node: c_ast.Node) -> Type:
         """The C type of ``node`` here; that of an operand of an operator is decayed by it."""
@@ -153,7 +166,7 @@ class SymbolicState:
         if isinstance(node, EntryValue | c_ast.Constant):
             return not isinstance(node, c_ast.Constant) or "int" in node.type or node.type == "char"
         if isinstance(node, c_ast.ID):
-            if node.name in self.counters:
+            if node.name in self.counters or self.is_choice(node.name):
                 return True
             variable = self._visible(node.name)
             if variable is None:

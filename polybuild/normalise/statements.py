@@ -16,6 +16,7 @@ from polybuild.c import types
 from polybuild.c.syntax_tree import duplicate, node_count
 from polybuild.c.synthetic import EntryValue
 from polybuild.effort import VALUE_NODES
+from polybuild.normalise.data_choices import as_if, chain, chosen_writes, with_named_conditions
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.last_values import last_value, with_last_value, without_last_values
 from polybuild.normalise.loops import LoopNormaliser
@@ -113,8 +114,12 @@ class StatementNormaliser:
             return [new]
         self.state.declare(node.name, variable.type)
         self.state.values[variable] = None
-        if node.init is not None:
-            Evaluator(self.state).assign(variable, "", node.init)
+        if node.init is None:
+            return []
+        choice = self._choice(variable, c_ast.ID(node.name, node.coord), node.init)
+        if choice is not None:
+            return choice
+        Evaluator(self.state).assign(variable, "", node.init)
         return []
 
     def _expression(self, node: c_ast.Assignment | c_ast.UnaryOp) -> list[c_ast.Node]:
@@ -134,7 +139,8 @@ class StatementNormaliser:
             return last_value(variable, node.coord, self.state)
         stepped = self.context.changed_in(node)
         new = Evaluator(self.state).evaluate(node)
-        return [new, *(each for variable in stepped for each in last_value(variable, node.coord, self.state))]
+        lasting = (each for variable in stepped for each in last_value(variable, node.coord, self.state))
+        return [chosen_writes(new, self.state), *lasting]
 
     def _assignment(self, node: c_ast.Assignment, variable: Variable) -> list[c_ast.Node]:
         value = node.rvalue
@@ -142,12 +148,38 @@ class StatementNormaliser:
         if isinstance(value, c_ast.Assignment):  # v = w = e
             before = self._expression(value)
             value = value.lvalue
+        choice = self._choice(variable, node.lvalue, value) if node.op == "=" else None
+        if choice is not None:
+            return [*before, *choice]
         stepped = self.context.changed_in(value)
         Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
         changed = [variable, *stepped]
         return [*before, *(each for one in changed for each in last_value(one, node.coord, self.state))]
 
+    def _choice(self, variable: Variable, name: c_ast.ID, value: c_ast.Node) -> list[c_ast.Node] | None:
+        """What becomes of ``name = value`` where data choose between two values; None elsewhere."""
+        if variable not in self.context.in_subscripts:
+            return None
+        statement = as_if(name, value, self.state)
+        if statement is None or self.state.is_fixed(Evaluator(self.state).evaluate(statement.cond)):
+            return None
+        self.context.names.variables[name] = variable
+        return self._named_if(statement)
+
     def _if(self, node: c_ast.If) -> list[c_ast.Node]:
+        chooses = self.context.changed_in(node) & self.context.in_subscripts
+        if not chooses or self.context.changed_in(*(each.cond for each in chain(node))):
+            return self._plain_if(node)
+        if self.state.is_fixed(Evaluator(self.state).evaluate(node.cond)):
+            return self._plain_if(node)
+        return self._named_if(node)
+
+    def _named_if(self, node: c_ast.If) -> list[c_ast.Node]:
+        """An ``if`` on data that sets subscripts: its condition gets a name, as it may change later."""
+        declarations, named = with_named_conditions(node, self.state)
+        return [*self.sequence(declarations), *self._plain_if(named)]
+
+    def _plain_if(self, node: c_ast.If) -> list[c_ast.Node]:
         stepped = self.context.changed_in(node.cond)
         cond = Evaluator(self.state).evaluate(node.cond)
         lasting = [each for variable in stepped for each in last_value(variable, node.coord, self.state)]

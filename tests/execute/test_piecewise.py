@@ -14,6 +14,7 @@ TOP = """
 #define WRAP(i) ((i) % n)
 static inline int clamped(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 static inline int wrapped(int i, int n) { return (i + n) % n; }
+static inline int upwind(double v, int i) { return v < 60 ? i + 1 : i - 1; }
 """
 
 

@@ -227,3 +227,69 @@ for (int i = 0; i < n; i++)
       y[i * n + e] = x[i * n + j];
       z[i * n + w] = x[i * n + j] * 2;
     }
+
+//# upwind_of_data: parallel
+for (int i = 2; i < n - 2; i++) {
+  int up, down;
+  if (x[i] < 60) {
+    up = i + 2;
+    down = i + 1;
+  } else {
+    up = i - 1;
+    down = i;
+  }
+  y[i] = (x[up] - x[down]) * 2 + x[down];
+}
+
+//# upwind_by_choices: parallel
+for (int i = 1; i < n - 1; i++)
+  for (int j = 1; j < n - 1; j++) {
+    int u = X[i][j] > 3 ? i - 1 : i + 1, w = X[i][j] > X[j][i] ? j - 1 : j + 1;
+    y[i * n + j] = x[u * n + j] * 2 + x[i * n + w] * 3 + x[u * n + w];
+  }
+
+//# upwind_in_subscripts: parallel
+for (int i = 1; i < n - 1; i++)
+  for (int j = 1; j < n - 1; j++)
+    y[i * n + j] = X[X[i][j] > 3 ? i - 1 : i + 1][j] * 2 + X[i][X[j][i] > 2 ? j : j - 1];
+
+//# upwind_of_three: parallel
+int k;
+#pragma scop
+for (int i = 1; i < n - 1; i++)
+  for (int j = 1; j < n - 1; j++) {
+    if (X[i][j] < 2)
+      k = j - 1;
+    else if (X[j][i] < 4)
+      k = j;
+    else
+      k = j + 1;
+    y[i * n + j] = X[i][k] * 3 + X[k][i];
+  }
+#pragma endscop
+
+//# upwind_by_functions: parallel
+for (int i = 1; i < n - 1; i++)
+  y[i] = x[upwind(x[i], i)] * 2 + x[upwind(x[i + 1], i)];
+
+//# upwind_that_changes: parallel
+for (int i = 1; i < n - 1; i++) {
+  int k = i - 1;
+  if (y[i] > 50) k = i + 1;
+  y[i] = x[k] + 1;
+  y[i] += x[k] * 3;
+}
+
+//# written_where_data_choose: parallel
+for (int i = 0; i < n; i++) {
+  int k;
+  if (x[i] < 60) k = 2 * i; else k = 2 * i + 1;
+  y[k] = x[i] + 5;
+  y[k] += y[2 * i + 1] * 2;
+}
+
+//# classes_counted: serial
+for (int i = 0; i < n; i++) {
+  int k = x[i] < 40 ? 0 : x[i] < 80 ? 1 : 2;
+  y[k] += x[i];
+}
