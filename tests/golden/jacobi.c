@@ -1,5 +1,10 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
+#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
+#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
+#else
+#define POLYBUILD_CHANCE(chance, condition) (condition)
+#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -133,7 +138,7 @@ int main(void)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
 #line 12
-  if (polybuild_team() > 1 /* line 12: one thread gains nothing */) {
+  if (POLYBUILD_CHANCE(1.0 / 64, polybuild_team() > 1 /* line 12: one thread gains nothing */)) {
     /* tiles of 8 x 8 iterations; threads from 25000 instances on */
 #line 13
     for (long long c0 = -1; c0 <= 14; c0++) {

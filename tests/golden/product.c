@@ -1,5 +1,10 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
+#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
+#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
+#else
+#define POLYBUILD_CHANCE(chance, condition) (condition)
+#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -125,8 +130,8 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
 #line 6
   const long long pb_n = n;
 #line 6
-  if (POLYBUILD_LINE((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 /* line 6: less work is not worth it */
-      && pb_n >= 1 /* line 9: the extents of 'C' must be positive */)) {
+  if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 /* line 6: less work is not worth it */
+      && pb_n >= 1 /* line 9: the extents of 'C' must be positive */))) {
     /* tiles of 78 x 408 x 4 iterations; threads from 40000 or 64000 instances on */
 #line 7
     POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_n, 20000)))

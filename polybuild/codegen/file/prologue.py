@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from polybuild.codegen.file.conversions import VectorConversion
+from polybuild.codegen.file.hotness import CHANCE
+from polybuild.codegen.file.hotness import DEFINITION as DEFINITION_OF_CHANCE
 from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
 from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
@@ -122,6 +124,8 @@ Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
 def prologue(helpers: AbstractSet[Helper]) -> str:
     """C text that defines ``helpers``, in a fixed order."""
     parts = [f"#define {ONE_LINE}(...) __VA_ARGS__\n"] if ONE_LINE in helpers else []
+    if CHANCE in helpers:
+        parts.append(DEFINITION_OF_CHANCE)
     if any(
         each in {*_FUNCTIONS, PARTS, TEAM, ROWS} or not isinstance(each, str | VectorType) for each in helpers
     ):

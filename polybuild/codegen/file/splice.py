@@ -23,6 +23,7 @@ from polybuild.codegen.c.layout import (
 from polybuild.codegen.device.host import DeviceText
 from polybuild.codegen.file import adapting, ranks, run_report, verification
 from polybuild.codegen.file.adapting import Adapting
+from polybuild.codegen.file.hotness import CHANCE, deeper_by, with_chance
 from polybuild.codegen.file.line_numbers import ONE_LINE, UserText, numbered, on_one_line
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.prologue import Helper, prologue
@@ -85,6 +86,7 @@ def splice(
     changes += [each for block in residents for each in resident_calls(block, text)]
     changes += [_collecting(each, text) for each in alike]
     helpers = frozenset[Helper]().union(*(each.text.helpers for each in replacements), {ONE_LINE})
+    helpers |= {CHANCE} if any(map(_deeper, replacements)) else set()
     head += prologue(helpers) + (verification.prologue() if checked else "")
     head += run_report.prologue(reports) if reports else ""
     head += adapting.prologue(adapted) if adapted else ""
@@ -114,7 +116,7 @@ class _Versions:
     """What may run of a region: the new ``loops`` or the ``original`` text, or kernels on a ``device``.
 
     Where a device may, ``worthwhile`` is what the new loops ask besides. Loops that begin kernels themselves
-    are those of the region's ``static`` object.
+    are those of the region's ``static`` object. The new loops are nested ``deeper`` than the original ones.
     """
 
     loops: tuple[str, ...]
@@ -122,6 +124,13 @@ class _Versions:
     device: DeviceText | None
     worthwhile: tuple[Condition, ...]
     static: str = ""
+    deeper: int = 0
+
+
+def _deeper(replacement: Replacement) -> int:
+    """How much deeper the new loops are nested than the original ones that may run instead."""
+    text = replacement.text
+    return deeper_by(text.outline, replacement.region) if text.all_conditions else 0
 
 
 def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
@@ -136,6 +145,7 @@ def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
         generated.device,
         generated.worthwhile,
         generated.blocks.name if generated.blocks else "",
+        _deeper(replacement),
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
@@ -224,7 +234,7 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
     if not versions.loops:
         return ["  {", *versions.original, closing(_INDENT)]
     return [
-        f"  if ({condition}) {{",
+        f"  if ({with_chance(condition, versions.deeper)}) {{",
         *versions.loops,
         CodeLine("  } else { /* the original loops */", role=Role.BETWEEN),
         *_at_home(versions),
