@@ -246,6 +246,12 @@ def instance_at(
     made: list[Access] = []
     never: list[Access] = []
     for access in single:
-        (never if access.relation.domain().is_disjoint(here) else made).append(access)
+        (made if is_made(access, statement, here) else never).append(access)
     missing = tuple(each for each in never if each.array.name in buffers)
     return Instance(statement, iterators, tuple(map(place, made)), here, missing)
+
+
+def is_made(access: Access, statement: Statement, here: isl.Set) -> bool:
+    """Whether an instance ``here`` of ``statement`` makes ``access``: on a side of a choice none may."""
+    where = access.relation.domain()
+    return bool(where.plain_is_equal(statement.domain)) or not where.is_disjoint(here)

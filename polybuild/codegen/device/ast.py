@@ -7,7 +7,7 @@ from dataclasses import field
 
 import islpy as isl
 
-from polybuild.codegen.c.ast import Instance, instance_at
+from polybuild.codegen.c.ast import Instance, instance_at, is_made
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
@@ -15,7 +15,7 @@ from polybuild.codegen.c.loop_origins import LoopOrigin
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
-from polybuild.scop.model import Access, Scop
+from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.device import (
     AddedStatement,
     FullTiles,
@@ -147,8 +147,9 @@ class _KernelAstBuilder(AstCallbacks):
             self.copies[name] = copy_at(self._tree.added[called], build)
         else:
             name = f"instance{len(self.instances)}"
-            self.instances[name] = instance_at(self._statements[called], build, self._buffers)
-            self.placed[name] = placed_at(called, self._tiles, build)
+            statement = self._statements[called]
+            self.instances[name] = instance_at(statement, build, self._buffers)
+            self.placed[name] = placed_at(statement, self._tiles, build)
         return node.set_annotation(isl.Id(name))
 
     def after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
@@ -175,31 +176,37 @@ def full_at(full: FullTiles, build: isl.AstBuild) -> isl.AstExpr:
     return build.expr_from_set(full.tiles.preimage_pw_multi_aff(loops).coalesce())
 
 
-def placed_at(statement: str, tiles: list[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:
+def placed_at(statement: Statement, tiles: Sequence[Tile], build: isl.AstBuild) -> tuple[Placed, ...]:
     """Where the accesses of ``statement`` that are in ``tiles`` find their elements.
 
     Those that the instances here never make, on the side of a choice that is impossible, find none.
     """
+    own = [
+        (tile, [each for each in tile.references if each.statement.name == statement.name]) for tile in tiles
+    ]
+    if not any(references for _, references in own):
+        return ()
     found = []
     schedule = isl.Map.from_union_map(build.get_schedule())
     here = schedule.domain()
     to_instance = isl.PwMultiAff.from_map(schedule.reverse())
-    for tile in tiles:
-        for each in tile.references:
-            if each.statement.name != statement or each.access.relation.domain().is_disjoint(here):
-                continue
-            if tile.loops[statement].domain().is_disjoint(here):
-                continue  # another kernel has these instances
-            loops = _loops(tile.loops[statement], schedule)
-            if isinstance(tile, SharedTile):
+    for tile, references in own:
+        made = [each for each in references if is_made(each.access, statement, here)]
+        if not made or tile.loops[statement.name].domain().is_disjoint(here):
+            continue  # another kernel has these instances
+        loops = _loops(tile.loops[statement.name], schedule)
+        if isinstance(tile, SharedTile):
+            for each in made:
                 element = isl.PwMultiAff.from_map(each.access.relation).pullback_pw_multi_aff(to_instance)
                 places = _in_box(tile, _functions(element), loops)
                 if tile.stages > 1:
                     places.insert(0, _stage(tile, _functions(loops)))
-            else:
-                points = tile.points[statement].pullback_pw_multi_aff(to_instance)
-                places = _in_registers(tile, _functions(points), _functions(loops))
-            found.append(Placed(each.access, tile, tuple(map(build.expr_from_pw_aff, places))))
+                found.append(Placed(each.access, tile, tuple(map(build.expr_from_pw_aff, places))))
+        else:  # all accesses of an instance are to one point
+            points = tile.points[statement.name].pullback_pw_multi_aff(to_instance)
+            places = _in_registers(tile, _functions(points), _functions(loops))
+            point = tuple(map(build.expr_from_pw_aff, places))
+            found += [Placed(each.access, tile, point) for each in made]
     return tuple(found)
 
 

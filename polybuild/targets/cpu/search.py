@@ -36,11 +36,12 @@ class MappedOrder:
 
 
 def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
-    """The order of the best candidate."""
+    """The order of the best candidate; how it is mapped best, which may be without tiles, is not asked."""
     found = orders(scop, dependences, context)
     if len(found) == 1:
         return found[0].schedule
-    return search(scop, dependences, context, found).order.schedule
+    best, _ = _Trials(scop, dependences, context).of_orders(found)
+    return best.order.schedule
 
 
 def search(
@@ -48,13 +49,9 @@ def search(
 ) -> MappedOrder:
     """The best candidate whose order is ``among`` these; its mapping tells of the others."""
     trials = _Trials(scop, dependences, context)
-    first, *others = among
-    best = trials.mapped(first, context, first.name)
-    rest = trials.tried((each, context, each.name) for each in others)
-    if rest:
-        best = trials.best([best, *rest])
+    best, compared = trials.of_orders(among)
     wanted = [*_varied(best)]
-    if wanted and not rest:
+    if wanted and not compared:
         best = trials.best([best])
     if wanted and trials.compares:
         best = trials.best(trials.tried(wanted))
@@ -100,6 +97,13 @@ class _Trials:
             for each in found
             if each is not None and (each.mapping.registers or each.context.options.parallel == parallel)
         ]
+
+    def of_orders(self, among: Sequence[Order]) -> tuple[MappedOrder, bool]:
+        """The best of the orders ``among``, mapped as the context says; and whether there were others."""
+        first, *others = among
+        best = self.mapped(first, self._context, first.name)
+        rest = self.tried((each, self._context, each.name) for each in others)
+        return (self.best([best, *rest]), True) if rest else (best, False)
 
     @property
     def compares(self) -> bool:
