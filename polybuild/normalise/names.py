@@ -56,7 +56,8 @@ class Names:
     ``written`` holds the variables the region assigns, apart from loop headers
     that step them; ``written_members`` pairs a root variable with the member
     path (``("n",)`` for ``p->n`` and for ``p->n[i]``) of each assigned member or
-    element. ``iterators`` gives
+    element; ``set_members`` are those of them that are assigned themselves, or
+    whose address is taken (``p->n``, not ``p->n[i]``). ``iterators`` gives
     the counter of each loop that has a recognisable one; ``escaping`` are those
     read outside their loops. ``demoted`` are counters of loops that are not
     modelled: they are data like any other variable. ``bound`` gives the argument
@@ -71,6 +72,7 @@ class Names:
     escaping: frozenset[Variable]
     demoted: frozenset[Variable] = frozenset()
     bound: Mapping[Variable, c_ast.Node] = field(default_factory=dict)
+    set_members: frozenset[tuple[Variable, tuple[str, ...]]] = frozenset()
 
     def demote(self, loops: Iterable[c_ast.Node]) -> Names:
         """The same names where the counters of ``loops`` are data."""
@@ -99,6 +101,7 @@ def resolve(region: Region) -> Names:
         frozenset(resolver.written_members),
         resolver.iterators,
         frozenset(resolver.read_outside & counters),
+        set_members=frozenset(resolver.set_members),
     )
 
 
@@ -136,6 +139,7 @@ class _Resolver:
     outer: dict[str, Variable] = field(default_factory=dict)
     written: set[Variable] = field(default_factory=set)
     written_members: set[tuple[Variable, tuple[str, ...]]] = field(default_factory=set)
+    set_members: set[tuple[Variable, tuple[str, ...]]] = field(default_factory=set)
     iterators: dict[c_ast.For, Variable] = field(default_factory=dict)
     read_outside: set[Variable] = field(default_factory=set)
     entries: dict[str, Variable] = field(default_factory=dict)
@@ -293,6 +297,8 @@ class _Resolver:
             variable = self._lookup(root.name) if root is not None else None
             if variable is not None:
                 self.written_members.add((variable, members))
+                if isinstance(target, c_ast.StructRef):
+                    self.set_members.add((variable, members))
 
 
 def _from_symbol(symbol: Symbol) -> Variable:

@@ -239,9 +239,7 @@ class SymbolicState:
         variable = self._visible(node.name)
         path = tuple(reversed(members))
         return (
-            variable is not None
-            and self._is_constant(variable)
-            and (variable, path) not in names.written_members
+            variable is not None and self._is_constant(variable) and (variable, path) not in names.set_members
         )
 
 

@@ -261,6 +261,7 @@ def _shared(own: Names, outer: Mapping[str, Variable], callee: Callee) -> Names:
         outer={name: one(each) for name, each in own.outer.items()},
         written=frozenset(map(one, own.written)),
         written_members=frozenset((one(root), members) for root, members in own.written_members),
+        set_members=frozenset((one(root), members) for root, members in own.set_members),
         iterators={loop: one(each) for loop, each in own.iterators.items()},
     )
 
@@ -272,6 +273,7 @@ def _joined(caller: Names, own: Names, bound: dict[Variable, c_ast.Node]) -> Nam
         outer={**caller.outer, **own.outer},
         written=caller.written | own.written,
         written_members=caller.written_members | own.written_members,
+        set_members=caller.set_members | own.set_members,
         iterators={**caller.iterators, **own.iterators},
         escaping=caller.escaping | own.escaping,
         demoted=caller.demoted.union(own.iterators.values()),

@@ -516,3 +516,31 @@ for (int t = 0; t < 4; t++) {
   x = y;
   y = s;
 }
+
+//# rows_of_members: parallel
+struct node { double *x, *g; int n; } node = {x, y, n}, other = {z, y, n}, *p = &node, *q = &other;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  double *g = &p->g[i * n], *r = &q->x[i * n], *u = &(*p).x[i * n];
+  for (int j = 0; j < n; j++) g[j] += r[j] * 2 + u[j];
+}
+#pragma endscop
+
+//# rows_of_members_walked: parallel
+struct node { double *x, *g; int n; } node = {x, y, n}, *p = &node;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  double *g = &p->g[i * n], *s = &node.x[i * n];
+  for (int j = 0; j < n; j++) *g++ += *s++ * 3;
+}
+#pragma endscop
+
+//# rows_of_members_that_are_written: parallel
+struct node { double *x, *g; int n; } node = {x, y, n}, *p = &node;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  double *g = p->g + i * n;
+  for (int j = 0; j < n; j++) g[j] += p->x[j] * 2;
+  p->g[i * n] = 0;
+}
+#pragma endscop
