@@ -1,7 +1,9 @@
 """The command line: ``python -m benchmarks.survey DIR... [-- flags]``.
 
 Each folder is a code base that lies there: all its C files are looked at as ``polybuild survey`` does, with
-its folders that have headers on the path of includes.
+its folders that have headers on the path of includes. Of the numeric nests it counts those that are
+transformed, run in parallel, and those that are understood and left alone because compilers make as much
+of them (``as good``).
 Public ones that suit: SimpleMOC, XSBench, CoMD, CloverLeaf_OpenMP,
 neutral, MD-Bench, TheBandwidthBenchmark, TSVC_2, NPB3.0-omp-C, hpgmg, AMG, the Kernels of ParRes,
 SuiteSparse's CSparse; genann, kann, darknet, llama2.c, llm.c, GloVe, word2vec, rnnoise; kissfft, speexdsp;
@@ -32,6 +34,9 @@ from polybuild.survey.model import FileSurvey, SurveyedNest
 
 LONG = 20.0  # seconds
 _REASONS = 12
+_COUNTED = ("files", "unread", "nests", "numeric", "transformed", "parallel", "as_good", "seconds")
+_AS_GOOD = "not-worthwhile"
+"""The code of loops that are modelled, and left alone because compilers make as much of them."""
 
 
 @dataclass
@@ -44,6 +49,7 @@ class Totals:
     numeric: int = 0
     transformed: int = 0
     parallel: int = 0
+    as_good: int = 0
     seconds: float = 0.0
     longest: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -51,14 +57,15 @@ class Totals:
 
     def add(self, other: Totals) -> None:
         """Count what ``other`` has, too."""
-        for name in ("files", "unread", "nests", "numeric", "transformed", "parallel", "seconds"):
+        for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.reasons.update(other.reasons)
 
     def line(self, name: str) -> str:
         """A line of the table."""
-        shares = (f"{100 * part / max(1, self.numeric):11.0f}" for part in (self.transformed, self.parallel))
+        counts = (self.transformed, self.parallel, self.as_good)
+        shares = (f"{100 * part / max(1, self.numeric):11.0f}" for part in counts)
         return (
             f"{name:<24}{self.files:>6}{self.unread:>8}{self.nests:>7}{self.numeric:>9}"
             f"{''.join(shares)}{self.seconds:>9.0f}{self.longest:>9.1f}"
@@ -91,7 +98,7 @@ def main(words: Sequence[str]) -> int:
     print(f"{facts['processor']}, {facts['cores']} cores, {facts['compiler']}; flags: {' '.join(flags)}\n")
     print(
         f"{'code base':<24}{'files':>6}{'unread':>8}{'nests':>7}{'numeric':>9}{'transformed':>11}"
-        f"{'parallel':>11}{'seconds':>9}{'longest':>9}"
+        f"{'parallel':>11}{'as good':>11}{'seconds':>9}{'longest':>9}"
     )
     everything = Totals()
     with (
@@ -141,6 +148,7 @@ def _totals(survey: FileSurvey, nests: TextIO) -> Totals:
         found.transformed += bool(each.gains)
         found.parallel += "parallel" in each.gains
         if not each.gains:
+            found.as_good += each.code == _AS_GOOD
             found.reasons[_code(each)] += 1
         place = f"{survey.path}:{each.nest.first_line}"
         line = {"place": place, "gains": each.gains, "code": each.code, "reason": each.reason}

@@ -27,7 +27,7 @@ from polybuild.poly.budget import (
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.memory import remembering
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
-from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, RegionReport
+from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, RegionReport, Sequential
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
@@ -236,16 +236,15 @@ def _prediction(work: passes.Transformation) -> Prediction | None:
     )
 
 
-def _why_sequential(work: passes.Transformation) -> str:
-    """Why loops are run by one thread without vectors."""
+def _why_sequential(work: passes.Transformation) -> Sequential:
     if not any(map(coincident_members, work.bands)):
         costs = work.comparison.costs
         if work.stays and costs is not None and any(each.has_threads for each in costs.candidates):
-            return "it is faster than the orders with parallel loops, by their predicted costs"
-        return "in no order that was found does a loop carry nothing"
+            return Sequential.PREDICTED
+        return Sequential.NO_ORDER
     if work.stays:
-        return "compilers make as much of its original order"
-    return "it has too little work for threads"
+        return Sequential.COMPILERS
+    return Sequential.LITTLE_WORK
 
 
 def _with_clauses(region: Region, options: Options) -> Options:

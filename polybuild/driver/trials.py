@@ -13,7 +13,7 @@ from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.pass_printer import PassPrinter
 from polybuild.driver.pass_times import PassClock
 from polybuild.driver.region import begin_region, compile_region
-from polybuild.report.record.model import RegionReport
+from polybuild.report.record.model import RegionReport, Sequential
 from polybuild.source.model import Region, Span
 from polybuild.values import dataclass
 
@@ -42,7 +42,7 @@ class Trials:
         finally:
             self.watch.begins(None)
         if not report.gains:
-            return Diagnostic(Severity.REMARK, "not-worthwhile", report.reason, region.begin)
+            return _left_alone(report, region)
         report = replace(report, compile_seconds=time.perf_counter() - started)
         self._gained[region.span] = text, report, details
         return None
@@ -50,3 +50,12 @@ class Trials:
     def result_of(self, region: Region, context: CompileContext) -> Compiled | None:
         """What became of a loop that was tried, None where that was under other terms."""
         return self._gained.get(region.span) if region.detected and context == self.context else None
+
+
+def _left_alone(report: RegionReport, region: Region) -> Diagnostic:
+    """What is said of a loop that is modelled, but does not gain."""
+    if report.reason != Sequential.NO_ORDER:
+        return Diagnostic(Severity.REMARK, "not-worthwhile", report.reason, region.begin)
+    hint = next((each.message for each in report.advice if each.kind == "reassociation"), "")
+    code = "sums-in-order" if hint else "no-parallel-order"
+    return Diagnostic(Severity.REMARK, code, report.reason, region.begin, hint)

@@ -91,8 +91,6 @@ def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Ca
 
 def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee:
     chunks, lines = file.chunks, file.lines
-    if chunks.chunks[number].is_old_style(lines.text):
-        return Callee(name, (), problem="its parameters are declared after the parentheses")
     chunk = chunks.chunks[number]
     if shared_from_outside(lines.text, chunk.start, chunk.end) is not None:
         return Callee(name, (), problem="it has directives of OpenMP for the threads of its callers")

@@ -17,6 +17,7 @@ from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
 from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.old_style import with_prototype
 from polybuild.source.openmp import PRIVATE
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 from polybuild.values import dataclass
@@ -221,7 +222,7 @@ def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
         declarations.append(Declared(node, unknown[first - 1]))
         _place_nodes(node, locations)
         if isinstance(node, c_ast.FuncDef):
-            function = without_hints(node)
+            function = without_hints(with_prototype(node))
     if function is None:
         raise FunctionSyntaxError("this is not a function definition", units[-1].locations[0])
     return ParsedFunction(function, tuple(declarations[:-1]))

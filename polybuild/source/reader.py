@@ -123,14 +123,6 @@ class _FunctionParser:
 
     def read(self, candidates: Sequence[Candidate]) -> tuple[Region | RejectedRegion, ...]:
         """One result per candidate, in order."""
-        for candidate in candidates:
-            if candidate.problem is None and candidate.chunk is not None:
-                chunk = self.chunks.chunks[candidate.chunk]
-                if chunk.is_old_style(self.lines.text):
-                    message = "regions in functions with old-style parameter declarations are not supported"
-                    self._reject(
-                        candidate, "old-style-function", message, "declare the parameters in the parentheses"
-                    )
         results: dict[int, Region] = {}
         for number in sorted(
             {each.chunk for each in candidates if each.chunk is not None and each.problem is None}
@@ -161,11 +153,6 @@ class _FunctionParser:
         except FunctionSyntaxError as error:
             for each in balanced:
                 each.problem = self._syntax_problem(error)
-            return {}
-        if parsed.function.param_decls:
-            for each in balanced:
-                message = "regions in functions with old-style parameter declarations are not supported"
-                self._reject(each, "old-style-function", message, "declare the parameters in the parentheses")
             return {}
         file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
         regions = [self._region(each, parsed, file, surroundings) for each in balanced]

@@ -326,3 +326,51 @@ def test_loops_with_whole_conditionals_in_them_are_found(tmp_path, flags):
     assert {each.function for each in result.regions} & {"f", "g"} == {"f"}
     (tmp_path / "out.c").write_text(result.text)
     assert run(tmp_path / "out.c", "-fopenmp", *flags) == run(source, *flags)
+
+
+OLD_STYLE = """\
+#include <stdio.h>
+static double x[90], y[90], z[90][90];
+static double scaled(v, k)
+int k;
+double v;
+{
+  return v * k;
+}
+void smooth(n, in, out, grid)
+int n;
+double *in, out[];
+double grid[90][90];
+{
+  int i, j;
+#pragma scop
+  for (i = 1; i < n - 1; i++)
+    out[i] = in[i - 1] + in[i + 1] + scaled(in[i], i);
+#pragma endscop
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      grid[i][j] = grid[i][j] * 2 + in[i];
+}
+int main()
+{
+  for (int i = 0; i < 90; i++)
+    x[i] = i;
+  smooth(90, x, y, z);
+  for (int i = 0; i < 90; i++)
+    printf("%g %g\\n", y[i], z[i][3]);
+  return 0;
+}
+"""
+
+
+def test_loops_of_functions_in_the_old_style_are_found(tmp_path):
+    source = tmp_path / "old.c"
+    source.write_text(OLD_STYLE.replace("#pragma scop\n", "").replace("#pragma endscop\n", ""))
+    marked = tmp_path / "marked.c"
+    marked.write_text(OLD_STYLE)
+    for path, functions in ((source, {"smooth", "main"}), (marked, {"smooth"})):
+        options = Options(autodetect=path == source, min_work=0)
+        result = compile_source(str(path), options, ["gcc"], ["-O2"])
+        assert {each.function for each in result.regions if each.parallel_loops} == functions
+        (tmp_path / "out.c").write_text(result.text)
+        assert run(tmp_path / "out.c", "-fopenmp") == run(source)

@@ -9,6 +9,10 @@ CASES = cases("real-programs")
 TOP = """
 #define FTNREF2D(i, j, s, a, b) ((s) * ((j) - (b)) + ((i) - (a)))
 static double half(x, k) double x; int k; { return x / 2 + k; }
+static void counted(v, n) double *v; { int i; for (i = 0; i < n; i++) v[i] = i; }
+static double both(p, q) double *p, *q; { return *p + *q; }
+static int lesser(i, k) int i, k; { return i < k ? i : k; }
+static float third(x) float x; { return x / 3; }
 struct matrix { int w, h; double *d; };
 struct image { int width, height; double data[]; };
 static struct image *image(int n, const double *x) {

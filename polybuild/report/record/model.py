@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from polybuild.diagnostics import Diagnostic
 from polybuild.values import dataclass
@@ -10,6 +11,15 @@ from polybuild.values import dataclass
 TRANSFORMED = "transformed"
 UNCHANGED = "unchanged"
 KEPT = "kept"
+
+
+class Sequential(StrEnum):
+    """Why loops that are modelled are run by one thread without vectors."""
+
+    NO_ORDER = "in no order that was found does a loop carry nothing"
+    PREDICTED = "it is faster than the orders with parallel loops, by their predicted costs"
+    COMPILERS = "compilers make as much of its original order"
+    LITTLE_WORK = "it has too little work for threads"
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,9 +351,21 @@ for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) X[i][j] = f(x[i]) + y[j];
 #pragma endscop
 
-//# function_in_old_style: call
+//# function_in_old_style: parallel
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) X[i][j] = half(x[i], j) + y[j];
+
+//# loops_in_old_style: parallel
+for (int i = 0; i < n; i++) counted(X[i], n);
+
+//# pointers_in_old_style: parallel
+for (int i = 1; i < n; i++) y[i] = both(&x[i], &x[i - 1]);
+
+//# subscripts_in_old_style: parallel
+for (int i = 0; i < n; i++) y[i] = x[lesser(i + 1, n - 1)];
+
+//# narrow_numbers_in_old_style: parallel
+for (int i = 0; i < n; i++) y[i] = third(x[i]);
 
 //# initialised_array: parallel
 for (int i = 0; i < n; i++) {

@@ -101,4 +101,22 @@ def test_nobody_is_told_of_loops_without_marks(tmp_path):
     text = (CHAIN % "").replace("#pragma scop \n", "").replace("#pragma endscop\n", "").replace("90", "90000")
     result = compiled(tmp_path, text, autodetect=True)
     assert (result.text, result.regions) == (text, ())
-    assert [each.remark.code for each in result.refused] == ["not-worthwhile"]
+    assert [each.remark.code for each in result.refused] == ["no-parallel-order"]
+
+
+SUM = """double f(int n, const double *x, double *y)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += x[i] * y[i];
+  return s;
+}
+"""
+SMALL = SUM.replace("s += x[i] * y[i]", "y[i] = x[i]").replace("i < n", "i < 4")
+
+
+@pytest.mark.parametrize(("text", "code"), [(SUM, "sums-in-order"), (SMALL, "not-worthwhile")])
+def test_why_modelled_loops_are_left_alone_is_told_apart(tmp_path, text, code):
+    (refused,) = compiled(tmp_path, text, autodetect=True).refused
+    assert refused.remark.code == code
+    assert ("--allow-reassociation" in refused.remark.hint) == (text == SUM)

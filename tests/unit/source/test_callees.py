@@ -43,7 +43,6 @@ def test_a_definition_after_the_region_counts(tmp_path):
     ("top", "problem"),
     [
         ("int f(int v, ...) { return v; }", "variable number"),
-        ("int f(v) int v; { return v; }", "after the parentheses"),
         ("__attribute__((weak)) int f(int v) { return v; }", "replaced"),
         ("int f(int v) { __extension__ __label__ here; return 1; here: return v +; }", "cannot be parsed"),
     ],

@@ -204,9 +204,12 @@ def test_syntax_error_costs_only_its_function(read: Reader) -> None:
     assert rejected(source, 1).diagnostic.location == Location(source.path, 10, LOOP.index("= 1") + 3)
 
 
-def test_old_style_definition_is_rejected(read: Reader) -> None:
-    text = f"void f(n, a) int n; double *a;\n{{\nint i;\n#pragma scop\n{LOOP}\n#pragma endscop\n}}\n"
-    assert codes(read(text)) == ["old-style-function"]
+def test_regions_of_old_style_definitions_know_their_parameters(read: Reader) -> None:
+    text = f"void f(n, a, k) double *a; long n;\n{{\nint i;\n#pragma scop\n{LOOP}\n#pragma endscop\n}}\n"
+    source = read(text)
+    assert codes(source) == ["ok"]
+    symbols = source.regions[0].visible.symbols
+    assert [symbols[name].type.name for name in ("n", "k")] == ["long", "int"]
 
 
 UNBRACED = {
