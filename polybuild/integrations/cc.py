@@ -204,10 +204,12 @@ def _become(command: "list[str]") -> int:
     """End as ``command``; the exit code of a shell if there is no such command."""
     sys.stdout.flush()
     sys.stderr.flush()
-    for number in IGNORED_SIGNALS:
-        _signal.signal(number, _signal.SIG_DFL)
+    before = [(number, _signal.signal(number, _signal.SIG_DFL)) for number in IGNORED_SIGNALS]
     try:
         os.execvp(command[0], command)  # noqa: S606 -- this is what a compiler wrapper does
     except OSError as error:
         sys.stderr.write(f"polybuild: error: cannot run the compiler '{command[0]}': {error.strerror}\n")
         return 126 if isinstance(error, PermissionError) else 127
+    finally:  # there is none after it where the compiler takes this process over
+        for number, handler in before:
+            _signal.signal(number, handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -393,6 +394,14 @@ def test_the_compiler_of_cc_may_be_an_option(monkeypatch):
 
 def exit_with(code):
     raise SystemExit(code)
+
+
+@pytest.mark.usefixtures("folder")
+def test_signals_are_as_before_where_the_compiler_does_not_run(capsys):
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python starts with it
+    assert main.run(["cc", "--", "no-such-compiler", "-c", "plain.c"]) == 127
+    assert "cannot run the compiler 'no-such-compiler'" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN
 
 
 @pytest.mark.usefixtures("folder")
