@@ -6,8 +6,9 @@
     p.x += v[i].x;                       ->      p_x += v[i].x;
     at[i] = p;                                   at[i].x = p_x; at[i].y = p_y;
 
-Only members that are used are read into variables. What lies between members (padding) is not copied. This is
-the scalar replacement of aggregates that compilers do.
+Structures that are declared before a region count as its own where it sets what it reads of them, and nobody
+reads them after it. Only members that are used are read into variables. What lies between members (padding)
+is not copied. This is the scalar replacement of aggregates that compilers do.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from dataclasses import field
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, mapped, walk
 from polybuild.c.synthetic import declarator, number
 from polybuild.c.typing import field_of, type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
-from polybuild.normalise.upward_exposed import mentioned_after
+from polybuild.normalise.upward_exposed import mentioned_after, read_after, read_before_written
 from polybuild.source.model import Region
 
 Path = tuple[str, ...]
@@ -40,13 +42,42 @@ def split_structures(region: Region) -> Region:
     if not any(isinstance(each, c_ast.Decl | c_ast.Assignment) for each in nodes):
         return region
     try:
-        splitter = _Splitter(region, resolve(region))
+        own = _set_before_read(region)
+        inner = dataclasses.replace(region, statements=(*own, *region.statements))
+        splitter = _Splitter(inner, resolve(inner), own)
     except Unsupported:
         return region  # the model says what is wrong
-    if not splitter.finds_work(nodes):
+    if not splitter.finds_work([*own, *nodes]):
         return region
-    statements = tuple(splitter.statements(region.statements))
+    statements = tuple(splitter.statements(inner.statements))
     return dataclasses.replace(region, statements=statements) if splitter.count else region
+
+
+def _set_before_read(region: Region) -> tuple[c_ast.Decl, ...]:
+    """Declarations of the structures of the function that ``region`` might as well declare itself."""
+    if region.index < 0:
+        return ()
+    found = {
+        name: each
+        for name, each in sorted(resolve(region).outer.items())
+        if isinstance(each.declaration, c_ast.Decl)
+        and isinstance(each.type, types.RecordType)
+        and each.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
+        and not (each.is_reachable or each.volatile or each.thread_local)
+    }
+    if not found:
+        return ()
+    wholes = {
+        name: _leaves(each.type) or []
+        for name, each in found.items()
+        if isinstance(each.type, types.RecordType)
+    }
+    kept = read_after(region.function, region.index, wholes) | read_before_written(region.statements, wholes)
+    return tuple(
+        c_ast.Decl(name, [], [], [], [], duplicate(each.declaration.type), None, None, region.begin)
+        for name, each in found.items()
+        if name not in kept
+    )
 
 
 @dataclasses.dataclass(slots=True)
@@ -59,11 +90,15 @@ class _Use:
 
 
 class _Splitter:
-    """The rewriting of one region; ``count`` tells how much was rewritten."""
+    """The rewriting of one region; ``count`` tells how much was rewritten.
 
-    def __init__(self, region: Region, names: Names) -> None:
+    ``own`` are declarations that were added to it, which only structures that are split have.
+    """
+
+    def __init__(self, region: Region, names: Names, own: Sequence[c_ast.Decl]) -> None:
         self._region = region
         self._names = names
+        self._own = frozenset(own)
         self._taken = region.visible.may_mean_something() | {each.name for each in names.variables.values()}
         self._uses: dict[Variable, _Use] = {}
         self._copies: list[tuple[Variable, Variable]] = []
@@ -73,7 +108,7 @@ class _Splitter:
     def finds_work(self, nodes: Sequence[c_ast.Node]) -> bool:
         """Whether there are structures to split or to copy by members; finds those of the region's own."""
         after = mentioned_after(self._region.function, self._region.index) if self._region.index >= 0 else ()
-        outermost = set(self._region.statements)
+        outermost = set(self._region.statements) - self._own
         for each in nodes:
             variable = self._names.variables.get(each) if isinstance(each, c_ast.Decl) else None
             if variable is not None and variable.local and not (each in outermost and variable.name in after):
@@ -184,6 +219,8 @@ class _Splitter:
             if variable in self._uses:
                 self.count += 1
                 yield from self._declarations(variable, node)
+                continue
+            if node in self._own:
                 continue
             copied = self._copied(node)
             if copied is not None:

@@ -1,39 +1,56 @@
 """Which variables the code after a region may read before it writes them.
 
-A walk over the syntax tree in execution order. Only plain names count: a name is
-*overwritten* once an assignment to it has certainly run. Everything doubtful
-(jumps by ``goto``, names that are declared twice) counts as a read.
+A walk over the syntax tree in execution order. Plain names count, and members of
+structures with one (``p.x``): they are *overwritten* once an assignment to them, or to
+all of the structure, has certainly run. Everything doubtful (jumps by ``goto``, names
+that are declared twice) counts as a read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.source.blocks import begin_pragma, end_pragma, place_region
 
+Path = tuple[str, ...]
+
+Wholes = Mapping[str, Sequence[Path]]
+"""The members that make up each of some structures."""
+
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
-def read_after(function: c_ast.FuncDef, index: int) -> frozenset[str]:
+def read_after(function: c_ast.FuncDef, index: int, wholes: Wholes | None = None) -> frozenset[str]:
     """Names whose value at the end of region ``index`` of ``function`` may still be read.
 
-    Lifetimes are not considered: globals and objects whose address is taken
-    may be read by others.
+    ``wholes`` are the members that make up structures. Lifetimes are not considered: globals
+    and objects whose address is taken may be read by others.
     """
     placement = place_region(function, index)
     everything = list(walk(function.body))
     mentioned = frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
     if placement is None or any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
         return mentioned
-    reads = _UpwardExposedReads(_ambiguous(function))
+    reads = _UpwardExposedReads(_ambiguous(function), wholes or {})
     inner = placement.ancestors[-1]
     reads.sequence(placement.following)
     for outer in reversed(placement.ancestors[:-1]):
         reads.continue_after(outer, inner)
         inner = outer
+    return frozenset(reads.found)
+
+
+def read_before_written(statements: Sequence[c_ast.Node], wholes: Wholes) -> frozenset[str]:
+    """Names whose value before ``statements`` these may read; ``wholes`` are the members of structures."""
+    everything = [each for statement in statements for each in walk(statement)]
+    if any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
+        return frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
+    reads = _UpwardExposedReads(frozenset(), wholes)
+    reads.sequence(statements)
     return frozenset(reads.found)
 
 
@@ -78,8 +95,9 @@ def _ambiguous(function: c_ast.FuncDef) -> frozenset[str]:
 class _UpwardExposedReads:
     """The walk: ``found`` are the names read so far while they were not overwritten."""
 
-    def __init__(self, ambiguous: frozenset[str]) -> None:
+    def __init__(self, ambiguous: frozenset[str], wholes: Wholes) -> None:
         self.found: set[str] = set()
+        self._wholes = wholes
         self._ambiguous = ambiguous
         self._overwritten: set[str] = set()
 
@@ -108,7 +126,7 @@ class _UpwardExposedReads:
             case None:
                 return
             case c_ast.ID():
-                if node.name not in self._overwritten:
+                if node.name not in self._overwritten and not self._is_overwritten_by_members(node.name):
                     self.found.add(node.name)
             case c_ast.Assignment():
                 self._assignment(node)
@@ -120,7 +138,10 @@ class _UpwardExposedReads:
                 self.visit(node.cond)
                 self._perhaps(node.stmt)
             case c_ast.DoWhile():
-                self._perhaps(node.stmt)
+                if any(isinstance(each, c_ast.Break | c_ast.Continue) for each in walk(node.stmt)):
+                    self._perhaps(node.stmt)
+                else:
+                    self.visit(node.stmt)
                 self.visit(node.cond)
             case c_ast.If() | c_ast.TernaryOp():
                 self.visit(node.cond)
@@ -133,7 +154,7 @@ class _UpwardExposedReads:
                 for each in node:
                     self._perhaps(each)
             case c_ast.StructRef():
-                self.visit(node.name)
+                self._member(node)
             case c_ast.UnaryOp(op="sizeof"):
                 return
             case _:
@@ -141,13 +162,29 @@ class _UpwardExposedReads:
 
     def _assignment(self, node: c_ast.Assignment) -> None:
         target = node.lvalue
-        if node.op == "=" and isinstance(target, c_ast.ID):
+        path = _path(target)
+        if node.op == "=" and path:
             self.visit(node.rvalue)
-            if target.name not in self._ambiguous:
-                self._overwritten.add(target.name)
+            if path[0] not in self._ambiguous:
+                self._overwritten.add(".".join(path))
             return
         self.visit(target)
         self.visit(node.rvalue)
+
+    def _is_overwritten_by_members(self, name: str) -> bool:
+        members = self._wholes.get(name, ())
+        return bool(members) and all(self._is_overwritten((name, *each)) for each in members)
+
+    def _is_overwritten(self, path: Path) -> bool:
+        """Whether what ``path`` names is, or something that it is a part of."""
+        return any(".".join(path[:end]) in self._overwritten for end in range(1, len(path) + 1))
+
+    def _member(self, node: c_ast.StructRef) -> None:
+        path = _path(node)
+        if not path:
+            self.visit(node.name)
+        elif not self._is_overwritten(path):
+            self.found.add(path[0])
 
     def _perhaps(self, *nodes: c_ast.Node | None) -> None:
         """Code that may not run, or not all of it: each node counts from where this begins."""
@@ -169,3 +206,12 @@ class _UpwardExposedReads:
             self._perhaps(loop.next, loop.cond, loop.stmt)
         else:
             self._perhaps(loop.cond, loop.stmt)
+
+
+def _path(node: c_ast.Node) -> Path:
+    """The names of ``p`` and ``p.x``; nothing of anything else."""
+    if isinstance(node, c_ast.ID):
+        return (node.name,)
+    if isinstance(node, c_ast.StructRef) and node.type == "." and (path := _path(node.name)):
+        return (*path, node.field.name)
+    return ()

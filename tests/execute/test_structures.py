@@ -60,24 +60,71 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_results_are_the_original_ones(tmp_path, name):
-    source = tmp_path / "copied.c"
-    parameters = "int n, struct point *restrict a, struct point *restrict b, struct value *restrict u,"
-    parameters += (
-        " struct value *restrict v, struct box *restrict s, struct box *restrict t, image from, image to"
-    )
-    body = f"struct value w;\n(void)w;\n#pragma scop\n{PLAIN.format(LOOPS[name])}\n#pragma endscop"
-    source.write_text(f"{HEAD}static void f({parameters}) {{\n{body}\n}}\n{MAIN}")
+PARAMETERS = (
+    "int n, struct point *restrict a, struct point *restrict b, struct value *restrict u,"
+    " struct value *restrict v, struct box *restrict s, struct box *restrict t, image from, image to"
+)
+
+
+def compared(folder, body, head=HEAD):
+    """What becomes of the regions of a function with ``body``, which has to print what it did."""
+    source, made = folder / "in.c", folder / "out.c"
+    source.write_text(f"{head}static void f({PARAMETERS}) {{\n{body}\n}}\n{MAIN}")
     result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O2"])
-    assert [each.status for each in result.regions] == ["transformed"], result.diagnostics
-    (tmp_path / "out.c").write_text(result.text)
+    made.write_text(result.text)
     printed = set()
-    for path, flags in ((source, ()), (tmp_path / "out.c", ("-fopenmp", "-fsanitize=address,undefined"))):
+    for path, flags in ((source, ()), (made, ("-fopenmp", "-fsanitize=address,undefined"))):
         command = ["gcc", "-O1", "-ffp-contract=off", *flags, str(path), "-o", str(path.with_suffix(""))]
         subprocess.run(command, check=True, timeout=120)
         printed.add(subprocess.run([str(path.with_suffix(""))], check=True, capture_output=True).stdout)
     assert len(printed) == 1
+    return result
+
+
+def marked(body):
+    return f"#pragma scop\n{PLAIN.format(body)}\n#pragma endscop"
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_results_are_the_original_ones(tmp_path, name):
+    result = compared(tmp_path, f"struct value w;\n(void)w;\n{marked(LOOPS[name])}")
+    assert [each.status for each in result.regions] == ["transformed"], result.diagnostics
+
+
+MULTIPLIED = """\
+#define MULTIPLIED(m, a, b) do { \\
+  (m).r = (a).r * (b).r - (a).i * (b).i; (m).i = (a).r * (b).i + (a).i * (b).r; } while (0)
+"""
+BEFORE = {
+    "copied": "w = v[i]; u[i].r += w.r * w.i;",
+    "set_by_members": "w.r = v[i].r; w.i = -v[n - 1 - i].i; u[i].r = w.r * w.i;",
+    "set_by_both": "w = v[i]; z.r = w.i; z.i = w.r; w = z; u[i].i = w.r; a[i].x = w.i;",
+    "set_in_both_branches": "if (i % 3) w = v[i]; else w = v[n - 1 - i]; u[i].r = w.r + w.i;",
+    "in_an_inner_loop": "for (int k = 0; k < 3; k++) { w = v[k]; u[i].r += w.r; }",
+    "by_a_macro": "MULTIPLIED(w, u[i], v[i]); u[i] = w;",
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_structures_of_the_function_are_private(tmp_path, name):
+    after = "w.r = n; w.i = 1; z = w; v[0].r = z.i;"
+    result = compared(tmp_path, f"struct value w, z;\n{marked(BEFORE[name])}\n{after}", HEAD + MULTIPLIED)
+    assert [each.parallel_loops > 0 for each in result.regions] == [True], result.diagnostics
+
+
+LIVE = {
+    "read_afterwards": ("", "w = v[i]; u[i].r += w.r;", "v[0] = w;"),
+    "a_member_read_afterwards": ("", "w = v[i]; u[i].r += w.r;", "w.r = 1; v[0].i = w.i;"),
+    "read_before_it_is_set": ("w = v[1];", "u[i].r += w.r; w = u[i];", ""),
+    "set_in_one_branch": ("w = v[1];", "if (i % 3) w = v[i]; u[i].r += w.r;", ""),
+    "a_member_of_before": ("w = v[1];", "w.r = v[i].r; u[i].r += w.r + w.i;", ""),
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_structures_whose_values_are_needed_keep_them(tmp_path, name):
+    before, inside, after = LIVE[name]
+    compared(tmp_path, f"struct value w;\n{before}\n{marked(inside)}\n{after}")
 
 
 REFUSED = {

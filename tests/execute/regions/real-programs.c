@@ -367,6 +367,62 @@ for (int i = 0; i < n; i++) y[i] = x[lesser(i + 1, n - 1)];
 //# narrow_numbers_in_old_style: parallel
 for (int i = 0; i < n; i++) y[i] = third(x[i]);
 
+//# planes_with_a_name: parallel
+int nx = n > 3 ? n / 4 : 1, ny = 2, nz = n / 2;
+const int plane = nx * ny;
+#pragma scop
+for (int k = 1; k < nz; k++)
+  for (int j = 0; j < ny; j++)
+    for (int i = 0; i < nx; i++)
+      x[k * plane + j * nx + i] += x[(k - 1) * plane + j * nx + i] * 0.5;
+#pragma endscop
+
+//# planes_set_before: parallel
+int nx, ny, nz, plane, i, j, k;
+nx = n > 3 ? n / 4 : 1;
+ny = 2;
+nz = n / 2;
+plane = nx * ny;
+#pragma scop
+for (k = 0; k < nz; k++)
+  for (j = 0; j < ny; j++)
+    for (i = 1; i < nx; i++)
+      x[k * plane + j * nx + i] += x[k * plane + j * nx + i - 1] * 0.5;
+#pragma endscop
+
+//# planes_of_sizes: parallel
+size_t nx = n > 3 ? n / 4 : 1, ny = 2, nz = n / 2;
+size_t plane = nx * ny;
+#pragma scop
+for (size_t k = 0; k < nz; k++)
+  for (size_t j = 1; j < ny; j++)
+    for (size_t i = 0; i < nx; i++)
+      x[k * plane + j * nx + i] += x[k * plane + (j - 1) * nx + i] * 0.5;
+#pragma endscop
+
+//# parts_of_a_line: parallel
+size_t m = n / 3, m2 = 2 * m;
+#pragma scop
+for (size_t k = 0; k < m; k++) {
+  double s = x[k + m] * y[k], t = x[k + m2] * y[2 * k];
+  x[k + m] = x[k] - s;
+  x[k + m2] = x[k] + t;
+  x[k] += s + t;
+}
+#pragma endscop
+
+//# planes_in_steps: parallel
+for (int t = 1; t < 3; t++) {
+  int nx = n > 3 ? n / 4 : 1, nz = n / 2, w = nx + t - 1;
+  long plane = 2L * w;
+#pragma scop
+  for (int k = 1; k < nz / 2; k++)
+    for (int j = 0; j < 2; j++)
+      for (int i = 0; i < nx; i++)
+        x[k * plane + j * w + i] = x[(k - 1) * plane + j * w + i] + y[i] * t;
+#pragma endscop
+}
+
 //# initialised_array: parallel
 for (int i = 0; i < n; i++) {
   double w[4] = {1, y[i]}, v[] = {0.5, 2};

@@ -26,7 +26,10 @@ CASES = [
     (f"{REGION} if (n && (s = 2)) a[0] = 1; a[1] = s;", True),
     (f"{REGION} k = n ? s : 0;", True),
     (f"{REGION} while (s > 0) s = 0;", True),
-    (f"{REGION} do {{ s = 1; }} while (s > n);", True),
+    (f"{REGION} do {{ s = 1; }} while (0); a[0] = s;", False),
+    (f"{REGION} do {{ if (n) break; s = 1; }} while (0); a[0] = s;", True),
+    (f"{REGION} do {{ s = 1; }} while (s > n);", False),
+    (f"{REGION} do {{ if (n) continue; s = 1; }} while (s > n);", True),
     (f"{REGION} switch (n) {{ case 0: s = 1; break; default: a[0] = s; }}", True),
     (f"for (k = 0; k < n; k++) {{ a[k] = s; {REGION} }}", True),
     (f"for (k = 0; k < n; k++) {{ s = 0; a[k] = s; {REGION} }}", False),
@@ -39,6 +42,16 @@ CASES = [
     (f"again: {REGION} s = 0; if (n) goto again;", True),
     (f"{REGION} return s;", True),
     (f"{REGION} p->s = 0;", False),
+    (f"{REGION} s.x = 0;", False),
+    (f"{REGION} s.x = 0; a[0] = s.x;", False),
+    (f"{REGION} s.x = 0; a[0] = s.y;", True),
+    (f"{REGION} s.x = 0; t = s;", True),
+    (f"{REGION} s = t; a[0] = s.x.y;", False),
+    (f"{REGION} s.x = t; a[0] = s.x.y;", False),
+    (f"{REGION} s.x += 1;", True),
+    (f"{REGION} if (n) s.x = 0; a[0] = s.x;", True),
+    (f"{REGION} s.x[0] = 0;", True),
+    (f"{REGION} s->x = 0;", True),
 ]
 
 

@@ -1,0 +1,157 @@
+"""Variables that the function around a region sets once, by others that never change: as their expressions.
+
+::
+
+    int plane = nx * ny;
+    #pragma scop                                       a[z * (nx * ny) + y * nx + x] = 0;
+    ... a[z * plane + y * nx + x] = 0;          ->
+
+So the model knows that rows of ``nx`` elements fill planes, and that with ``m2 = 2 * m`` the elements
+``k + m2`` are others than ``k + m``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from pycparser import c_ast
+
+from polybuild.c import types
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk
+from polybuild.c.synthetic import type_name
+from polybuild.c.typing import type_of
+from polybuild.diagnostics import Unsupported
+from polybuild.effort import VALUE_NODES
+from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.source.blocks import begin_pragma, place_region
+from polybuild.source.model import Region
+
+_COMPUTES = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.Cast)
+_OPERATORS = frozenset("+-*")
+
+
+def with_values_before(region: Region) -> Region:
+    """``region`` with the expressions of variables that are set once, before it; itself if there are none."""
+    if region.index < 0:
+        return region
+    try:
+        names = resolve(region)
+    except Unsupported:
+        return region  # the model says what is wrong
+    values = _values(region, names)
+    if not values:
+        return region
+
+    def replaced(node: c_ast.Node) -> c_ast.Node:
+        variable = names.variables.get(node)
+        known = isinstance(node, c_ast.ID) and variable is not None and not variable.local
+        return duplicate(values[node.name]) if known and node.name in values else mapped(node, replaced)
+
+    return dataclasses.replace(region, statements=tuple(map(replaced, region.statements)))
+
+
+def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
+    """The expressions of what ``region`` reads of such variables, where they relate it to others."""
+    set_once = _set_once(region)
+    inside = {each.name for part in region.statements for each in walk(part) if isinstance(each, c_ast.Decl)}
+    found: dict[str, c_ast.Node] = {}
+    for name, (_, value) in set_once.items():
+        variable = names.outer.get(name)
+        if (
+            variable is None
+            or value is None
+            or not _is_fixed(variable)
+            or len(list(walk(value))) > VALUE_NODES
+        ):
+            continue
+        operands = {each.name for each in walk(value) if isinstance(each, c_ast.ID)}
+        related = any(each in names.outer for each in operands)
+        if related and operands.isdisjoint(inside) and _is_computed(value, name, set_once, region):
+            expression = _converted(value, variable, region)
+            if expression is not None:
+                found[name] = expression
+    return found
+
+
+def _is_fixed(variable: Variable) -> bool:
+    """Whether ``variable`` is an integer that only the function itself can set."""
+    own = variable.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
+    special = variable.is_reachable or variable.volatile or variable.thread_local
+    return own and not special and isinstance(variable.type, types.IntegerType) and variable.type.width >= 32
+
+
+def _set_once(region: Region) -> Mapping[str, tuple[int, c_ast.Node | None]]:
+    """The variables that are set once on each way to ``region``: when, in the order of these, and to what.
+
+    Parameters are set at first, to nothing that is known.
+    """
+    function = region.function
+    everything = list(walk(function))
+    placement = place_region(function, region.index)
+    if placement is None or any(
+        isinstance(each, c_ast.Goto | c_ast.Label | c_ast.Switch) for each in everything
+    ):
+        return {}
+    declared = [each.name for each in everything if isinstance(each, c_ast.Decl)]
+    changed = [each.name for each in map(changed_operand, everything) if isinstance(each, c_ast.ID)]
+    found: dict[str, tuple[int, c_ast.Node | None]] = {}
+    arguments = function.decl.type.args
+    for each in arguments.params if arguments is not None else ():
+        if isinstance(each, c_ast.Decl) and declared.count(each.name) == 1 and each.name not in changed:
+            found[each.name] = 0, None
+    before = _before(placement.ancestors, region)
+    for position, each in enumerate(before, 1):
+        match each:
+            case c_ast.Decl(init=init) if init is not None and each.name not in changed:
+                name, value = each.name, init
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID()) if changed.count(each.lvalue.name) == 1:
+                name, value = each.lvalue.name, each.rvalue
+            case _:
+                continue
+        if declared.count(name) == 1:
+            found[name] = position, value
+    return found
+
+
+def _before(ancestors: tuple[c_ast.Node, ...], region: Region) -> Iterator[c_ast.Node]:
+    """The statements that have run whenever ``region`` starts, in their order."""
+    for outer, inner in zip(ancestors, (*ancestors[1:], None), strict=True):
+        for each in outer.block_items or () if isinstance(outer, c_ast.Compound) else ():
+            if each is inner or (
+                isinstance(each, c_ast.Pragma) and each.string == begin_pragma(region.index)
+            ):
+                break
+            yield each
+
+
+def _is_computed(
+    value: c_ast.Node, name: str, set_once: Mapping[str, tuple[int, c_ast.Node | None]], region: Region
+) -> bool:
+    """Whether ``value`` of ``name`` is what a sum of products of variables that keep their values is."""
+    when, _ = set_once[name]
+    for each in walk(value):
+        if isinstance(each, c_ast.Typename | c_ast.TypeDecl | c_ast.IdentifierType):
+            continue
+        if not isinstance(each, _COMPUTES) or (
+            isinstance(each, c_ast.BinaryOp) and each.op not in _OPERATORS
+        ):
+            return False
+        if isinstance(each, c_ast.ID):
+            symbol = region.visible.symbols.get(each.name)
+            if symbol is None or symbol.address_taken or symbol.volatile or symbol.storage.is_static:
+                return False
+            if each.name not in set_once or set_once[each.name][0] >= when:
+                return False
+    return True
+
+
+def _converted(value: c_ast.Node, variable: Variable, region: Region) -> c_ast.Node | None:
+    """``value`` as ``variable`` has it; None if that is no integer."""
+    known = {name: each.type for name, each in region.visible.symbols.items()}
+    kind = type_of(value, known, region.visible)
+    assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - as of fixed ones
+    if not isinstance(kind, types.IntegerType):
+        return None
+    return value if kind == variable.type else c_ast.Cast(type_name(variable.type), value, value.coord)

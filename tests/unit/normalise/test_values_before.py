@@ -1,0 +1,57 @@
+"""Variables that are set once before a region stand for their expressions there, and no others do."""
+
+from __future__ import annotations
+
+import pytest
+from pycparser import c_generator
+
+from polybuild.normalise.values_before import with_values_before
+from polybuild.source.reader import read_source
+
+REGION = "\n#pragma scop\nfor (int i = 0; i < nx; i++) a[i + plane] = 0;\n#pragma endscop\n"
+
+
+def subscript(tmp_path, body):
+    """What is between the brackets after ``body`` and the region in it."""
+    path = tmp_path / "in.c"
+    path.write_text(f"int g(int *); static int s;\nvoid f(int nx, int ny, double *a)\n{{\n{body}\n}}\n")
+    (region,) = read_source(str(path), ["gcc"], []).regions
+    text = c_generator.CGenerator().visit(with_values_before(region).statements[0])
+    return text[text.index("a[") + 2 : text.index("]")]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("int plane = nx * ny;", "i + (nx * ny)"),
+        ("const int plane = 2 * nx - 1;", "i + ((2 * nx) - 1)"),
+        ("int plane; plane = nx * ny;", "i + (nx * ny)"),
+        ("long plane = nx;", "i + ((long) nx)"),
+        ("int m = g(0), plane = nx * m;", "i + (nx * m)"),
+        ("int plane = 7 * ny;", "i + (7 * ny)"),
+    ],
+)
+def test_they_are_their_expressions(tmp_path, before, expected):
+    assert subscript(tmp_path, before + REGION) == expected
+    assert subscript(tmp_path, f"for (int t = 0; t < 3; t++) {{ {before} {REGION} }}") == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"int plane = nx * ny; nx++; {REGION}",
+        f"int plane = nx * ny; plane++; {REGION}",
+        f"int plane = nx * ny; {REGION} plane = 0;",
+        f"int plane; if (ny) plane = nx * ny; {REGION}",
+        f"int plane, m; plane = nx * m; m = 3; {REGION}",
+        f"int m = 2, plane = nx * m; g(&m); {REGION}",
+        f"int plane = nx * s; {REGION}",
+        f"int plane = g(&ny) * nx; {REGION}",
+        f"char plane = nx * ny; {REGION}",
+        f"goto there; {{ int plane = nx * ny; there: {REGION} }}",
+        f"switch (ny) {{ int plane = nx * ny; case 1: ; {REGION} }}",
+        f"int plane = nx * ny; {{ int nx = 3; {REGION} }}",
+    ],
+)
+def test_others_stay(tmp_path, body):
+    assert subscript(tmp_path, body) == "i + plane"
