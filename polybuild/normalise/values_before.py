@@ -6,6 +6,12 @@
     #pragma scop                                       a[z * (nx * ny) + y * nx + x] = 0;
     ... a[z * plane + y * nx + x] = 0;          ->
 
+Likewise a counter that is set right before a loop which counts it down is set once more in the region::
+
+    k = m;                                             k = m;
+    #pragma scop                                ->     do { ... } while (--k);
+    do { ... } while (--k);
+
 So the model knows that rows of ``nx`` elements fill planes, and that with ``m2 = 2 * m`` the elements
 ``k + m2`` are others than ``k + m``.
 """
@@ -18,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.symbols import StorageClass
+from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.typing import type_of
@@ -52,12 +58,57 @@ def with_values_before(region: Region) -> Region:
     return dataclasses.replace(region, statements=tuple(map(replaced, region.statements)))
 
 
+def with_counters_set(region: Region) -> Region:
+    """``region`` with what its first loop counts, but does not start, set again as right before it."""
+    first = region.statements[0] if region.statements else None
+    counts = isinstance(first, c_ast.While | c_ast.DoWhile) or (
+        isinstance(first, c_ast.For) and not first.init
+    )
+    placement = place_region(region.function, region.index) if counts and region.index >= 0 else None
+    if placement is None or not isinstance(placement.ancestors[-1], c_ast.Compound):
+        return region
+    open_ones = _changed(first)
+    set_once = _set_once(region)
+    before = list(enumerate(_before(placement.ancestors, region), 1))
+    beside = len(list(_before(placement.ancestors[-1:], region)))
+    sets = []
+    for position, each in reversed(before[len(before) - beside :]):
+        name, value = _assigned(each)
+        symbol = region.visible.symbols.get(name)
+        is_last = name in open_ones and symbol is not None and _is_counter(symbol)
+        if is_last and value is not None and _is_computed(value, position, set_once, region):
+            sets.append(c_ast.Assignment("=", c_ast.ID(name, value.coord), duplicate(value), value.coord))
+        open_ones -= _changed(each)
+    return dataclasses.replace(region, statements=(*reversed(sets), *region.statements)) if sets else region
+
+
+def _changed(node: c_ast.Node) -> set[str]:
+    """The variables that ``node`` declares or sets."""
+    targets = {each.name for each in map(changed_operand, walk(node)) if isinstance(each, c_ast.ID)}
+    return targets | {each.name for each in walk(node) if isinstance(each, c_ast.Decl)}
+
+
+def _is_counter(symbol: Symbol) -> bool:
+    special = symbol.address_taken or symbol.volatile or symbol.storage.is_static or symbol.thread_local
+    return isinstance(symbol.type, types.IntegerType) and not special
+
+
+def _assigned(node: c_ast.Node) -> tuple[str, c_ast.Node | None]:
+    """The variable that the statement ``node`` sets, and to what."""
+    match node:
+        case c_ast.Decl(init=init) if init is not None and node.name:
+            return str(node.name), init
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID()):
+            return str(node.lvalue.name), node.rvalue
+    return "", None
+
+
 def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
     """The expressions of what ``region`` reads of such variables, where they relate it to others."""
     set_once = _set_once(region)
     inside = {each.name for part in region.statements for each in walk(part) if isinstance(each, c_ast.Decl)}
     found: dict[str, c_ast.Node] = {}
-    for name, (_, value) in set_once.items():
+    for name, (when, value) in set_once.items():
         variable = names.outer.get(name)
         if (
             variable is None
@@ -68,7 +119,7 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
             continue
         operands = {each.name for each in walk(value) if isinstance(each, c_ast.ID)}
         related = any(each in names.outer for each in operands)
-        if related and operands.isdisjoint(inside) and _is_computed(value, name, set_once, region):
+        if related and operands.isdisjoint(inside) and _is_computed(value, when, set_once, region):
             expression = _converted(value, variable, region)
             if expression is not None:
                 found[name] = expression
@@ -127,10 +178,9 @@ def _before(ancestors: tuple[c_ast.Node, ...], region: Region) -> Iterator[c_ast
 
 
 def _is_computed(
-    value: c_ast.Node, name: str, set_once: Mapping[str, tuple[int, c_ast.Node | None]], region: Region
+    value: c_ast.Node, when: int, set_once: Mapping[str, tuple[int, c_ast.Node | None]], region: Region
 ) -> bool:
-    """Whether ``value`` of ``name`` is what a sum of products of variables that keep their values is."""
-    when, _ = set_once[name]
+    """Whether ``value`` is a sum of products of variables that were set before ``when`` for good."""
     for each in walk(value):
         if isinstance(each, c_ast.Typename | c_ast.TypeDecl | c_ast.IdentifierType):
             continue

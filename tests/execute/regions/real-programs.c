@@ -423,6 +423,60 @@ for (int t = 1; t < 3; t++) {
 #pragma endscop
 }
 
+//# counted_down_from_before: parallel
+double *F = x, *w = y;
+int m = n / 2, k = m;
+if (m > 0) {
+  k = m;
+#pragma scop
+  do {
+    double s = F[m] * *w;
+    F[m] = *F - s;
+    *F += s;
+    w++, F++;
+  } while (--k);
+#pragma endscop
+}
+a[0] = k, b[0] = F - x;
+
+//# counted_down_by_sizes: parallel
+double *F = x, *w = y;
+size_t m = n / 2 + 1, k;
+k = m;
+if (n < 4) return;
+#pragma scop
+do {
+  double s = F[m] * *w;
+  F[m] = *F - s;
+  *F += s;
+  w++, F++;
+} while (--k);
+#pragma endscop
+a[0] = k, b[0] = F - x;
+
+//# counted_while_left: parallel
+int m = n / 2, left = m;
+double *F = x;
+#pragma scop
+while (left-- > 0) { F[m] = *F * 2 + F[m]; F++; }
+#pragma endscop
+a[0] = left;
+
+//# counted_up_from_before: parallel
+int m = n / 2, k = 1;
+#pragma scop
+for (; k < m; k++) x[k + m] = x[k] * 2;
+#pragma endscop
+a[0] = k;
+
+//# counted_from_half: parallel
+int m = n / 4, k;
+k = 2 * m;
+#pragma scop
+while (k > 0) { k--; x[k + 2 * m] = x[k] * 2 + y[k]; }
+#pragma endscop
+a[0] = k;
+
 //# initialised_array: parallel
 for (int i = 0; i < n; i++) {
   double w[4] = {1, y[i]}, v[] = {0.5, 2};

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_generator
 
-from polybuild.normalise.values_before import with_values_before
+from polybuild.normalise.values_before import with_counters_set, with_values_before
 from polybuild.source.reader import read_source
 
 REGION = "\n#pragma scop\nfor (int i = 0; i < nx; i++) a[i + plane] = 0;\n#pragma endscop\n"
@@ -55,3 +55,46 @@ def test_they_are_their_expressions(tmp_path, before, expected):
 )
 def test_others_stay(tmp_path, body):
     assert subscript(tmp_path, body) == "i + plane"
+
+
+LOOP = "\n#pragma scop\nwhile (k > 0) { a[k] = 0; k--; }\n#pragma endscop\n"
+
+
+def starts(tmp_path, body):
+    """What the region in ``body`` does before its loop."""
+    path = tmp_path / "in.c"
+    path.write_text(f"int g(int *);\nvoid f(int nx, int ny, double *a)\n{{\n{body}\n}}\n")
+    (region,) = read_source(str(path), ["gcc"], []).regions
+    return [c_generator.CGenerator().visit(each) for each in with_counters_set(region).statements[:-1]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"int k = nx * 2; {LOOP}",
+        f"int k; k = nx * 2; {LOOP}",
+        f"int k = 7; k = nx * 2; a[0] = k; {LOOP}",
+        f"int k; while (ny--) {{ k = nx * 2; {LOOP} }}",
+        f"for (int k = 0, t = 0; t < 3; t++) {{ k = nx * 2; {LOOP} }}",
+    ],
+)
+def test_counters_start_where_they_were_set(tmp_path, body):
+    assert starts(tmp_path, body) == ["k = nx * 2"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"int k = nx; k++; {LOOP}",
+        f"int k = nx; if (ny) k = 3; {LOOP}",
+        f"int k = nx; nx = 3; {LOOP}",
+        f"int k = nx; if (ny) {{ {LOOP} }}",
+        f"int k = nx; while (ny--) {{ {LOOP} }}",
+        f"int k = nx; g(&k); {LOOP}",
+        f"int k = g(&ny); {LOOP}",
+        f"int k = nx; if (ny) goto in; ny = 1; in: ; {LOOP}",
+        f"volatile int k = nx; {LOOP}",
+    ],
+)
+def test_other_counters_start_as_they_are(tmp_path, body):
+    assert starts(tmp_path, body) == []
