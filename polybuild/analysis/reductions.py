@@ -239,7 +239,7 @@ class ReductionMatcher:
         return right and not left and node.op != "-" and self._is_chain(node.right, operator)
 
     def _selection(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
-        """``m = e > m ? e : m`` and ``m = fmax(m, e)``."""
+        """``m = e > m ? e : m``, ``m = fmax(m, e)`` and ``s = fma(e, f, s)``."""
         if not isinstance(body, c_ast.Assignment) or body.op != "=" or id(body.lvalue) not in self._own:
             return None
         value = body.rvalue
@@ -255,10 +255,13 @@ class ReductionMatcher:
         return None
 
     def _library(self, call: c_ast.FuncCall, element: IntegerType | FloatingType) -> _Found | None:
-        """``fmax`` and ``fmin``: which zero they give is not defined."""
-        name = call.name.name
+        """``fmax`` and ``fmin``, of which zeros give any, and ``fma``, a sum that is rounded once."""
+        name = call.name.name.removeprefix("__builtin_")
         suffix = {"float": "f", "double": "", "long double": "l"}.get(element.name)
         arguments = list(call.args or ())
+        if isinstance(element, FloatingType) and name == f"fma{suffix}" and len(arguments) == 3:
+            factors = any(map(self._has_own, arguments[:2]))
+            return ("+", element, False) if id(arguments[2]) in self._own and not factors else None
         if not isinstance(element, FloatingType) or name not in {f"fmax{suffix}", f"fmin{suffix}"}:
             return None
         others = [each for each in arguments if id(each) not in self._own]

@@ -6,6 +6,7 @@ from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, DataModel, floating, integer
 from polybuild.c.types import IntegerType, Type, UnknownType
+from polybuild.patterns import pattern
 
 
 def integer_value(text: str) -> int | None:
@@ -19,6 +20,7 @@ def integer_value(text: str) -> int | None:
         return None
 
 
+_SCIENTIFIC = pattern(r"(\d\.(\d+))[eE]([+-]?\d+)[lL]")
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "0": 0}
 
 
@@ -71,3 +73,13 @@ def literal(node: c_ast.Constant, model: DataModel) -> tuple[int, IntegerType] |
     value = integer_value(node.value) if "int" in node.type else None
     found = literal_type(node.value, model)
     return (value, found) if value is not None and isinstance(found, IntegerType) else None
+
+
+def rounded_to_double(node: c_ast.Node) -> float | None:
+    """The ``double`` that a ``long double`` number is one of all digits of, as those of ``float.h`` are."""
+    found = _SCIENTIFIC.fullmatch(node.value) if isinstance(node, c_ast.Constant) else None
+    if found is None:
+        return None
+    value = float(f"{found[1]}e{found[3]}")
+    digits, _, exponent = f"{value:.{len(found[2])}e}".partition("e")
+    return value if digits == found[1] and int(exponent) == int(found[3]) else None

@@ -91,7 +91,18 @@ def plan_for_device(
                 expanded = form, plan
         if expanded is not None:
             return _with_fewer_launches(expanded, partial(planned, scop))
-    return planned(scop)
+    try:
+        return planned(scop)
+    except Unsupported as error:
+        if error.diagnostic.code != SERIAL:
+            raise
+        with_arrays = found_within(KERNEL_MODEL_OPERATIONS, partial(planner.with_terms_in_arrays, scop))
+        if with_arrays is None or with_arrays is scop:
+            raise
+        try:
+            return planned(with_arrays)
+        except Unsupported:
+            raise error from None
 
 
 def _with_fewer_launches(
@@ -145,6 +156,14 @@ class _Planner:
             except (Unsupported, IllegalSchedule, IllegalStorage):
                 pass  # each thread takes a row, or parts go through memory
         return self._in_parts(form, own)
+
+    def with_terms_in_arrays(self, form: Scop) -> Scop:
+        """``form`` with an array for each private variable that a term of a reduction is.
+
+        What makes the variables can run by itself then, before the terms are put together in parts.
+        """
+        readers = frozenset(each.statement.name for each in self._reductions(form))
+        return _in_arrays(form, self.live_out, readers)
 
     def _reductions(self, form: Scop) -> Sequence[Reduction]:
         """The reductions that may be reordered, those of loops whose bounds are data among them."""
@@ -243,15 +262,15 @@ def _own_mathematics(region: Region, scop: Scop) -> list[str]:
     return [f"on the device {', '.join(names)} may differ from the host's in the last bits"] if names else []
 
 
-def _in_arrays(scop: Scop, live_out: frozenset[str]) -> Scop:
+def _in_arrays(scop: Scop, live_out: frozenset[str], readers: Collection[str] = ()) -> Scop:
     """``scop`` with private values that outlast loops in arrays of the device; itself if there are none.
 
     Where a statement depends on itself along the loops that values are private to, as sums do, they may
-    still be what keeps it in one loop with others.
+    still be what keeps it in one loop with others. Values that ``readers`` read count, too.
     """
     dependences = compute_dependences(scop, live_out)
-    nests = private_nests(scop, dependences, live_out)
-    nests = nests or private_nests(scop, _between_statements(dependences), live_out)
+    nests = private_nests(scop, dependences, live_out, readers)
+    nests = nests or private_nests(scop, _between_statements(dependences), live_out, readers)
     expansion = expand_private(scop, nests) if nests else None
     if expansion is None:
         return scop

@@ -1,4 +1,4 @@
-"""Reductions of integers under conditions on data, each as a statement of its own.
+"""Reductions under conditions on data, each as a statement of its own.
 
 ::
 
@@ -8,9 +8,11 @@
     if (x[i] < 0) { x[i] = 0; e += 2; }         ->   e += x[i] < 0 ? 2 : 0; if (x[i] < 0) x[i] = 0;
     if (x[i] > 0) { if (i < l) l = i;           ->   if (x[i] > 0) if (i < l) l = i;
                     if (i > h) h = i; }              if (x[i] > 0) if (i > h) h = i;
+    if (!m[i]) continue; s += x[i];             ->   if (!!m[i]) s += x[i];
 
-Threads and lanes share these. The integers are those that only the function knows: nobody sees that
-they are stored more often. What stands behind a jump stays there: it may be skipped.
+Threads and lanes share these. The variables are those that only the function knows: nobody sees that
+integers are stored more often. Floating-point numbers are not: a sum of -0 and 0 is another one. What stands
+behind a jump stays there: it may be skipped.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def separate_reductions(region: Region) -> Region:
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """A statement that does nothing but update the variable ``name``; a count adds ``amount``."""
+    """A statement that does nothing but update the variable ``name``; a count of integers adds ``amount``."""
 
     name: str
     node: c_ast.Node
@@ -79,7 +81,13 @@ class _Separation:
     def __init__(self, region: Region, nodes: Sequence[c_ast.Node]) -> None:
         declared = {each.name: each for each in nodes if isinstance(each, c_ast.Decl)}
         symbols = region.visible.symbols
-        self._own = {name for name, each in symbols.items() if name not in declared and _is_own_integer(each)}
+        own = {name: each.type for name, each in symbols.items() if name not in declared and _is_own(each)}
+        self._integers = {
+            name for name, kind in own.items() if isinstance(kind, IntegerType) and kind.width > 1
+        }
+        self._numbers = self._integers | {
+            name for name, kind in own.items() if isinstance(kind, FloatingType) and not kind.complex
+        }
         self._floating = {
             name
             for name, each in symbols.items()
@@ -173,14 +181,18 @@ class _Separation:
             return found
         if isinstance(node, c_ast.If):
             return None if node.iffalse is not None else self._bound(node, node.cond, _only(node.iftrue))
-        if isinstance(node, c_ast.Assignment) and node.op in _ACCUMULATING and self._is_own(node.lvalue):
+        if isinstance(node, c_ast.Assignment) and node.op in _ACCUMULATING and self._is_variable(node.lvalue):
             alone = node.lvalue.name not in names_in(node.rvalue) and not has_side_effect(node.rvalue)
             return _Update(node.lvalue.name, node) if alone else None
         return None
 
     def _bound(self, node: c_ast.If, condition: c_ast.Node, update: c_ast.Node) -> _Update | None:
         """``if (e < m) m = e`` and its like: a minimum or maximum."""
-        if not isinstance(update, c_ast.Assignment) or update.op != "=" or not self._is_own(update.lvalue):
+        if (
+            not isinstance(update, c_ast.Assignment)
+            or update.op != "="
+            or not self._is_variable(update.lvalue)
+        ):
             return None
         if not isinstance(condition, c_ast.BinaryOp) or condition.op not in _COMPARISONS:
             return None
@@ -192,9 +204,9 @@ class _Separation:
 
     def _count(self, node: c_ast.Node) -> _Update | None:
         """The update if ``node`` adds a number to one of the function's own integers."""
-        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS and self._is_own(node.expr):
+        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS and self._is_integer(node.expr):
             return _Update(node.expr.name, node, number(_STEPS[node.op]))
-        if not isinstance(node, c_ast.Assignment) or not self._is_own(node.lvalue):
+        if not isinstance(node, c_ast.Assignment) or not self._is_integer(node.lvalue):
             return None
         op, amount = node.op.removesuffix("="), node.rvalue
         if not op and isinstance(amount, c_ast.BinaryOp):
@@ -208,8 +220,11 @@ class _Separation:
             return _Update(node.lvalue.name, node, number(-value))
         return _Update(node.lvalue.name, node, amount) if op == "+" and _is_number(amount) else None
 
-    def _is_own(self, target: c_ast.Node) -> bool:
-        return isinstance(target, c_ast.ID) and target.name in self._own
+    def _is_integer(self, target: c_ast.Node) -> bool:
+        return isinstance(target, c_ast.ID) and target.name in self._integers
+
+    def _is_variable(self, target: c_ast.Node) -> bool:
+        return isinstance(target, c_ast.ID) and target.name in self._numbers
 
 
 def _are_independent(updates: Sequence[_Update], condition: c_ast.Node, rest: Sequence[c_ast.Node]) -> bool:
@@ -280,7 +295,7 @@ def _falls_through(node: c_ast.Node) -> bool:
     return not jumps and next(outward_jumps(node), None) is None
 
 
-def _is_own_integer(symbol: Symbol) -> bool:
+def _is_own(symbol: Symbol) -> bool:
+    """Whether nobody but the function knows a variable."""
     own = symbol.storage in {StorageClass.LOCAL, StorageClass.PARAMETER} and not symbol.address_taken
-    plain = not symbol.volatile and not symbol.thread_local
-    return own and plain and isinstance(symbol.type, IntegerType) and symbol.type.width > 1
+    return own and not symbol.volatile and not symbol.thread_local

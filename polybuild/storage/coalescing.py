@@ -16,7 +16,7 @@ argued but checked: after the change every read must see the value of the same i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -56,14 +56,18 @@ def coalesce_private(scop: Scop, live_out: frozenset[str], *, dynamic: bool = Fa
     return without_unused(_without_dead_writes(_without_copies(changed), live_out), scop)
 
 
-def private_obstacles(scop: Scop, live_out: frozenset[str]) -> list[Array]:
-    """The private variables of numbers whose values may outlast loops, by the looks of these."""
+def private_obstacles(scop: Scop, live_out: frozenset[str], readers: Collection[str] = ()) -> list[Array]:
+    """The private variables of numbers whose values may outlast loops, by the looks of these.
+
+    Those that the statements ``readers`` read are among them.
+    """
+    operands = {each.array.name for one in scop.statements if one.name in readers for each in one.accesses}
     return [
         each
         for each in scop.arrays
         if may_be_private(each, live_out)
         and isinstance(each.element, IntegerType | FloatingType)
-        and may_outlast_loops(scop, each)
+        and (each.name in operands or may_outlast_loops(scop, each))
     ]
 
 

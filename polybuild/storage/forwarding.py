@@ -48,11 +48,12 @@ def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
 def forward_to(scop: Scop, names: Collection[str], live_out: frozenset[str]) -> Scop:
     """``scop`` with definitions in place of the private variables that the statements ``names`` use.
 
-    Where something else than elements of arrays would be left in one, it stays as it is.
+    Where something else than elements of arrays would be left in one, it stays as it is. What others read,
+    too, is computed twice then.
     """
     changed = scop
     for name in names:
-        changed = _forwarded(changed, name, live_out, _converted_value) or changed
+        changed = _forwarded(changed, name, live_out, _converted_value, shared=True) or changed
     return changed if changed is scop else without_unused(changed, scop)
 
 
@@ -71,15 +72,17 @@ def _is_update(statement: Statement) -> bool:
     )
 
 
-def _forwarded(scop: Scop, name: str, live_out: frozenset[str], value: _Value) -> Scop | None:
+def _forwarded(
+    scop: Scop, name: str, live_out: frozenset[str], value: _Value, *, shared: bool = False
+) -> Scop | None:
     """``scop`` with nothing but elements in the update ``name``; None if that cannot be, or is so already.
 
-    Elements of private arrays may be left.
+    Elements of private arrays may be left. If they may be ``shared``, other statements keep their variables.
     """
     changed = scop
     kept: set[str] = set()
     while operands := [each for each in _private_operands(changed, name, live_out) if each.name not in kept]:
-        found = _without_variable(changed, name, operands[0], value)
+        found = _without_variable(changed, name, operands[0], value, shared=shared)
         if found is not None and len(_statement(found, name).accesses) <= UPDATE_PARTS:
             changed = found
         elif operands[0].is_scalar:
@@ -108,13 +111,18 @@ def _private_operands(scop: Scop, name: str, live_out: frozenset[str]) -> list[A
     ]
 
 
-def _without_variable(scop: Scop, name: str, array: Array, value_of: _Value) -> Scop | None:
-    """``scop`` with the definition of ``array`` in the only statement that reads it, ``name``."""
-    users = [each for each in scop.statements if any(one.array.name == array.name for one in each.accesses)]
+def _without_variable(scop: Scop, name: str, array: Array, value_of: _Value, *, shared: bool) -> Scop | None:
+    """``scop`` with the definition of ``array`` in the statement ``name``, the only one that reads it.
+
+    Where it may be ``shared`` others may read it, too: the definition stays for them.
+    """
     reader = _statement(scop, name)
-    writers = [each for each in users if each is not reader]
+    others = [each for each in scop.statements if each is not reader and each.accesses_to(array)]
+    writers = [
+        each for each in others if any(one.kind is not AccessKind.READ for one in each.accesses_to(array))
+    ]
     value = value_of(writers[0], array) if len(writers) == 1 else None
-    if value is None:
+    if value is None or (len(others) > 1 and not shared):
         return None
     (writer,) = writers
     if array.is_scalar and writer.iterators != reader.iterators[: len(writer.iterators)]:
@@ -126,12 +134,13 @@ def _without_variable(scop: Scop, name: str, array: Array, value_of: _Value) -> 
     if made_by is None:
         return None
     merged = _merged(reader, replace(writer, body=value), uses, made_by)
-    statements = tuple(merged if each is reader else each for each in scop.statements if each is not writer)
     both = replace(scop, statements=tuple(merged if each is reader else each for each in scop.statements))
     new = list(merged.accesses[: len(merged.accesses) - len(reader.accesses) + len(uses)])
     if not _reads_the_same(scop, both, writer, new, made_by):
         return None
-    changed = replace(scop, statements=statements)
+    if len(others) > 1:
+        return both
+    changed = replace(scop, statements=tuple(each for each in both.statements if each is not writer))
     return replace(changed, schedule=scop.schedule.intersect_domain(changed.domain))
 
 

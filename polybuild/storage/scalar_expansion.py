@@ -9,7 +9,7 @@ within loops over ``i`` and ``j`` becomes ``s[i][j] = 0`` and so on, whose insta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -70,17 +70,19 @@ def names_below(node: isl.ScheduleNode) -> frozenset[str]:
     return frozenset(map(tuple_name, sets_of(node.get_domain())))
 
 
-def private_nests(scop: Scop, dependences: Dependences, live_out: frozenset[str]) -> tuple[PrivateNest, ...]:
+def private_nests(
+    scop: Scop, dependences: Dependences, live_out: frozenset[str], readers: Collection[str] = ()
+) -> tuple[PrivateNest, ...]:
     """The nests of ``scop`` that only private variables keep from running their iterations in any order.
 
     Outer ones are preferred. ``dependences`` are those of ``scop``, or of what it was made of by another
-    storage of values.
+    storage of values. Values count that outlast a loop, or that the statements ``readers`` read.
     """
     webs = [
         web
-        for array in private_obstacles(scop, live_out)
+        for array in private_obstacles(scop, live_out, readers)
         for web in webs_of(scop, array)
-        if outlasts_loops(scop, web)
+        if outlasts_loops(scop, web) or not web.readers.isdisjoint(readers)
     ]
     if not webs:
         return ()

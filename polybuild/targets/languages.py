@@ -102,6 +102,17 @@ class Atomics:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionNames:
+    """How functions are called: mathematical ones of floats end with ``of_floats``.
+
+    ``count_ones`` count the bits of unsigned integers of 32 and of 64 bits.
+    """
+
+    of_floats: str
+    count_ones: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class KernelLanguage:
     """How a language spells what a kernel needs.
 
@@ -110,8 +121,7 @@ class KernelLanguage:
     at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
     ``shuffle`` is the value that the thread whose number along x differs by ``lanes``, bit by bit, has of
     ``{value}``; empty where threads have to use memory for that.
-    The name of a mathematical function of floats ends with ``float_suffix``. No generated name may be one
-    of ``reserved``.
+    No generated name may be one of ``reserved``.
     """
 
     name: str
@@ -122,7 +132,7 @@ class KernelLanguage:
     loops_for_branches: bool
     thread: tuple[str, str, str]
     block: tuple[str, str, str]
-    float_suffix: str
+    functions: FunctionNames
     atomics: Atomics
     reserved: frozenset[str]
     shuffle: str = ""
@@ -150,7 +160,7 @@ CUDA_C = KernelLanguage(
     loops_for_branches=False,
     thread=("threadIdx.x", "threadIdx.y", "threadIdx.z"),
     block=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
-    float_suffix="f",
+    functions=FunctionNames(of_floats="f", count_ones=("__popc", "__popcll")),
     atomics=Atomics({"+": "atomicAdd", "&": "atomicAnd", "|": "atomicOr", "^": "atomicXor"}, wide=True),
     reserved=frozenset(
         _words(
@@ -199,7 +209,7 @@ OPENCL_C = KernelLanguage(
     loops_for_branches=True,
     thread=("get_local_id(0)", "get_local_id(1)", "get_local_id(2)"),
     block=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
-    float_suffix="",
+    functions=FunctionNames(of_floats="", count_ones=("popcount", "popcount")),
     atomics=Atomics({"+": "atomic_add", "&": "atomic_and", "|": "atomic_or", "^": "atomic_xor"}, wide=False),
     reserved=frozenset(
         _words(

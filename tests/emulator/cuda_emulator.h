@@ -67,6 +67,8 @@ EMULATOR_VECTOR(int4, int, 4, x, y, z, w)
 #define __shared__ static __attribute__((section("emulator_shared"), used))
 
 template <class T> inline T __ldg(const T *address) { return *address; }
+inline int __popc(unsigned value) { return __builtin_popcount(value); }
+inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
 inline int min(int a, int b) { return b < a ? b : a; }
 inline int max(int a, int b) { return a < b ? b : a; }
 inline unsigned min(unsigned a, unsigned b) { return b < a ? b : a; }

@@ -13,6 +13,7 @@ from typing import Protocol
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.literals import rounded_to_double
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.expressions import ATOM, Operand
@@ -28,6 +29,7 @@ _ABSOLUTE = {
     "llabs": types.IntegerType("long long", 64, signed=True),
 }
 
+_BIT_COUNTS = frozenset(f"{name}{suffix}" for name in ("popcount", "parity") for suffix in ("", "l", "ll"))
 _INFINITE = {"inf": "1.0", "huge_val": "1.0", "inff": "1.0f", "huge_valf": "1.0f"}
 """Infinity, as gcc's header writes it: what stands over zero."""
 
@@ -133,14 +135,24 @@ class KernelBodyPrinter(BodyPrinter):
         if name in _ABSOLUTE and len(arguments) == 1:
             kind = self._language.types.of(_ABSOLUTE[name])
             return f"({kind})abs(({kind})({self.visit(arguments[0])}))"
+        if name in _BIT_COUNTS and node.name.name != name and len(arguments) == 1:
+            return self._bit_count(name, self.visit(arguments[0]))
         found = mathematical(name)
         if found is None or ARGUMENTS[found[0]] != len(arguments):
             raise _refusal(node, f"the function '{name}'")
         base, single = found
         kind = "float" if single else "double"
-        suffix = self._language.float_suffix if single else ""
+        suffix = self._language.functions.of_floats if single else ""
         values = ", ".join(f"({kind})({self.visit(each)})" for each in arguments)
         return f"{base}{suffix}({values})"
+
+    def _bit_count(self, name: str, value: str) -> str:
+        """How many bits of ``value`` are set, or, for ``parity``, whether their number is odd."""
+        base = name.rstrip("l")
+        width = {0: 32, 1: self._region.visible.scope.data_model.long_width, 2: 64}[len(name) - len(base)]
+        unsigned = self._language.types.of(types.IntegerType("", width, signed=False))
+        count = f"(int){self._language.functions.count_ones[width > 32]}(({unsigned})({value}))"
+        return f"({count} & 1)" if base == "parity" else f"({count})"
 
     def visit_Assignment(self, node: c_ast.Assignment) -> str:  # noqa: N802
         """An assignment, or what it combines its element with, as an atomic operation."""
@@ -159,7 +171,12 @@ class KernelBodyPrinter(BodyPrinter):
         return f"{self._language.atomics.names[self._atomic]}({place}, {value})"
 
     def visit_Cast(self, node: c_ast.Cast) -> str:  # noqa: N802
-        """A conversion to an arithmetic type."""
+        """A conversion to an arithmetic type, done here for ``long double`` numbers, as ``DBL_MAX`` is."""
+        kind = self._region.visible.scope.resolve(node.to_type)
+        if isinstance(kind, types.FloatingType) and kind.name == "double" and not kind.complex:
+            value = rounded_to_double(node.expr)
+            if value is not None:
+                return repr(value)
         return f"({self._type(node.to_type)}){self._operand(node.expr)}"
 
     def visit_ExactCast(self, node: c_ast.Cast) -> str:  # noqa: N802
