@@ -228,6 +228,13 @@ class Options:
         more="Each is a step of table 4 of Grosser's thesis:"
         " see [tiles over time](../how-it-works/gpu.md#tiles-over-time).",
     )
+    device_launches: str = _knob(
+        "each",
+        Choice(("each", "together")),
+        "whether loops of the host launch each kernel, or are one launch where these are short",
+        more="Blocks then wait for each other between kernels, with CUDA on devices that can do that:"
+        " see [launches](../how-it-works/gpu.md#launches).",
+    )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")
     simd: bool = _knob(True, _boolean, "mark coincident innermost loops for the vector unit")
     registers: bool = _knob(

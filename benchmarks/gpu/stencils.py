@@ -1,46 +1,58 @@
 """What stencils ask of a GPU's memory: ``python -m benchmarks.gpu.stencils``, under emulation, without a GPU.
 
 The seven stencils of the thesis (table 3), in single precision, with a kernel for each step and in tiles
-over time of about the sizes of its section 5.3, by the steps of its table 4 (``--device-tiles``). A table
-has, for each point and step, how many sectors of 32 bytes go to and from memory and how often shared memory
-is accessed, and how many kernels are launched and how often blocks meet for each step. Sectors are counted
-request by request: what caches hold counts, too. The exit code is 0 if all results are those of the program
-as it was written.
+over time of about the sizes of its section 5.3, by the steps of its table 4 (``--device-tiles``), and with
+all phases in one launch (``--device-launches together``). A table has, for each point and step, how many
+sectors of 32 bytes go to and from memory and how often shared memory is accessed, and how many kernels are
+launched and how often the threads of a block meet for each step. Sectors are counted request by request:
+what caches hold counts, too. Where there is nvcc, it also has registers of a thread, bytes of shared memory
+of a block, and the part of its threads that a multiprocessor holds. The exit code is 0 if all results are
+those of the program as it was written, at four sizes, each in an order of its own, odd numbers of steps too.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.cpu.processes import run
 from benchmarks.gpu.programs import FLAGS, LIBRARIES, build_runtime
 from polybuild.driver.file import compile_source
+from polybuild.machine.model import Machine
 from polybuild.options import Options
-from tests.emulator.stand_ins import StandIns, build
+from polybuild.targets.gpu.nvcc import build_image, find_nvcc
+from polybuild.targets.gpu.occupancy import occupancy
+from tests.emulator.stand_ins import ORDERS, StandIns, build
 
 LIMIT = 600.0
+_HEAD = re.compile(r"__launch_bounds__\((\d+)[^)]*\) (\w+)\(")
 _SHARED = "shared-memory"
 _INTERLEAVED = f"{_SHARED},interleaved-copy-out"
 _ALIGNED = f"{_INTERLEAVED},aligned-loads"
-FORMS: Mapping[str, str | None] = {
-    "kernel a step": None,
-    "(a) no shared memory": "",
-    "(b) shared memory": _SHARED,
-    "(c) interleave copy-out": _INTERLEAVED,
-    "(d) align loads": _ALIGNED,
-    "(e) reuse (static)": f"{_ALIGNED},static-reuse",
-    "(f) reuse (dynamic)": f"{_ALIGNED},dynamic-reuse",
+_STATIC = f"{_ALIGNED},static-reuse"
+FORMS: Mapping[str, tuple[str | None, str]] = {
+    "kernel a step": (None, "each"),
+    "(a) no shared memory": ("", "each"),
+    "(b) shared memory": (_SHARED, "each"),
+    "(c) interleave copy-out": (_INTERLEAVED, "each"),
+    "(d) align loads": (_ALIGNED, "each"),
+    "(e) reuse (static)": (_STATIC, "each"),
+    "(f) reuse (dynamic)": (f"{_ALIGNED},dynamic-reuse", "each"),
+    "(e) in one launch": (_STATIC, "together"),
 }
-"""The values of ``device_tiles``, None for none over time."""
-TILES = {2: ("6,16,32", "10,32"), 3: ("6,16,10,32", "1,10,32")}
-"""Tiles, time first, and threads, by the dimensions of space (the thesis: h = 2, w = 7, 10, 32)."""
+"""The values of ``device_tiles``, None for none over time, and of ``device_launches``."""
+TILES = {2: ("6,16,32", "10,32"), 3: ("6,10,8,32", "1,10,32")}
+"""Tiles, time first, and threads, by the dimensions of space (the thesis: h = 2, w = 7, 10, 32).
+
+In space they are so small that shared memory of 48 KiB holds the boxes of a tile.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +158,16 @@ class Counts:
     barriers: float
     sectors: float
     shared: float
+    usage: tuple[int, int, float] | None = None
 
     @property
     def row(self) -> str:
         """The columns of the table."""
-        return f"{self.launches:9.2f} {self.barriers:9.1f} {self.sectors:9.3f} {self.shared:9.3f}"
+        counted = f"{self.launches:9.2f} {self.barriers:9.1f} {self.sectors:9.3f} {self.shared:9.3f}"
+        if self.usage is None:
+            return counted
+        registers, shared, held = self.usage
+        return f"{counted} {registers:9} {shared:9} {held:9.2f}"
 
     @classmethod
     def of(cls, report: Mapping[str, Any], points: int, steps: int) -> Counts:
@@ -168,6 +185,18 @@ class Counts:
         )
 
 
+def usage_on(kernels: Path, nvcc: str | None, launched: Sequence[str]) -> tuple[int, int, float] | None:
+    """Registers, shared bytes and occupancy of the ``launched`` ones of ``kernels``: the worst of each."""
+    if nvcc is None:
+        return None
+    text = kernels.read_text(encoding="utf-8")
+    threads = {name: int(count) for count, name in _HEAD.findall(text)}
+    image = build_image(text, nvcc, (90,), contract=False)
+    own = [each for each in image.usage if each.kernel in launched]
+    held = (occupancy(Machine(), threads[each.kernel], each.registers, each.shared) for each in own)
+    return max(each.registers for each in own), max(each.shared for each in own), min(held)
+
+
 @dataclass(frozen=True, slots=True)
 class Workshop:
     """Where programs are made and run: ``sizes`` are of the grid, by its dimensions."""
@@ -177,6 +206,7 @@ class Workshop:
     runtime: Path
     sizes: Mapping[int, int]
     steps: int
+    nvcc: str | None
 
     def counts(self, name: str, form: str) -> Counts | None:
         """What one form of a stencil does; None if its results are wrong or it is no kernel."""
@@ -184,24 +214,37 @@ class Workshop:
         source = self.folder / f"{name}.c"
         source.write_text(program(stencil), encoding="utf-8")
         tiles, blocks = TILES[stencil.dims]
-        steps = FORMS[form]
+        steps, launches = FORMS[form]
         settings = {"backend": "cuda", "min_work": "0", "block_sizes": blocks}
         settings |= (
             {"tile_shape": "rectangular", "tile_sizes": blocks}
             if steps is None
             else {"tile_shape": "hybrid", "tile_sizes": tiles, "device_tiles": steps}
         )
+        settings["device_launches"] = launches
+        kept = self.folder / f"{name}.cu"
+        os.environ["POLYBUILD_EMULATOR_KEEP"] = str(kept)
         result = compile_source(str(source), Options().with_settings(settings), ["gcc"], FLAGS)
         made = self.folder / f"{name}-transformed.c"
         made.write_text(result.text, encoding="utf-8")
         size = self.sizes[stencil.dims]
-        sizes = [str(size), str(self.steps)]
-        command = [str(self._built(made, str(self.runtime))), *sizes]
-        expected = run([str(self._built(source)), *sizes], limit=LIMIT)
-        if run(command, limit=LIMIT, environment=self.stand_ins.environment()).stdout != expected.stdout:
+        program_, original = str(self._built(made, str(self.runtime))), str(self._built(source))
+        for order, sizes in self._runs(size):
+            expected = run([original, *sizes], limit=LIMIT).stdout
+            environment = self.stand_ins.environment(order=order)
+            if run([program_, *sizes], limit=LIMIT, environment=environment).stdout != expected:
+                return None
+        report = self.stand_ins.report([program_, str(size), str(self.steps)])
+        if not report["kernels"]:
             return None
-        report = self.stand_ins.report(command)
-        return Counts.of(report, size**stencil.dims, self.steps) if report["kernels"] else None
+        launched = [each for each, counts in report["kernels"].items() if counts["launches"]]
+        usage = usage_on(kept, self.nvcc, launched)
+        return replace(Counts.of(report, size**stencil.dims, self.steps), usage=usage)
+
+    def _runs(self, size: int) -> list[tuple[str, list[str]]]:
+        """Orders of blocks and threads, and the size of the grid and the number of steps for each."""
+        sizes = ((size, self.steps), (size // 2 + 1, 13), (size // 3, 7), (5, 3))
+        return [(order, list(map(str, each))) for order, each in zip(ORDERS, sizes, strict=True)]
 
     def _built(self, source: Path, *more: str) -> Path:
         made = source.with_suffix("")
@@ -220,8 +263,11 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=24, metavar="N", help="steps over time (24)")
     request = parser.parse_args()
     wrong = 0
-    print(f"{'':14} {'':23} {'launches':>9} {'barriers':>9} {'sectors':>9} {'shared':>9}")
-    print(f"{'':14} {'':23} {'a step':>9} {'a step':>9} {'a point':>9} {'a point':>9}")
+    nvcc = find_nvcc()
+    heads = ("launches", "barriers", "sectors", "shared", "registers", "shared", "threads")
+    units = ("a step", "a step", "a point", "a point", "", "bytes", "held")
+    for words in (heads, units):
+        print(f"{'':14} {'':23} {' '.join(f'{each:>9}' for each in words)}")
     with tempfile.TemporaryDirectory(prefix="polybuild-stencils-") as name:
         folder = Path(name)
         workshop = Workshop(
@@ -230,6 +276,7 @@ def main() -> int:
             build_runtime(folder),
             {2: request.plane, 3: request.space},
             request.steps,
+            nvcc,
         )
         os.environ["NVCC"] = workshop.stand_ins.nvcc
         for stencil in request.stencils or STENCILS:

@@ -164,6 +164,28 @@ class Multiprocessor:
 
 
 @dataclass(frozen=True, slots=True)
+class Residency:
+    """What a multiprocessor holds at once, beside its registers."""
+
+    threads: int = _figure(2048, Unit.COUNT, "threads that a multiprocessor holds")
+    blocks: int = _figure(32, Unit.COUNT, "blocks that it holds")
+    shared: int = _figure(228 * 1024, Unit.BYTES, "its shared memory")
+    system: int = _figure(1024, Unit.BYTES, "of that, what the system takes for a block")
+    warp: int = _figure(32, Unit.COUNT, "threads of a warp")
+    given: int = _figure(256, Unit.COUNT, "registers that a warp is given at once")
+
+
+@dataclass(frozen=True, slots=True)
+class CooperativeLaunch:
+    """What it takes to run the kernels of a loop in one launch."""
+
+    meeting: float = _figure(1500.0, Unit.NANOSECONDS, "for all blocks of a device to wait for each other")
+    fixed: float = _figure(
+        0.05, Unit.RATIO, "time lost where blocks have their tiles from the start, over all"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Interconnect:
     """What it takes to get to a device and back."""
 
@@ -199,6 +221,8 @@ class Machine:
     tiles: TileFigures = TileFigures()
     device: Device = Device()
     multiprocessor: Multiprocessor = Multiprocessor()
+    residency: Residency = Residency()
+    cooperative: CooperativeLaunch = CooperativeLaunch()
     interconnect: Interconnect = Interconnect()
     network: Network = Network()
     origins: Mapping[str, Origin] = field(default_factory=lambda: MappingProxyType({}), hash=False)

@@ -113,14 +113,34 @@ class FunctionNames:
 
 
 @dataclass(frozen=True, slots=True)
+class Meeting:
+    """How all blocks of a launch wait for each other: what is included, the text, how many there are."""
+
+    include: str
+    text: str
+    blocks: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadExchange:
+    """What threads have beside memory and barriers of a block.
+
+    ``shuffle`` is the value that the thread whose number along x differs by ``lanes``, bit by bit, has of
+    ``{value}``; empty where threads have to use memory for that. Without a ``meeting`` blocks cannot wait
+    for each other.
+    """
+
+    shuffle: str = ""
+    meeting: Meeting | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KernelLanguage:
     """How a language spells what a kernel needs.
 
     ``thread`` and ``block`` have the index of a thread and of a block along x, y and z;
     ``loops_for_branches`` says whether a condition around barriers is written as a loop that runs
     at most once (PoCL 3.1 makes wrong code of barriers below an ``if``, but not in a loop).
-    ``shuffle`` is the value that the thread whose number along x differs by ``lanes``, bit by bit, has of
-    ``{value}``; empty where threads have to use memory for that.
     No generated name may be one of ``reserved``.
     """
 
@@ -135,7 +155,7 @@ class KernelLanguage:
     functions: FunctionNames
     atomics: Atomics
     reserved: frozenset[str]
-    shuffle: str = ""
+    exchange: ThreadExchange = ThreadExchange()
 
 
 _MACROS = """\
@@ -173,7 +193,10 @@ CUDA_C = KernelLanguage(
     """
         )
     ),
-    shuffle="__shfl_xor_sync(0xffffffffu, {value}, lanes)",
+    exchange=ThreadExchange(
+        "__shfl_xor_sync(0xffffffffu, {value}, lanes)",
+        Meeting("#include <cooperative_groups.h>", "cooperative_groups::this_grid().sync();", "gridDim.x"),
+    ),
 )
 
 HIP = replace(
@@ -182,7 +205,7 @@ HIP = replace(
     qualifiers=replace(
         CUDA_C.qualifiers, kernel='extern "C" __global__ void __launch_bounds__({threads})'
     ),  # its second number is another
-    shuffle="__shfl_xor({value}, lanes, 32)",
+    exchange=ThreadExchange("__shfl_xor({value}, lanes, 32)"),  # hipRTC has no header for meetings
 )
 
 OPENCL_C = KernelLanguage(

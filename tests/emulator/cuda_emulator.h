@@ -23,6 +23,7 @@ uint3 emulator_block(void) __attribute__((const));
 uint3 emulator_threads(void) __attribute__((const));
 uint3 emulator_blocks(void) __attribute__((const));
 void emulator_barrier(void);
+void emulator_meeting(void);
 // An atomic operation at `place`, of the kernel's code at `code`.
 void emulator_update(void *place, std::size_t bytes, const void *code);
 // Gives `value` to the threads of the warp in `mask`, and gets the one of the lane that differs by `lanes`.
@@ -37,6 +38,14 @@ bool emulator_mistake(char kind, int number) __attribute__((const));
 #define blockDim (emulator_threads())
 #define gridDim (emulator_blocks())
 #define __syncthreads() emulator_barrier()
+
+// What <cooperative_groups.h> has of a launch whose blocks run together.
+namespace cooperative_groups {
+struct grid_group {
+    void sync() const { emulator_meeting(); }
+};
+inline grid_group this_grid() { return {}; }
+}  // namespace cooperative_groups
 
 // Vectors: one access for all elements, as for a compiler for CUDA.
 #define EMULATOR_VECTOR(name, type, count, ...)                                                                        \
@@ -124,6 +133,7 @@ template <class... Parameters> inline void call(void (*kernel)(Parameters...), v
 
 // Barriers and comparisons that can be wrong: a EMULATOR_BELOW(n) b is a < b, or its mistake.
 #define EMULATOR_BARRIER(number) (emulator_mistake('b', number) ? (void)0 : emulator_barrier())
+#define EMULATOR_MEETING(number) (emulator_mistake('b', number) ? (void)0 : emulator_meeting())
 #define EMULATOR_BELOW(number) < emulator::comparison<emulator::BELOW>{number} >
 #define EMULATOR_UP_TO(number) < emulator::comparison<emulator::UP_TO>{number} >
 #define EMULATOR_FROM(number) < emulator::comparison<emulator::FROM>{number} >

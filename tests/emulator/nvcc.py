@@ -22,7 +22,7 @@ _WITH_VALUE = {"-o", "-gencode", "-Xptxas", "-arch", "-ccbin", "-Xcompiler", "-I
 FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions")
 
 
-_BARRIER = re.compile(r"(?:__syncthreads|BARRIER)\s*\(\s*\)\s*;")
+_BARRIER = re.compile(r"(?:__syncthreads|BARRIER|(cooperative_groups::this_grid\(\)\.sync))\s*\(\s*\)\s*;")
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
 _ATOMIC = re.compile(r"\b(atomic(?:Add|And|Or|Xor))\s*\(")
 _SHUFFLE = re.compile(r"\b(__shfl_xor_sync)\s*\(\s*0xffffffffu\s*,")
@@ -39,13 +39,14 @@ def places(text: str, kind: str) -> int:
 def with_mistakes(text: str) -> str:
     """``text`` with every mistake in it: the one that POLYBUILD_EMULATOR_MISTAKE names is made.
 
-    barrier:n deletes the n-th barrier, bound:n shifts the bound of the n-th comparison by one,
-    outwards, atomic:n makes the n-th atomic operation a plain one, shuffle:n leaves each thread its own value
-    in the n-th shuffle, counted from 1.
+    barrier:n deletes the n-th barrier of a block or of all of them, bound:n shifts the bound of the n-th
+    comparison by one, outwards, atomic:n makes the n-th atomic operation a plain one, shuffle:n leaves each
+    thread its own value in the n-th shuffle, counted from 1.
     """
     text = _without_comments(text)
     spelled = {
-        place.start(): (place, f"EMULATOR_BARRIER({number});") for number, place in _numbered(text, "barrier")
+        place.start(): (place, f"EMULATOR_{'MEETING' if place[1] else 'BARRIER'}({number});")
+        for number, place in _numbered(text, "barrier")
     }
     spelled |= {
         place.start(): (place, f" EMULATOR_{_BOUNDS[place[1]]}({number}) ")
@@ -110,7 +111,7 @@ def main() -> int:
 def compile_image(source: Path, output: Path, flags: list[str], folder: Path) -> int:
     """Make the image ``output`` of the CUDA C file ``source``; the exit code."""
     compiler = os.environ.get("POLYBUILD_EMULATOR_CXX", "g++")
-    include = ["-include", str(HERE / "cuda_emulator.h")]
+    include = ["-include", str(HERE / "cuda_emulator.h"), "-I", str(HERE / "include")]
     expanded = subprocess.run(
         [compiler, *FLAGS, *include, *flags, "-E", "-x", "c++", str(source)],
         check=False,

@@ -40,11 +40,11 @@ def combined(tile: ThreadTile, names: Mapping[str, str], language: KernelLanguag
     assert reduction is not None  # noqa: S101 - others have no parts
     half, operator = tile.threads[-1].size // 2, reduction.operator
     head = f"for (int lanes = {half}; lanes; lanes /= 2)"
-    if language.shuffle:
+    if language.exchange.shuffle:
         return [
             line
             for element in _elements(tile, names)
-            for line in (head, f"  {element} {operator}= {language.shuffle.format(value=element)};")
+            for line in (head, f"  {element} {operator}= {language.exchange.shuffle.format(value=element)};")
         ]
     shared, number, size = names[exchange_of(tile)], language.thread[0], tile.threads[-1].size
     for axis, thread in zip(reversed(tile.threads[:-1]), language.thread[1:], strict=False):

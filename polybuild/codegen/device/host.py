@@ -30,6 +30,7 @@ from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.functions import DeviceFunctions
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
 from polybuild.codegen.device.statements import KernelSource
+from polybuild.codegen.device.together import TogetherPrinter, parts_of
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
@@ -50,7 +51,8 @@ class DeviceText:
     of the user's that they call, those it calls before it. ``condition`` is a C
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
-    of the region's static object. Of what runs ``within_loops`` these begin each part by itself.
+    of the region's static object, ``includes`` are what the kernels need. Of what runs ``within_loops`` these
+    begin each part by itself.
     """
 
     language: KernelLanguage
@@ -60,6 +62,7 @@ class DeviceText:
     condition: str
     lines: tuple[str, ...]
     within_loops: bool = False
+    includes: tuple[str, ...] = ()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -81,7 +84,8 @@ class DeviceRequest:
     ``scop`` may have the region's instances in another form than the host's loops, ``work`` has the trip
     counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
     statement instances. Of one of several parts of a region kernels are called after the ``part``; it runs
-    again and again, as often as the product of ``runs``, while its values stay on the device.
+    again and again, as often as the product of ``runs``, while its values stay on the device. Loops of the
+    host may be launched ``together``.
     """
 
     scop: Scop
@@ -91,6 +95,7 @@ class DeviceRequest:
     minimum_work: int
     part: str = ""
     runs: Sequence[isl.PwAff] = ()
+    together: bool = False
 
 
 def write_device(
@@ -141,7 +146,15 @@ def write_device(
     limits += regular(each.array for each in plan.transfers)
     condition = " && ".join(limits)
     texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
-    return DeviceText(request.language, name, texts, kernels.functions.texts, condition, tuple(lines))
+    return DeviceText(
+        request.language,
+        name,
+        texts,
+        kernels.functions.texts,
+        condition,
+        tuple(lines),
+        includes=tuple(kernels.includes),
+    )
 
 
 def _boxes(
@@ -226,32 +239,44 @@ class _Kernels:
         self._atomics = {each.statement.name: each for each in request.plan.atomics}
         self.functions = DeviceFunctions(region, request.language)
         self.found: dict[str, KernelText] = {}
+        self.includes: dict[str, None] = {}
+        self._source = KernelSource(
+            scop, region, ast, self._arrays, self.functions, self._atomics, request.plan.copies
+        )
+        self._counter_type = "int" if request.plan.limit else COUNTER_TYPE
 
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
-        printer = KernelPrinter(
-            KernelSource(
-                self._scop,
-                self._region,
-                self._ast,
-                self._arrays,
-                self.functions,
-                self._atomics,
-                self._request.plan.copies,
-            ),
-            self._request.language,
-            names,
-            counter_type="int" if self._request.plan.limit else COUNTER_TYPE,
-        )
+        printer = KernelPrinter(self._source, self._request.language, names, counter_type=self._counter_type)
         text = printer.kernel(
             node, self._kernels[launch.kernel], self._request.plan.tree.tiles[launch.kernel]
         )
+        return self._named(text), text
+
+    def together(self, loop: isl.AstNode, names: Mapping[str, str]) -> tuple[str, KernelText] | None:
+        """The name and the text of the kernel that ``loop`` of the host is; None if it launches several."""
+        meeting = self._request.language.exchange.meeting
+        if meeting is None or not self._request.together:
+            return None
+        tree = self._request.plan.tree
+        found = parts_of(loop, self._ast, self._kernels, tree.tiles, self._request.plan.copies)
+        if not found:
+            return None
+        printer = TogetherPrinter(
+            self._source, self._request.language, names, counter_type=self._counter_type, parts=found
+        )
+        text = printer.loop(loop)
+        self.includes[meeting.include] = None
+        return self._named(text), text
+
+    def _named(self, text: KernelText) -> str:
+        """The name of the kernel with ``text``."""
         for name, known in self.found.items():
             if known == text:
-                return name, text
+                return name
         name = f"polybuild_{label_of(self._region)}{self._request.part}_{len(self.found)}"
         self.found[name] = text
-        return name, text
+        return name
 
 
 class HostPrinter(LoopPrinter):
@@ -262,6 +287,7 @@ class HostPrinter(LoopPrinter):
         super().__init__(ast, NamesInScope(names.parameters, names.taken), directives, sizes={})
         self._launches = ast.launches
         self._kernels = kernels
+        self._in_loop = False  # that one kernel may be instead
 
     def _mark(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         annotation = node.get_annotation().get_name()
@@ -272,14 +298,36 @@ class HostPrinter(LoopPrinter):
         self._in_use.variables.update(text.outer)
         grid = _three([self._expression().text(each) for each in launch.grid])
         block = ", ".join(map(str, text.block))
-        arguments = [f"{indent}{_INDENT * 3}{each.initialiser}," for each in text.arguments]
         return [
             f"{indent}polybuild_launch(pb_session, {name},",
             f"{indent}{_INDENT * 2}(const long[]){{{grid}}}, (const long[]){{{block}}},",
-            f"{indent}{_INDENT * 2}(const polybuild_argument[]){{",
-            *arguments,
-            f"{indent}{_INDENT * 2}}}, {len(arguments)});",
+            *_arguments(text, indent),
+            f"{indent}{_INDENT * 2}}}, {len(text.arguments)});",
         ]
+
+    def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        found = None if self._in_loop else self._kernels.together(node, dict(self._names))
+        if found is None:
+            return super()._for(node, indent, before)
+        name, text = found
+        self._in_use.variables.update(text.outer)
+        self._in_loop = True
+        loop = super()._for(node, indent + _INDENT, before)
+        self._in_loop = False
+        return [
+            f"{indent}if (!polybuild_launch_together(pb_session, {name},",
+            f"{indent}{_INDENT * 3}(const long[]){{{', '.join(map(str, text.block))}}},",
+            *_arguments(text, indent + _INDENT),
+            f"{indent}{_INDENT * 3}}}, {len(text.arguments)})) {{",
+            *loop,
+            f"{indent}}}",
+        ]
+
+
+def _arguments(text: KernelText, indent: str) -> list[str]:
+    """The begin of the array of what is passed to a kernel."""
+    values = [f"{indent}{_INDENT * 3}{each.initialiser}," for each in text.arguments]
+    return [f"{indent}{_INDENT * 2}(const polybuild_argument[]){{", *values]
 
 
 def _three(sizes: Sequence[str]) -> str:

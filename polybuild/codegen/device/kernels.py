@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 
@@ -57,6 +57,15 @@ class KernelText:
         return "\n".join([f"{head} {name}({parameters})", "{", *self.body, "}", ""])
 
 
+def named_tiles(tiles: Sequence[Tile], taken: Collection[str]) -> dict[str, str]:
+    """Names for ``tiles``, and for what threads exchange them through, none of which is ``taken``."""
+    names: dict[str, str] = {}
+    for tile in tiles:
+        for each in (tile.name, exchange_of(tile)):
+            names[each] = fresh(each, {*taken, *names.values()})
+    return names
+
+
 class KernelPrinter(LoopPrinter):
     """Prints the loops of one kernel.
 
@@ -86,16 +95,8 @@ class KernelPrinter(LoopPrinter):
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
         """The text of the kernel whose AST is ``node``; ``tiles`` are those that it keeps."""
-        arrays = self._source.arrays
-        taken = set(self._language.reserved.union(self._names.values(), arrays.names.values()))
-        for axis in kernel.axes:
-            self._names[axis.parameter] = fresh(axis.parameter.removeprefix("pb_"), taken)
-        taken |= set(self._names.values())
-        for tile in tiles:
-            self._tile_names[tile.name] = fresh(tile.name, taken.union(self._tile_names.values()))
-            self._tile_names[exchange_of(tile)] = fresh(
-                exchange_of(tile), taken.union(self._tile_names.values())
-            )
+        taken = self._taken(kernel)
+        self._tile_names.update(named_tiles(tiles, taken))
         taken |= set(self._tile_names.values())
         for copy in self._source.copies.get(kernel.mark(), ()):
             self._statements.copies[copy.array.name] = fresh(f"{copy.array.name}_block", taken), copy
@@ -105,9 +106,7 @@ class KernelPrinter(LoopPrinter):
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         self._statements.shifted = any(isinstance(each, SharedTile) and each.stages > 1 for each in tiles)
         lines = self._node(node, _INDENT, None)
-        used = [each for each in self._source.scop.arrays if each.name in self._statements.used]
-        outer = [name for name in self._outer.values() if name in self._in_use.variables]
-        arguments = ArgumentPrinter(arrays, self._language).arguments(used, outer, self.counter_type)
+        used, arguments, outer = self._passed()
         waiting = self._statements.stages.declarations
         declared = [*self._indices(kernel), *map(self._tile, tiles), *waiting, *self._variables(used)]
         declared += [each for tile in tiles for each in self._exchanged(tile)]
@@ -124,6 +123,22 @@ class KernelPrinter(LoopPrinter):
         # left to itself nvcc 13 takes 32 registers for a warp's row of a sparse matrix, and spills
         resident = LANE_THREADS // (x * y * z) if in_lanes else 0
         return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), resident)
+
+    def _taken(self, *kernels: Kernel) -> set[str]:
+        """Name the indices of ``kernels``; what no other name may be."""
+        arrays = self._source.arrays
+        taken = set(self._language.reserved.union(self._names.values(), arrays.names.values()))
+        for axis in itertools.chain.from_iterable(kernel.axes for kernel in kernels):
+            if axis.parameter not in self._names:
+                self._names[axis.parameter] = fresh(axis.parameter.removeprefix("pb_"), taken)
+        return taken | set(self._names.values())
+
+    def _passed(self) -> tuple[list[Array], list[Argument], list[str]]:
+        """The arrays that the text uses, the kernel's parameters, and the host's variables among them."""
+        used = [each for each in self._source.scop.arrays if each.name in self._statements.used]
+        outer = [name for name in self._outer.values() if name in self._in_use.variables]
+        printer = ArgumentPrinter(self._source.arrays, self._language)
+        return used, printer.arguments(used, outer, self.counter_type), outer
 
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
@@ -192,7 +207,7 @@ class KernelPrinter(LoopPrinter):
 
     def _exchanged(self, tile: Tile) -> list[str]:
         """The declaration of what threads exchange parts of ``tile`` through, where they need memory."""
-        if not isinstance(tile, ThreadTile) or tile.reduction is None or self._language.shuffle:
+        if not isinstance(tile, ThreadTile) or tile.reduction is None or self._language.exchange.shuffle:
             return []
         kind, count = self._language.types.of(tile.reduction.type), math.prod(x.size for x in tile.threads)
         return [f"{self._language.qualifiers.shared} {kind} {self._tile_names[exchange_of(tile)]}[{count}];"]

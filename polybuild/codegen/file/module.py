@@ -18,7 +18,9 @@ def kernel_source(devices: Sequence[DeviceText]) -> str:
     """All kernels of a file in the language of their device, and what they call; empty if there are none."""
     called = {name: text for device in devices for name, text in device.functions.items()}
     kernels = [text for device in devices for text in device.kernels.values()]
-    return "\n".join([devices[0].language.prologue, *called.values(), *kernels]) if kernels else ""
+    includes = dict.fromkeys(text for device in devices for text in device.includes)
+    parts = [*includes, devices[0].language.prologue, *called.values(), *kernels]
+    return "\n".join(parts) if kernels else ""
 
 
 def module_head(

@@ -67,7 +67,7 @@ def module_object(
 
 def _costs(machine: Machine) -> str:
     """The initialiser of a ``polybuild_costs``."""
-    device, interconnect = machine.device, machine.interconnect
+    device, interconnect, cooperative = machine.device, machine.interconnect, machine.cooperative
     members = {
         "start": interconnect.start,
         "copy": interconnect.copy,
@@ -76,6 +76,8 @@ def _costs(machine: Machine) -> str:
         "instance": device.instance,
         "alone": device.alone,
         "host": device.host,
+        "meeting": cooperative.meeting,
+        "fixed": cooperative.fixed,
     }
     return f"{{{', '.join(f'.{name} = {float(value)!r}' for name, value in members.items())}}}"
 

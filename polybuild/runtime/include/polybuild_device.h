@@ -49,16 +49,17 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 5
+#define POLYBUILD_DEVICE_VERSION 6
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
 
 /* What it costs to run on a device, about: nanoseconds to begin and end a run, and the copy of an array; bytes
  * copied a nanosecond; nanoseconds for a launch, and for a statement instance where all threads of the device
- * share them, where one of them runs it alone, and on one thread of the host. */
+ * share them, where one of them runs it alone, and on one thread of the host; nanoseconds for all blocks to meet,
+ * and the part of their time that blocks lose which cannot be given to where there is room. */
 typedef struct polybuild_costs {
-    double start, copy, bandwidth, launch, instance, alone, host;
+    double start, copy, bandwidth, launch, instance, alone, host, meeting, fixed;
 } polybuild_costs;
 
 /* What the kernels of one translation unit were compiled to. Static, written by polybuild; the images
@@ -153,6 +154,12 @@ long polybuild_first(const polybuild_buffer *buffer);
  * A grid without blocks is no error; nothing runs. */
 void polybuild_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
                       const polybuild_argument *arguments, int count);
+
+/* Runs the kernel at position `kernel`, which is a loop with several kernels in it, at once: with as many blocks as
+ * the device has room for, which meet where one of those ends. 1 if that is done, or nothing can be done any more;
+ * 0 if the loop is to launch them one by one: the device cannot do it, or they run so long that it does not pay. */
+int polybuild_launch_together(polybuild_session *session, int kernel, const long block[3],
+                              const polybuild_argument *arguments, int count);
 
 /* Ends a run: waits for the kernels, copies the arrays with POLYBUILD_OUT back. 1 if all went well; 0
  * if the host version must run, on data that is as it was before. The session is gone afterwards. */

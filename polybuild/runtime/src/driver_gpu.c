@@ -8,6 +8,7 @@
 
 enum { STREAM_NON_BLOCKING = 1, EVENT_NO_TIMING = 2 };
 enum { POINTER_DEVICE = 9 }; /* CUpointer_attribute, hipPointer_attribute */
+enum { MULTIPROCESSORS = 16, COOPERATIVE_LAUNCH = 95 }; /* CUdevice_attribute */
 
 struct code {
     module_t module;
@@ -81,6 +82,10 @@ static int prepare(struct pb_device *device) {
     if (gpu->calls.device_attribute(&value, gpu->dialect->max_pitch, gpu->device) == 0 && value > 0)
         gpu->max_pitch = (size_t)value;
     gpu->reads_host = gpu->calls.device_attribute(&value, gpu->dialect->reads_host, gpu->device) == 0 && value == 1;
+    bool together = gpu->calls.launch_together &&
+                    gpu->calls.device_attribute(&value, COOPERATIVE_LAUNCH, gpu->device) == 0 && value == 1 &&
+                    gpu->calls.device_attribute(&value, MULTIPROCESSORS, gpu->device) == 0 && value > 0;
+    gpu->multiprocessors = together ? (size_t)value : 0;
     leave(device);
     return code;
 }
@@ -166,9 +171,24 @@ static int launch(struct pb_device *device, const struct pb_call *call) {
         pointers[i] = call->memories[i];
         parameters[i] = call->arguments[i].buffer ? &pointers[i] : (void *)(uintptr_t)call->arguments[i].value;
     }
+    stream_t stream = ((struct gpu_queue *)call->queue)->stream;
+    if (call->together)
+        return gpu->calls.launch_together(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1],
+                                          (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1],
+                                          (unsigned)block[2], 0, stream, parameters);
     return gpu->calls.launch(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
                              (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0,
-                             ((struct gpu_queue *)call->queue)->stream, parameters, NULL);
+                             stream, parameters, NULL);
+}
+
+static size_t room(struct pb_device *device, const struct pb_call *call) {
+    const struct gpu *gpu = of(device);
+    const struct code *code = call->code;
+    int blocks = 0, threads = (int)(call->block[0] * call->block[1] * call->block[2]);
+    if (!gpu->multiprocessors ||
+        gpu->calls.blocks_at_once(&blocks, code->functions[call->kernel], threads, 0) != 0 || blocks < 1)
+        return 0;
+    return (size_t)blocks * gpu->multiprocessors;
 }
 
 static bool holds(struct pb_device *device, unsigned long long pointer) {
@@ -231,6 +251,6 @@ static struct gpu cuda = {.dialect = &gpu_cuda}, hip = {.dialect = &gpu_hip};
 #define DRIVER(spelled, gpu)                                                                                           \
     {                                                                                                                  \
         spelled, &(gpu), start, stop, capacity, explain, enter, leave, load, unload, allocate, release, open_queue,    \
-            close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join              \
+            close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join, room        \
     }
 const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda), pb_hip_driver = DRIVER("hip", hip);

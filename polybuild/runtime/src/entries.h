@@ -18,6 +18,10 @@
             (polybuild_session * session, int kernel, const long grid[3], const long block[3],                         \
              const polybuild_argument *arguments, int count),                                                          \
             (session, kernel, grid, block, arguments, count))                                                          \
+    VALUE(int, launch_together,                                                                                        \
+          (polybuild_session * session, int kernel, const long block[3], const polybuild_argument *arguments,          \
+           int count),                                                                                                 \
+          (session, kernel, block, arguments, count))                                                                  \
     VALUE(int, close, (polybuild_session * session), (session))                                                        \
     VALUE(int, home, (const polybuild_use *uses, int count), (uses, count))                                            \
     VALUE(int, host_begin, (polybuild_region * region, int home), (region, home))                                      \

@@ -67,6 +67,9 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (event_t))                                           \
     X(int, launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                          \
       (function_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream_t, void **, void **))  \
+    X(int, launch_together, "cuLaunchCooperativeKernel", NULL,                                                         \
+      (function_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream_t, void **))           \
+    X(int, blocks_at_once, "cuOccupancyMaxActiveBlocksPerMultiprocessor", NULL, (int *, function_t, int, size_t))      \
     X(int, error_get, "cuGetErrorString", NULL, (int, const char **))                                                  \
     X(const char *, error_text, NULL, "hipGetErrorString", (int))
 
@@ -95,6 +98,7 @@ struct gpu {
     int device;
     context_t context;
     size_t max_pitch;
+    size_t multiprocessors; /* 0: blocks cannot wait for each other */
     bool reads_host; /* kernels read the host's memory by the host's own tables of pages */
     /* Pinned memory through which arrays are copied, one half filled while the other one travels. */
     char *pinned; /* NULL: not yet, or not to be had */

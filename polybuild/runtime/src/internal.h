@@ -58,6 +58,7 @@ enum { PB_MAXIMUM_ARGUMENTS = 256 }; /* of a kernel */
 struct pb_call {
     void *queue, *code;
     int kernel;
+    bool together; /* its blocks wait for each other */
     size_t grid[3], block[3];
     const polybuild_argument *arguments;
     const pb_memory *memories;
@@ -102,6 +103,8 @@ struct pb_driver {
     bool (*holds)(struct pb_device *device, unsigned long long pointer);
     bool (*reads_host)(struct pb_device *device);
     int (*join)(struct pb_device *device, void *queue, unsigned long long stream, bool after);
+    /* Of drivers whose blocks can wait for each other, else NULL: how many of a launch run at once; 0: none. */
+    size_t (*room)(struct pb_device *device, const struct pb_call *call);
 };
 
 extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_hip_driver, pb_opencl_driver;

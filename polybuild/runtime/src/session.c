@@ -24,6 +24,7 @@ struct polybuild_session {
     void *code;
     polybuild_buffer *buffers;
     const char *failure; /* the first error; NULL: none yet */
+    double phase; /* instances of a launch, about; 0: not known */
     unsigned long long begin, launched; /* launched: when the first kernel was, 0: none yet */
     polybuild_counts counts;
 };
@@ -122,6 +123,7 @@ polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work,
     if (session) {
         session->region = region;
         session->code = code;
+        session->phase = work && work->launches > 0 ? work->instances / work->launches : 0;
         session->begin = pb_now();
     }
     return session;
@@ -229,24 +231,19 @@ polybuild_buffer *pb_map(polybuild_session *session, const void *base, const pol
 
 long pb_first(const polybuild_buffer *buffer) { return buffer ? buffer->first : 0; }
 
-void pb_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
-                      const polybuild_argument *arguments, int count) {
-    pb_memory memories[PB_MAXIMUM_ARGUMENTS];
-    if (!session || session->failure)
-        return;
-    struct pb_call call = {session->lane->queue, session->code, kernel, {0}, {0}, arguments, memories, count};
-    for (int i = 0; i < 3; i++) {
-        if (grid[i] <= 0 || block[i] <= 0)
-            return;
-        call.grid[i] = (size_t)grid[i];
-        call.block[i] = (size_t)block[i];
-    }
-    if (count > PB_MAXIMUM_ARGUMENTS || kernel < 0 || kernel >= session->region->module->kernel_count) {
+/* Fills in the memories of a call; whether it is one. */
+static bool is_as_it_should_be(polybuild_session *session, const struct pb_call *call, pb_memory *memories) {
+    if (call->count > PB_MAXIMUM_ARGUMENTS || call->kernel < 0 ||
+        call->kernel >= session->region->module->kernel_count) {
         fail(session, "the call of a kernel is not as it should be");
-        return;
+        return false;
     }
-    for (int i = 0; i < count; i++)
-        memories[i] = arguments[i].buffer ? arguments[i].buffer->memory : 0;
+    for (int i = 0; i < call->count; i++)
+        memories[i] = call->arguments[i].buffer ? call->arguments[i].buffer->memory : 0;
+    return true;
+}
+
+static void call_kernel(polybuild_session *session, const struct pb_call *call) {
     const struct pb_driver *driver = session->device->driver;
     pb_lock();
     int code = driver->enter(session->device);
@@ -257,12 +254,65 @@ void pb_launch(polybuild_session *session, int kernel, const long grid[3], const
             session->launched = pb_now();
         }
         if (!code)
-            code = driver->launch(session->device, &call);
+            code = driver->launch(session->device, call);
         driver->leave(session->device);
     }
     fail_with(session, code, false);
     session->counts.launches += !code;
     pb_unlock();
+}
+
+void pb_launch(polybuild_session *session, int kernel, const long grid[3], const long block[3],
+                      const polybuild_argument *arguments, int count) {
+    pb_memory memories[PB_MAXIMUM_ARGUMENTS];
+    if (!session || session->failure)
+        return;
+    struct pb_call call = {
+        .queue = session->lane->queue, .code = session->code, .kernel = kernel, .arguments = arguments,
+        .memories = memories, .count = count,
+    };
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] <= 0 || block[i] <= 0)
+            return;
+        call.grid[i] = (size_t)grid[i];
+        call.block[i] = (size_t)block[i];
+    }
+    if (is_as_it_should_be(session, &call, memories))
+        call_kernel(session, &call);
+}
+
+int pb_launch_together(polybuild_session *session, int kernel, const long block[3],
+                       const polybuild_argument *arguments, int count) {
+    pb_memory memories[PB_MAXIMUM_ARGUMENTS];
+    if (!session || session->failure)
+        return 1;
+    const polybuild_costs *costs = &session->region->module->costs;
+    const struct pb_driver *driver = session->device->driver;
+    struct pb_call call = {
+        .queue = session->lane->queue, .code = session->code, .kernel = kernel, .together = true,
+        .block = {(size_t)block[0], (size_t)block[1], (size_t)block[2]}, .grid = {0, 1, 1},
+        .arguments = arguments, .memories = memories, .count = count,
+    };
+    /* a launch gives tiles to where there is room, blocks that meet have theirs from the start */
+    bool pays = session->phase * costs->instance * costs->fixed <= costs->launch - costs->meeting;
+    if (!driver->room || !pays)
+        return 0;
+    if (!is_as_it_should_be(session, &call, memories))
+        return 1;
+    pb_lock();
+    int code = driver->enter(session->device);
+    if (!code) {
+        call.grid[0] = driver->room(session->device, &call);
+        driver->leave(session->device);
+    }
+    fail_with(session, code, false);
+    pb_unlock();
+    double busy = session->phase / ((double)call.block[0] * (double)call.block[1] * (double)call.block[2]) + 1;
+    if (session->phase > 0 && busy < (double)call.grid[0]) /* others would only wait */
+        call.grid[0] = (size_t)busy;
+    if (!code && call.grid[0])
+        call_kernel(session, &call);
+    return code || call.grid[0];
 }
 
 /* Waits for the kernels. Other threads may use the device meanwhile. */

@@ -204,8 +204,23 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     BEGIN();
     (void)device;
-    *value = attribute == 11 ? MAX_PITCH : reads_host();
-    return end(attribute == 11 || attribute == 100 ? SUCCESS : INVALID_VALUE);
+    switch (attribute) {
+    case 11:
+        *value = MAX_PITCH;
+        break;
+    case 16:
+        *value = MULTIPROCESSORS;
+        break;
+    case 95:
+        *value = (int)number_of("POLYBUILD_EMULATOR_TOGETHER", 1);
+        break;
+    case 100:
+        *value = reads_host();
+        break;
+    default:
+        return end(INVALID_VALUE);
+    }
+    return end(SUCCESS);
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -590,5 +605,27 @@ int cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsi
         return end(INVALID_VALUE);
     begin_in(stream_of(stream));
     struct index3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
-    return end(launch(kernel, grid, block, parameters));
+    return end(launch(kernel, grid, block, parameters, false));
+}
+
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct kernel *kernel, int threads, size_t shared) {
+    BEGIN_WITH_CONTEXT();
+    (void)kernel;
+    *blocks = threads > 0 && threads <= MOST_THREADS ? BLOCKS_AT_ONCE : 0;
+    return end(shared ? INVALID_VALUE : SUCCESS);
+}
+
+int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+                              void **parameters) {
+    enum { TOO_LARGE = 720 };
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    if (!stream_of(stream) || shared)
+        return end(INVALID_VALUE);
+    if ((unsigned long long)grid_x * grid_y * grid_z > MOST_RESIDENT)
+        return end(TOO_LARGE);
+    begin_in(stream_of(stream));
+    struct index3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    return end(launch(kernel, grid, block, parameters, true));
 }

@@ -12,6 +12,8 @@
 
 enum { FAULT = 97, LEAK = 96 };
 enum { MOST_THREADS = 1024, WARP = 32 };
+/* A device with two multiprocessors, each of which runs two blocks at once. */
+enum { MULTIPROCESSORS = 2, BLOCKS_AT_ONCE = 2, MOST_RESIDENT = MULTIPROCESSORS * BLOCKS_AT_ONCE };
 
 struct index3 {
     unsigned x, y, z;
@@ -123,17 +125,21 @@ struct running {
     const struct kernel *kernel;
     struct index3 grid, block, block_index, thread_index;
     unsigned thread; /* its number within the block */
+    bool together;   /* the blocks may wait for each other; `resident`: which of them this is */
+    unsigned resident;
     uint64_t epoch, block_start, launch_start;
 };
 extern struct running running;
-int launch(const struct kernel *kernel, struct index3 grid, struct index3 block, void **parameters);
+/* `together`: the blocks may wait for each other. */
+int launch(const struct kernel *kernel, struct index3 grid, struct index3 block, void **parameters, bool together);
 
 /* ---- statistics.c ---- */
 enum space { GLOBAL, SHARED };
 bool statistics_wanted(void);
 void count_access(const void *pc, enum space space, uintptr_t address, unsigned bytes, bool writes);
 void count_phase(unsigned threads); /* at a barrier and at the end of a block: looks at what was counted */
-void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers);
+void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers,
+                  uint64_t meetings);
 void count_copy(bool out, size_t bytes);
 void statistics_write(unsigned long long calls, unsigned long long allocations, unsigned long long rectangles);
 

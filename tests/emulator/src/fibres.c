@@ -10,7 +10,7 @@ static const size_t STACK = (size_t)64 << 10, GUARD = 4096;
 
 static char *stacks;
 static void *scheduler;               /* its stack pointer while a fibre runs */
-static void *fibres[MOST_THREADS];    /* theirs while they do not */
+static void *fibres[MOST_RESIDENT * MOST_THREADS]; /* theirs while they do not */
 static unsigned current;
 
 /* Saves the registers that a call must keep on this stack, its pointer in *save, and goes on at `load`. */
@@ -39,11 +39,12 @@ enum { SAVED = 20, RETURN_TO = 1 };
 #endif
 
 static void make_stacks(void) {
-    stacks = mmap(NULL, MOST_THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+    const size_t count = (size_t)MOST_RESIDENT * MOST_THREADS;
+    stacks = mmap(NULL, count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                   0);
     if (stacks == MAP_FAILED)
         abort();
-    for (size_t i = 0; i < MOST_THREADS; i++)
+    for (size_t i = 0; i < count; i++)
         if (mprotect(stacks + i * STACK, GUARD, PROT_NONE))
             abort();
 }
@@ -52,7 +53,7 @@ void fibre_prepare(unsigned number, fibre_body *body) {
     if (!stacks)
         make_stacks();
     /* As if the body had been called: the stack is aligned to 16 bytes before its return address. */
-    uintptr_t *top = (uintptr_t *)(void *)(stacks + (number + 1) * STACK) - 2;
+    uintptr_t *top = (uintptr_t *)(void *)(stacks + ((size_t)number + 1) * STACK) - 2;
     top -= SAVED;
     for (int i = 0; i < SAVED; i++)
         top[i] = 0;

@@ -12,7 +12,7 @@
 struct running running;
 
 static void **parameters_of_launch;
-static enum { READY, AT_BARRIER, AT_SHUFFLE, DONE } state[MOST_THREADS];
+static enum { READY, AT_BARRIER, AT_SHUFFLE, AT_MEETING, DONE } state[MOST_THREADS];
 
 /* What a thread gave to its last two shuffles: others may read the one before while it comes to the next. */
 static struct shuffle {
@@ -22,6 +22,7 @@ static struct shuffle {
     const void *code;
 } shuffles[MOST_THREADS];
 static uint64_t epochs = 1; /* 0 is the host's */
+static uint64_t meetings;   /* of all blocks of this launch */
 
 /* ---- the order of blocks and threads: POLYBUILD_EMULATOR_ORDER ---- */
 
@@ -66,6 +67,14 @@ struct index3 emulator_blocks(void) { return running.grid; }
 
 void emulator_barrier(void) {
     state[running.thread] = AT_BARRIER;
+    fibre_yield();
+}
+
+/* All blocks of the launch meet. */
+void emulator_meeting(void) {
+    if (!running.together)
+        fault(__builtin_return_address(0), "blocks meet in a launch that does not run them together");
+    state[running.thread] = AT_MEETING;
     fibre_yield();
 }
 
@@ -161,7 +170,7 @@ static unsigned run_phase(unsigned threads, unsigned *sequence) {
                 continue;
             running.thread = sequence[i];
             running.thread_index = unpack(sequence[i], running.block);
-            fibre_resume(sequence[i]);
+            fibre_resume(running.resident * MOST_THREADS + sequence[i]);
         }
     } while (shuffled(threads));
     for (unsigned i = 0; i < threads; i++)
@@ -169,12 +178,14 @@ static unsigned run_phase(unsigned threads, unsigned *sequence) {
     return waiting;
 }
 
-static uint64_t run_block(unsigned threads) {
+/* Runs a block to its end, or to where all blocks meet, from its begin or from there on; how often it met itself. */
+static uint64_t run_block(unsigned threads, bool begins) {
     static unsigned sequence[MOST_THREADS];
     uint64_t barriers = 0;
     running.epoch = running.block_start = ++epochs;
     for (unsigned i = 0; i < threads; i++) {
-        fibre_prepare(i, run_thread);
+        if (begins)
+            fibre_prepare(running.resident * MOST_THREADS + i, run_thread);
         state[i] = READY;
         shuffles[i].count = 0;
     }
@@ -182,8 +193,12 @@ static uint64_t run_block(unsigned threads) {
         unsigned waiting = run_phase(threads, sequence);
         if (statistics_wanted())
             count_phase(threads);
-        if (!waiting)
+        if (!waiting) {
+            for (unsigned i = 1; i < threads; i++)
+                if (state[i] != state[0])
+                    fault(NULL, "some threads of a block end, others wait for all blocks");
             return barriers;
+        }
         if (waiting < threads)
             fault(NULL, "%u threads of a block wait at a barrier that %u others do not reach", waiting,
                   threads - waiting);
@@ -192,29 +207,55 @@ static uint64_t run_block(unsigned threads) {
     }
 }
 
-int launch(const struct kernel *kernel, struct index3 grid, struct index3 block, void **parameters) {
+/* Runs all blocks from meeting to meeting, as often as they meet; what is in shared memory then is lost. */
+static uint64_t run_together(unsigned *sequence, unsigned blocks, unsigned threads) {
+    uint64_t barriers = 0;
+    for (bool begins = true;; begins = false) {
+        unsigned met = 0;
+        arrange(sequence, blocks);
+        running.launch_start = epochs + 1; /* what was before is known to all */
+        for (unsigned i = 0; i < blocks; i++) {
+            running.resident = sequence[i];
+            running.block_index = unpack(sequence[i], running.grid);
+            barriers += run_block(threads, begins);
+            met += state[0] == AT_MEETING;
+        }
+        if (met && met < blocks)
+            fault(NULL, "%u blocks wait for %u others that have ended", met, blocks - met);
+        if (!met)
+            return barriers;
+        meetings++;
+    }
+}
+
+int launch(const struct kernel *kernel, struct index3 grid, struct index3 block, void **parameters, bool together) {
     enum { INVALID_VALUE = 1 };
     if (order == UNKNOWN)
         read_order();
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
     uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z, barriers = 0;
+    meetings = 0;
     if (!threads || threads > MOST_THREADS || block.z > 64 || !blocks || grid.y > 65535 || grid.z > 65535)
         return INVALID_VALUE;
     unsigned *sequence = malloc(blocks * sizeof *sequence);
     if (!sequence)
         abort();
-    arrange(sequence, (unsigned)blocks);
     parameters_of_launch = parameters;
-    running = (struct running){.kernel = kernel, .grid = grid, .block = block, .launch_start = epochs + 1};
+    running = (struct running){
+        .kernel = kernel, .grid = grid, .block = block, .launch_start = epochs + 1, .together = together};
     memory_open();
-    for (uint64_t i = 0; i < blocks; i++) {
+    if (together)
+        barriers = run_together(sequence, (unsigned)blocks, (unsigned)threads);
+    else
+        arrange(sequence, (unsigned)blocks);
+    for (uint64_t i = 0; i < blocks && !together; i++) {
         running.block_index = unpack(sequence[i], grid);
-        barriers += run_block((unsigned)threads);
+        barriers += run_block((unsigned)threads, true);
     }
     memory_close();
     running = (struct running){0};
     free(sequence);
-    count_launch(kernel, blocks, (unsigned)threads, barriers);
+    count_launch(kernel, blocks, (unsigned)threads, barriers, meetings);
     return 0;
 }
 

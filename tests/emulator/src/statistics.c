@@ -18,7 +18,7 @@ struct use { /* of one space, for reads or writes */
 
 struct kernel_counts {
     const struct kernel *kernel;
-    uint64_t launches, blocks, threads, barriers;
+    uint64_t launches, blocks, threads, barriers, meetings;
     struct use uses[2][2]; /* by space, and whether it writes */
 };
 
@@ -175,7 +175,8 @@ void count_phase(unsigned threads) {
     last_thread = ~0u;
 }
 
-void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers) {
+void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers,
+                  uint64_t meetings) {
     if (!statistics_wanted())
         return;
     struct kernel_counts *counts = counts_of(kernel);
@@ -183,6 +184,7 @@ void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads
     counts->blocks += blocks;
     counts->threads += blocks * threads;
     counts->barriers += barriers;
+    counts->meetings += meetings;
 }
 
 void count_copy(bool out, size_t bytes) {
@@ -202,9 +204,11 @@ void statistics_write(unsigned long long calls, unsigned long long allocations, 
             (unsigned long long)copied[1]);
     for (int i = 0; i < kernel_count; i++) {
         const struct kernel_counts *each = &kernels[i];
-        fprintf(file, "%s\n  \"%s\": {\"launches\": %llu, \"blocks\": %llu, \"threads\": %llu, \"barriers\": %llu",
+        fprintf(file, "%s\n  \"%s\": {\"launches\": %llu, \"blocks\": %llu, \"threads\": %llu, \"barriers\": %llu, "
+                      "\"meetings\": %llu",
                 i ? "," : "", each->kernel->name, (unsigned long long)each->launches, (unsigned long long)each->blocks,
-                (unsigned long long)each->threads, (unsigned long long)each->barriers);
+                (unsigned long long)each->threads, (unsigned long long)each->barriers,
+                (unsigned long long)each->meetings);
         for (int space = 0; space < 2; space++)
             for (int writes = 0; writes < 2; writes++) {
                 const struct use *use = &each->uses[space][writes];

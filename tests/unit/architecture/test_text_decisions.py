@@ -12,7 +12,7 @@ EXCEPTIONS = {
     "targets.gpu.nvcc": "reads flags, and what the compiler of kernels prints",
     "codegen.file.splice.splice": "keeps the user's line ends and byte-order mark",
     "codegen.file.line_numbers._Writer.add": "the user's text may have directives of its own",
-    "codegen.device.kernels.KernelPrinter.kernel": "names a variable for people after a parameter's name",
+    "codegen.device.kernels.KernelPrinter._taken": "names a variable for people after a parameter's name",
     "targets.languages.mathematical": "knows C's functions by their names",
     "codegen.device.bodies.KernelBodyPrinter.visit_FuncCall": "asks the user's code which functions it calls",
 }

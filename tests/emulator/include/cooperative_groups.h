@@ -1,0 +1,1 @@
+// cuda_emulator.h has what kernels use of it.
