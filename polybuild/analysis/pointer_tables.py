@@ -27,7 +27,7 @@ def tables_of(footprint: Footprint, scop: Scop) -> Iterator[Footprint]:
     """
     array = footprint.array
     followed = array.provenance.followed
-    if len(followed) > 1 and not _certainly_followed(array, scop):
+    if len(followed) > 1 and not certainly_followed(array, scop):
         raise Unsupported(
             "unknown-footprint",
             f"which pointers lead to the rows of '{array.name}' depends on data",
@@ -52,7 +52,7 @@ def tables_of(footprint: Footprint, scop: Scop) -> Iterator[Footprint]:
         yield Footprint(table, (), (), written=False, rows_of=array)
 
 
-def _certainly_followed(array: Array, scop: Scop) -> bool:
+def certainly_followed(array: Array, scop: Scop) -> bool:
     """Whether each subscript in the box of those that choose rows is one that the region has."""
     elements = None
     for statement in scop.statements:

@@ -58,6 +58,7 @@ from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
 from polybuild.targets.model import Enough
+from polybuild.transform.followed_rows import assume_followed_rows
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.plain_order import in_plain_order
@@ -267,9 +268,10 @@ def split_statements(model: RegionModel) -> None:
 
 
 def assume_grids_run(model: RegionModel) -> None:
-    """Assume that nests over grids run where steps over time have borders beside them."""
+    """Assume that nests over grids run: beside borders in steps over time, or over tables of pointers."""
     if not model.for_device:
         model.scop = assume_grids(model.scop)
+    model.scop = assume_followed_rows(model.scop)
 
 
 def project_counters(model: RegionModel) -> None:

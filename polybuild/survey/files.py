@@ -58,8 +58,19 @@ def _survey(request: Request, directory: str, watch: Watch) -> FileSurvey:
         return FileSurvey(request.source)
     result = compile_source(request.source, options, request.compiler, flags, watch)
     surveyed = tuple(_judge(request.source, nest, result) for nest in nests)
-    unmarked = tuple(each for each in result.regions if each.detected)
+    unmarked = tuple(each for each in result.regions if each.detected and _is_worth_marks(each, nests))
     return FileSurvey(request.source, surveyed, unmarked)
+
+
+def _is_worth_marks(region: RegionReport, nests: Sequence[LoopNest]) -> bool:
+    """Whether marks around ``region`` may pay: not where loops around it come to it again and again in vain.
+
+    Rows of usual lengths are too little work for threads then, and asking costs more than some rows take.
+    """
+    told = region.prediction
+    if told is None or min(told.one_thread_ns, told.all_threads_ns) < told.original_ns:
+        return True
+    return not any(each.first_line < region.line and region.end_line < each.last_line for each in nests)
 
 
 def _judge(file: str, nest: LoopNest, result: FileResult) -> SurveyedNest:

@@ -20,6 +20,7 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.diagnostics import Location
 from polybuild.scop.model import Access, AccessKind, Assumption, Scop, Statement
 
 _set = isl.dim_type.set
@@ -39,7 +40,8 @@ def assume_grids(scop: Scop) -> Scop:
         borders = [each for each in inside if len(each.iterators) < depth]
         steady = all(_is_steady(each) and _writes_again(each) for each in nests)
         if steady and any(map(_writes_to_arrays, borders)):
-            scop = _with_nests(scop, nests)
+            places = (each.domain.drop_constraints_involving_dims(_set, 0, 1) for each in nests)
+            scop = _assuming_that(scop, list(places), nests[0].location)
     return scop
 
 
@@ -66,9 +68,12 @@ def _writes_again(statement: Statement) -> bool:
     return any(not each.project_out(isl.dim_type.out, 1, inner).is_single_valued() for each in iterations)
 
 
-def _with_nests(scop: Scop, nests: Sequence[Statement]) -> Scop:
+def assume_running(scop: Scop, nests: Sequence[Statement]) -> Scop:
     """``scop`` assuming that the ``nests`` run, if that is a matter of how large parameters are alone."""
-    places = (each.domain.drop_constraints_involving_dims(_set, 0, 1) for each in nests)
+    return _assuming_that(scop, [each.domain for each in nests], nests[0].location)
+
+
+def _assuming_that(scop: Scop, places: Sequence[isl.Set], location: Location) -> Scop:
     running = reduce(isl.Set.intersect, (each.params() for each in places), scop.context)
     if scop.context.is_subset(running) or running.is_empty():
         return scop
@@ -80,5 +85,5 @@ def _with_nests(scop: Scop, nests: Sequence[Statement]) -> Scop:
     return replace(
         scop,
         context=scop.context.intersect(condition),
-        assumptions=(*scop.assumptions, Assumption(condition, reason, nests[0].location)),
+        assumptions=(*scop.assumptions, Assumption(condition, reason, location)),
     )

@@ -180,3 +180,71 @@ def test_scaling_on_paper_stands_beside_what_is_measured(tmp_path: Path) -> None
     assert all(each["predicted_ms"] > 0 and each["measured_ms"] > 0 for each in rows)
     assert rows[2]["predicted_speed_up"] > rows[1]["predicted_speed_up"] > 1.0 == rows[0]["measured_speed_up"]
     assert done.stdout.count("product") == 4
+
+
+_PLATE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+  int n = 300;
+  double (*u)[n] = calloc(n, sizeof *u), (*v)[n] = calloc(n, sizeof *v), sum = 0;
+  u[n / 2][n / 2] = 1;
+  for (int t = 0; t < 100; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        v[i][j] = 0.2 * (u[i][j] + u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) u[i][j] = v[i][j];
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) sum += u[i][j];
+  printf("sum %.17g %s\\n", sum, sum > 0.9 ? "right" : "wrong");
+  return 0;
+}
+"""
+
+
+def _recipe(place: Path, **values: object) -> str:
+    """A recipe for the plate."""
+    (place / "plate").mkdir()
+    (place / "plate" / "plate.c").write_text(_PLATE, encoding="utf-8")
+    told: dict[str, object] = {
+        "folder": "plate",
+        "build": ["{cc} {cflags} plate.c -o plate"],
+        "run": "./plate",
+        "check": "right",
+        "same": "sum (.*)",
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in (told | values).items()]
+    path = place / "heat.toml"
+    path.write_text("\n".join([*lines, "[marks]", '"plate.c" = [[8, 15]]', ""]), encoding="utf-8")
+    return str(path)
+
+
+def test_whole_programs(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    done = benchmark(_recipe(tmp_path), "--rounds", "1", "--keep", str(kept), name="programs")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = [line.split() for line in done.stdout.splitlines() if line.startswith("heat ")]
+    assert row[2:4] == ["1", "1"]
+    assert all(float(each) > 0 for each in row[1:])
+    assert "geometric mean" in done.stdout
+    marked = [kept / "heat" / name / "plate.c" for name in ("original", "by-hand", "by-survey")]
+    assert [each.read_text(encoding="utf-8").count("#pragma scop") for each in marked] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"check": "splendid"}, "original, 1 threads: its check failed"),
+        ({"build": ["false"]}, "exit 1"),
+        ({"time": "took (.*) s"}, "heat: no time in what it printed"),
+        ({"folder": "nowhere"}, "there is no folder"),
+    ],
+)
+def test_whole_programs_that_fail_are_told(tmp_path: Path, values: dict[str, object], told: str) -> None:
+    done = benchmark(_recipe(tmp_path, **values), "--rounds", "1", "--threads", "1", name="programs")
+    assert done.returncode == 1
+    assert told in done.stdout
+    assert "Traceback" not in done.stderr

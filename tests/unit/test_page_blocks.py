@@ -12,6 +12,7 @@ import pytest
 import yaml
 from page_blocks import ELSEWHERE, OUTLINES, ROOT, SHOWN, all_blocks, blocks_of, elsewhere, treatment
 
+from benchmarks.programs.recipes import read_recipe
 from polybuild.cli.commands import COMMANDS
 from polybuild.cli.completion import PARSERS
 from polybuild.machine.file import read_machine_file
@@ -98,6 +99,12 @@ def test_data_is_understood(block, tmp_path):
     if block.language == "json":
         schema = ROOT / "polybuild" / "report" / "record" / "schemas" / "report.json"
         jsonschema.validate(json.loads(block.text), excerpt_of(json.loads(schema.read_text("utf-8"))))
+    elif block.page == "benchmarks/README.md":
+        (tmp_path / "plate").mkdir()
+        (tmp_path / "programs").mkdir()
+        recipe = tmp_path / "programs" / "heat.toml"
+        recipe.write_text(block.text)
+        assert read_recipe(recipe).marks
     elif block.title:
         (tmp_path / block.title).write_text(block.text)
         assert read_machine_file(tmp_path / block.title).figures

@@ -20,6 +20,30 @@ for (int i = 0; i < n; i++)
 #pragma endscop
 drop(v, n), drop(w, n);
 
+//# planes_with_sums_of_neighbours: parallel
+double ***v = malloc((n + 1) * sizeof *v), ***w = malloc((n + 1) * sizeof *w), s1[64], s2[64];
+for (int p = 0; p < n; p++) {
+  v[p] = rows_of(x, n, n), w[p] = rows_apart(n, n, 0);
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) w[p][i][k] = p + y[i * n + k];
+}
+#pragma scop
+for (int i = 1; i < n - 1; i++)
+  for (int j = 1; j < n - 1; j++) {
+    for (int k = 0; k < n; k++) {
+      s1[k] = v[i - 1][j][k] + v[i + 1][j][k] + v[i][j - 1][k] + v[i][j + 1][k];
+      s2[k] = v[i - 1][j - 1][k] + v[i - 1][j + 1][k] + v[i + 1][j - 1][k] + v[i + 1][j + 1][k];
+    }
+    for (int k = 1; k < n - 1; k++) w[i][j][k] += 0.5 * v[i][j][k] + 0.2 * s1[k] + s2[k - 1] - s2[k + 1];
+  }
+#pragma endscop
+for (int p = 0; p < n; p++) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) X[i][k] += w[p][i][k];
+  free(v[p]), drop(w[p], n);
+}
+free(v), free(w);
+
 //# rows_made_in_turn: parallel
 double **v = malloc((n + 1) * sizeof *v), **w = malloc((n + 1) * sizeof *w);
 for (int i = 0; i < n; i++) v[i] = malloc(n * 8), w[i] = malloc(n * 8);

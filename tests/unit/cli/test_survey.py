@@ -112,6 +112,23 @@ def test_marks_come_and_go_and_do_what_was_told(folder, end):
         assert path.read_bytes() == applied
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("row", "marks"), [("x[i][j] += y[j]", 0), ("x[i][j] += exp(sin(y[j]))", 1)])
+def test_rows_in_loops_that_are_kept_are_marked_if_they_gain_at_usual_sizes(row, marks):
+    """The loop around them comes to them again and again, and to ask for threads costs more than sums."""
+    Path("solver.c").write_text(
+        "#include <math.h>\n#include <stdio.h>\n"
+        "void rows(int m, int n, double x[m][n], double *restrict y) {\n"
+        "    for (int i = 0; i < m; i++) {\n"
+        '        printf("%d", i);\n'
+        "        for (int j = 0; j < n; j++)\n"
+        f"            {row};\n"
+        "    }\n}\n"
+    )
+    assert run(["survey", ".", "--apply", "--", "-O2"]) == 0
+    assert Path("solver.c").read_text().count("#pragma scop") == marks
+
+
 def test_a_page_and_a_list_tell_the_same(folder, capsys):
     assert run(["survey", "solver.c", "--html", "survey.html", "--limit", "2"]) == 0
     out = capsys.readouterr().out
