@@ -2,17 +2,22 @@
 
 usage: python -m benchmarks.styles [--compiler gcc] [--threads 1,2] [--runs N] [--kernels NAME,...]
                                    [--styles NAME,...] [--jobs N] [--output FILE]
+                                   [--folder FOLDER] [--build]
 
 For each kernel, style and number of threads: milliseconds of the compiler alone on one thread and of the
 transformed loops, and the time of the best style of the same order of operations over that of this one;
 the shortest of some runs of all styles, one after the other, of the compiler alone one run. Every result has
 to be that of the compiler, to the bit. Geometric means and the worst of kernels, styles, and all follow.
-All programs are built before the first one is timed, several at once.
+All programs are built before the first one is timed, several at once. With --folder they are kept, and those
+that are there are not built again; --build builds only, so that a machine is needed for itself no longer than
+programs are timed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import math
 import os
 import statistics
@@ -21,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.cpu.machine import describe
@@ -40,8 +45,8 @@ _SECONDS = "0.05"
 class Programs:
     """A kernel's program as it is and transformed, its styles by number, and what was not transformed."""
 
-    original: Path
-    transformed: Path
+    original: str
+    transformed: str
     styles: tuple[str, ...]
     kept: tuple[str, ...]
 
@@ -62,6 +67,21 @@ class Row:
 def main() -> int:
     """Run the command line and return the exit code."""
     arguments = _arguments()
+    with _folder(arguments) as folder:
+        built = _built(folder, arguments)
+        return 0 if arguments.build else _table(built, arguments)
+
+
+def _folder(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[str]:
+    """Where programs are built: the folder that is asked for, or one that goes afterwards."""
+    if not arguments.folder:
+        return tempfile.TemporaryDirectory()
+    Path(arguments.folder).mkdir(parents=True, exist_ok=True)
+    return contextlib.nullcontext(arguments.folder)
+
+
+def _table(built: dict[str, Programs], arguments: argparse.Namespace) -> int:
+    """Say the table of all programs; 1 if a result is wrong."""
     lines: list[str] = []
 
     def say(text: str) -> None:
@@ -72,10 +92,8 @@ def main() -> int:
     say(f"{machine['processor']}, {machine['cores']} cores; {machine['compiler']}; {machine['date']}")
     say(f"{'kernel':12} {'style':22} {'thr.':>4} {'alone':>9} {'ms':>9} {'gain':>6} {'of best':>8}")
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as name:
-        built = _built(Path(name), arguments)
-        for kernel in (each for each in KERNELS if each.name in built):
-            rows += _measured(kernel, built[kernel.name], arguments, say)
+    for kernel in (each for each in KERNELS if each.name in built):
+        rows += _measured(kernel, built[kernel.name], arguments, say)
     _summary(rows, say)
     if arguments.output:
         Path(arguments.output).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -100,15 +118,15 @@ def build(
     programs = source.with_suffix(""), new.with_suffix("")
     for text, output in zip((source, new), programs, strict=True):
         subprocess.run([compiler, *_FLAGS, level, str(text), "-o", str(output), "-lm"], check=True)
-    return Programs(*programs, tuple(styles), kept)
+    return Programs(*map(str, programs), tuple(styles), kept)
 
 
 def run(
-    executable: Path, styles: tuple[int, int], size: int, threads: int = 1, seconds: str = "0"
+    executable: str, styles: tuple[int, int], size: int, threads: int = 1, seconds: str = "0"
 ) -> list[tuple[float, str]]:
     """The shortest time and the sum of all results, for the styles from the first to the last number."""
     done = subprocess.run(
-        [str(executable), *map(str, styles), str(size), seconds],
+        [executable, *map(str, styles), str(size), seconds],
         env={**os.environ, "OMP_NUM_THREADS": str(threads)},
         check=True,
         capture_output=True,
@@ -119,14 +137,25 @@ def run(
     return [(float(time), total) for time, total in pairs]
 
 
-def _built(directory: Path, arguments: argparse.Namespace) -> dict[str, Programs]:
+def _kept(directory: Path, kernel: Kernel, compiler: str, styles: list[str]) -> Programs:
+    """The programs of ``kernel``, which are built unless they are in the directory already."""
+    note = directory / f"{kernel.name}.json"
+    if note.exists():
+        found = json.loads(note.read_text())
+        return Programs(**{each: tuple(v) if isinstance(v, list) else v for each, v in found.items()})
+    programs = build(directory, kernel, compiler, styles)
+    note.write_text(json.dumps(asdict(programs)))
+    return programs
+
+
+def _built(folder: str, arguments: argparse.Namespace) -> dict[str, Programs]:
     """The programs of the kernels that are asked for, by their names."""
     chosen = set(arguments.kernels.split(",")) if arguments.kernels else {each.name for each in KERNELS}
     styles = arguments.styles.split(",") if arguments.styles else [*STYLES]
     start = time.monotonic()
     with ProcessPoolExecutor(arguments.jobs) as pool:
         running = {
-            each.name: pool.submit(build, directory, each, arguments.compiler, styles)
+            each.name: pool.submit(_kept, Path(folder), each, arguments.compiler, styles)
             for each in KERNELS
             if each.name in chosen
         }
@@ -155,7 +184,7 @@ def _measured(
     return rows
 
 
-def _timed(executable: Path, programs: Programs, kernel: Kernel, threads: int) -> list[tuple[float, str]]:
+def _timed(executable: str, programs: Programs, kernel: Kernel, threads: int) -> list[tuple[float, str]]:
     """Seconds and results of all styles."""
     return run(executable, (0, len(programs.styles) - 1), kernel.size, threads, _SECONDS)
 
@@ -210,6 +239,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--styles", default="", help="names, all by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs to build at once")
     parser.add_argument("--output", default="", help="a file for the table")
+    parser.add_argument(
+        "--folder", default="", help="where programs of one compiler are kept"
+    )
+    parser.add_argument("--build", action="store_true", help="build the programs in --folder, and no more")
     return parser.parse_args()
 
 
