@@ -239,9 +239,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--styles", default="", help="names, all by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs to build at once")
     parser.add_argument("--output", default="", help="a file for the table")
-    parser.add_argument(
-        "--folder", default="", help="where programs of one compiler are kept"
-    )
+    parser.add_argument("--folder", default="", help="where programs of one compiler are kept")
     parser.add_argument("--build", action="store_true", help="build the programs in --folder, and no more")
     return parser.parse_args()
 

@@ -24,10 +24,11 @@ from functools import partial
 from polybuild.effort import REROLLED_STATEMENTS, REROLLING_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.rerolling.equivalence import computes_the_same
+from polybuild.rerolling.first_terms import with_first_terms_added
 from polybuild.rerolling.joining import joined
 from polybuild.rerolling.loop_tree import Block, Leaf, Loop, Part, loop_tree, statements_of
 from polybuild.rerolling.matching import Place, copies_in
-from polybuild.rerolling.shapes import Shape, shape_of
+from polybuild.rerolling.shapes import Shape, shapes_of
 from polybuild.scop.model import Scop
 from polybuild.storage.coalescing import without_unused
 
@@ -39,9 +40,18 @@ def reroll(scop: Scop, live_out: frozenset[str]) -> Scop:
     """
     if not 1 < len(scop.statements) <= REROLLED_STATEMENTS:
         return scop
+    scop = _with_copies_joined(scop, live_out)
+    split = with_first_terms_added(scop, live_out)
+    if split is None:
+        return scop
+    changed = _with_copies_joined(split[0], live_out)
+    return scop if split[1] & {each.name for each in changed.statements} else changed
+
+
+def _with_copies_joined(scop: Scop, live_out: frozenset[str]) -> Scop:
     tried: set[tuple[frozenset[str], int]] = set()
     while True:
-        shapes = {each.name: shape_of(each, live_out) for each in scop.statements if not each.dynamic}
+        shapes = shapes_of(scop, live_out)
         changed = _next(scop, shapes, tried) if _has_equal(shapes.values()) else None
         if changed is None:
             return scop

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
 from polybuild.c.literals import integer_value
-from polybuild.scop.model import Access, Statement
+from polybuild.scop.model import Access, Scop, Statement
 from polybuild.values import dataclass
 
 _SIGNS = {"+": 1, "-": -1}
@@ -48,9 +48,12 @@ class Shape:
         return not self.counters and all(each.cell is not None for each in self.operands)
 
 
-def shape_of(statement: Statement, live_out: frozenset[str]) -> Shape:
-    """The shape of ``statement``; ``live_out`` names variables that are read after the region."""
-    reader = _ShapeReader(statement, live_out)
+def shape_of(statement: Statement, live_out: frozenset[str], apart: frozenset[str] = frozenset()) -> Shape:
+    """The shape of ``statement``; ``live_out`` names variables that are read after the region.
+
+    ``apart`` names arrays whose elements are no cells.
+    """
+    reader = _ShapeReader(statement, live_out, apart)
     key = reader.key(statement.body)
     others = tuple(each for each in statement.accesses if not each.exact)
     operands = (*reader.operands, *(ShapedAccess(each, None) for each in others))
@@ -58,10 +61,35 @@ def shape_of(statement: Statement, live_out: frozenset[str]) -> Shape:
     return Shape((key, names), operands, tuple(reader.counters))
 
 
+def shapes_of(scop: Scop, live_out: frozenset[str]) -> dict[str, Shape]:
+    """The shapes of the statements that may be copies, by their names."""
+    apart = elements_apart(scop, live_out)
+    return {each.name: shape_of(each, live_out, apart) for each in scop.statements if not each.dynamic}
+
+
+def elements_apart(scop: Scop, live_out: frozenset[str]) -> frozenset[str]:
+    """The private arrays that a statement touches at more than one place: their elements are no cells."""
+    private = (
+        access
+        for statement in scop.statements
+        for access in statement.accesses
+        if not access.array.is_scalar and may_be_private(access.array, live_out)
+    )
+    return frozenset(each.array.name for each in private if _place(each) is None)
+
+
+def _place(access: Access) -> tuple[int, ...] | None:
+    """The subscripts of the one element that is touched; None if there are several."""
+    elements = access.relation.range()
+    values = [elements.plain_get_val_if_fixed(isl.dim_type.set, each) for each in range(elements.n_dim())]
+    return tuple(each.to_python() for each in values) if all(each.is_int() for each in values) else None
+
+
 class _ShapeReader:
     """One walk over a body, which collects what differs from copy to copy."""
 
-    def __init__(self, statement: Statement, live_out: frozenset[str]) -> None:
+    def __init__(self, statement: Statement, live_out: frozenset[str], apart: frozenset[str]) -> None:
+        self._apart = apart
         self._live_out = live_out
         self._statement = statement
         self._iterators = {each.name: position for position, each in enumerate(statement.iterators)}
@@ -92,15 +120,10 @@ class _ShapeReader:
         return access.kind, array.element, "".join(array.suffixes), None if cell is not None else array.name
 
     def _cell(self, access: Access) -> Cell | None:
-        if not may_be_private(access.array, self._live_out):
+        if access.array.name in self._apart or not may_be_private(access.array, self._live_out):
             return None
-        elements = access.relation.range()
-        if access.array.is_scalar:
-            return access.array.name, ()
-        values = [elements.plain_get_val_if_fixed(isl.dim_type.set, each) for each in range(elements.n_dim())]
-        if not all(each.is_int() for each in values):
-            return None
-        return access.array.name, tuple(each.to_python() for each in values)
+        place = () if access.array.is_scalar else _place(access)
+        return None if place is None else (access.array.name, place)
 
     def _counter(self, node: c_ast.Node) -> tuple[int, int] | None:
         """The counter and the constant that ``node`` is the sum of."""

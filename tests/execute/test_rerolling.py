@@ -255,6 +255,21 @@ REROLLED = {
         s += A[i][n - 1] * B[i][n - 1]; z[i] = s; }""",
         3,
     ),
+    "first term": (
+        f"""{LOOPS} {{ double s = A[i][0] * B[0][j];
+        for (int l = 1; l < n; l++) s += A[i][l] * B[l][j]; C[i][j] = s; }}""",
+        3,
+    ),
+    "first term, a zero with a sign": (
+        """for (int l = 0; l < n; l++) x[l] = -0.0;
+        for (int i = 0; i < n; i++) { float s = x[0]; for (int l = 1; l < n; l++) s += x[l]; z[i] = s; }""",
+        4,
+    ),
+    "first term, a whole number": (
+        """for (int i = 0; i < n; i++) { int s = y[i] * 9;
+        for (int l = 1; l < n; l++) s += y[i + l] * 9; z[i] = s; }""",
+        3,
+    ),
     "row outside": (
         """if (n > 0) for (int j = 0; j < n; j++) C[0][j] = A[0][j] + B[0][j];
         for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = A[i][j] + B[i][j];""",
@@ -323,7 +338,7 @@ OTHERS = {
         y[0] = t; y[1] = u;""",
     "in between": f"""{LOOPS} {{ double s = 0; for (k = 0; k < n / 2; k++) s += A[i][k] * B[k][j];
         C[i][j] = s; for (k = n / 2; k < n; k++) s += A[i][k] * B[k][j]; C[j][i] += s; }}""",
-    "first term": f"""{LOOPS} {{ double s = A[i][0] * B[0][j];
+    "first term of another": f"""{LOOPS} {{ double s = A[i][1] * B[0][j];
         for (int l = 1; l < n; l++) s += A[i][l] * B[l][j]; C[i][j] = s; }}""",
     "first of another": """for (int i = 0; i < n; i++) { z[i] += x[1] * y[i];
         for (int l = 1; l < n; l++) z[i] += x[l] * y[i + l]; }""",

@@ -45,6 +45,20 @@ JOINED = {
         JAMMED,
         ["S0[k] : 0 <= k < n", "S2[k, l] : 0 <= k < n and 0 <= l < n", "S4[k] : 0 <= k < n"],
     ),
+    "begun with the first term": (
+        """for (int i = 0; i < n; i++) { double s = a[i][0] * x[0];
+        for (k = 1; k < n; k++) s += a[i][k] * x[k]; y[i] = s; }""",
+        ["S0[i] : 0 <= i < n", "S1[i, k] : 0 <= i < n and 0 <= k < n", "S2[i] : 0 <= i < n"],
+    ),
+    "begun with the first element of a buffer": (
+        """for (int i = 0; i < n; i++) { double w[n]; for (k = 0; k < n; k++) w[k] = a[i][k] * 2;
+        y[i] = w[0]; for (k = 1; k < n; k++) y[i] += w[k]; }""",
+        [
+            "S0[i, k] : 0 <= i < n and 0 <= k < n",
+            "S1[i] : 0 <= i < n",
+            "S2[i, k] : 0 <= i < n and 0 <= k < n",
+        ],
+    ),
     "by two": (TWO.format("x[k] = y[k]; x[k + 1] = y[k + 1];", "x[k] = y[k];"), ["S0[k] : 0 <= k < n"]),
     "without a rest": (
         "for (k = 0; k < n / 4 * 4; k += 4) { x[k] = 0; x[k + 1] = 0; x[k + 2] = 0; x[k + 3] = 0; }",
@@ -143,6 +157,9 @@ KEPT = {
         y[0] = s + t;""",
     "exchanged": JAMMED.replace("y[k] = s; y[k + 1] = t;", "y[k] = t; y[k + 1] = s;"),
     "same places": "for (k = 0; k < n; k++) { x[k] += y[k]; x[k] += y[k]; }",
+    "begun with another term": "double s = x[1]; for (k = 1; k < n; k++) s += x[k]; y[0] = s;",
+    "begun with its own value": "for (k = 0; k < n; k++) { y[0] = y[0] * x[0]; y[0] += y[0] * x[1]; }",
+    "begun without a loop": "double s = x[0]; s += x[1]; y[0] = s;",
     "two loops": "for (k = 0; k < n; k++) x[k] += y[k]; for (k = 0; k < n; k++) x[k] += y[k];",
 }
 
