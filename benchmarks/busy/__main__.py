@@ -1,7 +1,7 @@
 """Transformed loops on a machine with other work: polybuild and the compiler against the compiler alone.
 
 usage: python -m benchmarks.busy [--kernels NAME,...] [--compiler CC] [--size small|large] [--runs N]
-                                 [--seconds S] [--output FILE]
+                                 [--seconds S] [--output FILE] [--programs FOLDER [--build]]
 
 Solvers with many short loops, and some others of benchmarks.ordinary, on all processors: first quiet, then
 beside as many processes that only spin. For each loop, the milliseconds of the compiler alone on one thread,
@@ -16,7 +16,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
@@ -25,7 +24,7 @@ from pathlib import Path
 from benchmarks.cpu.machine import describe
 from benchmarks.cpu.processes import Failure, run
 from benchmarks.ordinary.loops import SIZES, Loop, all_loops, chosen, source_of
-from benchmarks.ordinary.measure import Programs, build
+from benchmarks.ordinary.measure import Programs, build, folder_of
 
 _HERE = Path(__file__).parent
 _KERNELS = "solvers,eliminate,life_steps,rule_110,fluid,product,box_blur,attention,rows_times,knapsack"
@@ -37,7 +36,7 @@ def main() -> int:
     """Run the command line and return the exit code."""
     arguments = _arguments()
     try:
-        loops = chosen(arguments.kernels, *all_loops(_HERE))
+        loops = chosen(arguments.kernels, [*all_loops(_HERE), *all_loops()])
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -49,13 +48,13 @@ def main() -> int:
     ]
     print("\n".join(lines), flush=True)
     worst, right = dict.fromkeys(("quiet", "busy"), 0.0), True
-    with tempfile.TemporaryDirectory(prefix="polybuild-busy-") as directory:
+    with folder_of(arguments.programs) as directory:
         for field, members in groupby(loops, key=lambda each: each.field):
             source = _HERE / f"{field}.c"
             source = source if source.exists() else source_of(field)
             try:
-                programs = build(Path(directory), source, arguments.compiler)
-                for loop in members:
+                programs = build(directory, source, arguments.compiler)
+                for loop in [] if arguments.build else members:
                     text, ratios, same = _row(programs, loop, arguments)
                     lines.append(text)
                     print(text, flush=True)
@@ -112,7 +111,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each program; the medians count (3)")
     parser.add_argument("--seconds", type=float, default=0.3, help="how long each runs at least (0.3)")
     parser.add_argument("--output", default="", help="a file for the table")
-    return parser.parse_args()
+    parser.add_argument("--programs", default="", help="a folder that keeps programs, those there are run")
+    parser.add_argument("--build", action="store_true", help="build the programs there, and run none")
+    arguments = parser.parse_args()
+    if arguments.build and not arguments.programs:
+        parser.error("--build needs --programs, where they are built")
+    return arguments
 
 
 if __name__ == "__main__":

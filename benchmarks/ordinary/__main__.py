@@ -2,6 +2,7 @@
 
 usage: python -m benchmarks.ordinary [--kernels NAME,...] [--sizes small,large] [--compilers gcc,clang]
                                      [--threads 1,2] [--runs N] [--seconds S] [--output FILE]
+                                     [--programs FOLDER [--build]] [--loops FOLDER]
 
 For each loop, size and compiler: seconds of the compiler alone on one thread, and how many times as fast the
 transformed loop is on each number of threads; medians of programs that ran in turn, of each its fastest run.
@@ -14,15 +15,14 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-import tempfile
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
 from benchmarks.cpu.machine import describe
 from benchmarks.cpu.processes import Failure
-from benchmarks.ordinary.loops import SIZES, Loop, chosen, source_of
-from benchmarks.ordinary.measure import Plan, Row, build, measure
+from benchmarks.ordinary.loops import HERE, SIZES, Loop, all_loops, chosen, source_of
+from benchmarks.ordinary.measure import Plan, Row, build, folder_of, measure
 
 _SLOWER = 0.95
 _WORST = 10
@@ -38,7 +38,7 @@ def main() -> int:
         print(text, flush=True)
 
     try:
-        loops = chosen(arguments.kernels)
+        loops = chosen(arguments.kernels, all_loops(arguments.loops))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -68,9 +68,9 @@ def _field(
     """The rows of a field's loops by one compiler, said as well."""
     plan = Plan([int(each) for each in arguments.threads.split(",")], arguments.runs, arguments.seconds)
     rows = []
-    with tempfile.TemporaryDirectory(prefix="polybuild-ordinary-") as directory:
-        programs = build(Path(directory), source_of(field), compiler)
-        for loop in loops:
+    with folder_of(arguments.programs) as directory:
+        programs = build(directory, source_of(field, arguments.loops), compiler)
+        for loop in [] if arguments.build else loops:
             for size in arguments.sizes.split(","):
                 found = measure(programs, loop, size, compiler, plan)
                 say(_line(found))
@@ -123,7 +123,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each program; the medians count (3)")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each runs at least (0.05)")
     parser.add_argument("--output", default="", help="a file for the table")
-    return parser.parse_args()
+    parser.add_argument(
+        "--loops", type=Path, default=HERE, help="a folder with other loops, written as these"
+    )
+    parser.add_argument("--programs", default="", help="a folder that keeps programs, those there are run")
+    parser.add_argument("--build", action="store_true", help="build the programs there, and run none")
+    arguments = parser.parse_args()
+    if arguments.build and not arguments.programs:
+        parser.error("--build needs --programs, where they are built")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+HERE = Path(__file__).parent
 SIZES = ("small", "large")
 
 
@@ -19,12 +20,12 @@ class Loop:
     sizes: dict[str, int]
 
 
-def source_of(field: str) -> Path:
+def source_of(field: str, folder: Path = HERE) -> Path:
     """The C file of a field."""
-    return _HERE / f"{field}.c"
+    return folder / f"{field}.c"
 
 
-def all_loops(folder: Path = _HERE) -> list[Loop]:
+def all_loops(folder: Path = HERE) -> list[Loop]:
     """All loops of all fields of a folder, as their files have them."""
     return [
         Loop(match[1], path.stem, {"small": int(match[2]), "large": int(match[3])})
@@ -33,12 +34,11 @@ def all_loops(folder: Path = _HERE) -> list[Loop]:
     ]
 
 
-def chosen(names: str, *others: Loop) -> list[Loop]:
-    """Those of all loops, and of the ``others``, with names or fields of a list with commas; all for none.
+def chosen(names: str, loops: Sequence[Loop]) -> list[Loop]:
+    """Those of ``loops`` with names or fields of a list with commas; all for none.
 
     Raises ValueError for a name that nothing has.
     """
-    loops = [*others, *all_loops()]
     wanted = set(names.split(",")) if names else set()
     known = {each.name for each in loops} | {each.field for each in loops}
     if not wanted <= known:

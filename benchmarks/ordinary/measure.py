@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import statistics
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,11 +57,33 @@ class Row:
         return self.alone / self.seconds
 
 
+@contextmanager
+def folder_of(kept: str) -> Iterator[Path]:
+    """The folder of programs that is to be ``kept``, made if there is none; for none, one that is removed."""
+    if kept:
+        Path(kept).mkdir(parents=True, exist_ok=True)
+        yield Path(kept)
+        return
+    with tempfile.TemporaryDirectory(prefix="polybuild-loops-") as directory:
+        yield Path(directory)
+
+
 def build(directory: Path, source: Path, compiler: str) -> Programs:
-    """Compile the loops of the field in ``source`` by the compiler alone and transformed.
+    """The programs of the loops of the field in ``source``; those that ``directory`` has are not made again.
 
     Raises Failure if one of both does not compile.
     """
+    record = directory / f"{source.stem}.{compiler}.json"
+    if record.exists():
+        entry = json.loads(record.read_text(encoding="utf-8"))
+        return Programs(Path(entry["original"]), Path(entry["transformed"]), entry["tool"], entry["left"])
+    programs = _built(directory, source, compiler)
+    record.write_text(json.dumps(dataclasses.asdict(programs), default=str), encoding="utf-8")
+    return programs
+
+
+def _built(directory: Path, source: Path, compiler: str) -> Programs:
+    """Compile the loops by the compiler alone and transformed."""
     field = source.stem
     result = compile_source(str(source), Options(), [compiler], FLAGS)
     changed = directory / f"{field}.{compiler}.c"

@@ -48,9 +48,11 @@ from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.targets.cpu.cost.compare import cost_of_versions
+from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
+from polybuild.targets.cpu.original_order import original_on_threads
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import Order, orders
@@ -404,9 +406,14 @@ def expand_arrays(work: Transformation) -> None:
 
 def compare_with_original(work: Transformation) -> None:
     """Predict what the new loops take on one thread, and what the original ones do."""
-    options, model, mapped = work.context.options, work.model, work.mapped
-    if not options.min_work or TARGETS[options.backend].has_kernels or work.mapped.sharing is not None:
-        return
+    options = work.context.options
+    if options.min_work and not TARGETS[options.backend].has_kernels and work.mapped.sharing is None:
+        work.comparison = _compared(work, work.mapped)
+
+
+def _compared(work: Transformation, mapped: Mapped) -> Comparison:
+    """What is predicted for the region as it was ``mapped``, beside its original loops."""
+    model = work.model
     original = model.scop, model.dependences, work.reductions.found
     new = mapped.scop, mapped.dependences, mapped.mapping
     aliases = aliases_of(model.region, strict=work.context.compiler.strict_aliasing)
@@ -414,7 +421,30 @@ def compare_with_original(work: Transformation) -> None:
         effort.COMPARISON_OPERATIONS,
         lambda: cost_of_versions(original, new, work.context, aliases=aliases).compared(),
     )
-    work.comparison = found or NOT_COMPARED
+    return found or NOT_COMPARED
+
+
+def share_original_order(work: Transformation) -> None:
+    """Give threads the original loops where new ones gain nothing on one, and not far more on all.
+
+    What compilers make of the original loops is known to be as fast; of others it is predicted.
+    """
+    before, plan = work.comparison.costs, work.mapped.mapping
+    if before is None or work.comparison.gains_alone or not plan.parallel_loops:
+        return
+    if work.requested.options.wants_order or not work.context.options.min_work:
+        return
+    scop, dependences = work.model.scop, work.model.dependences
+    find = partial(original_on_threads, scop, dependences, work.temporaries, work.context)
+    mapping = found_within(effort.CANDIDATE_OPERATIONS, find)
+    if mapping is None:
+        return
+    mapped = Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
+    # compilers accumulate in lanes what they may, without being told
+    _, respected = as_compiled(scop, dependences, work.reductions.found, work.context)
+    compared = _compared(work, replace(mapped, dependences=respected))
+    if compared.costs is not None and not compared.gains_alone and compared.costs.matches_on_threads(before):
+        work.mapped, work.comparison = mapped, compared
 
 
 def find_thread_limits(work: Transformation) -> None:
@@ -625,6 +655,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
+    Pass("original-order", share_original_order, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("verdict", keep_original, lambda work: f"stays as it is: {work.stays}"),
     Pass("legality", prove_legality, lambda work: pass_texts.dependences(work.mapped.dependences)),

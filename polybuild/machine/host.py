@@ -9,6 +9,14 @@ from pathlib import Path
 from polybuild.machine.model import Machine, Origin
 
 _PROCESSORS = Path("/sys/devices/system/cpu")
+_DESCRIPTION = Path("/proc/cpuinfo")
+
+# What is known of processors by their vendor, family and a feature: the pages of which the second data TLB
+# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah), and what --measure found.
+_FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
+    ("AuthenticAMD", "25", "avx512f"): {"memory.pages": 3072},
+    ("AuthenticAMD", "26", "avx512f"): {"memory.pages": 4096, "l2.bandwidth": 120.0, "l3.bandwidth": 60.0},
+}
 
 
 def find_machine(macros: AbstractSet[str], flags: AbstractSet[str]) -> Machine:
@@ -23,9 +31,9 @@ def find_machine(macros: AbstractSet[str], flags: AbstractSet[str]) -> Machine:
     return machine
 
 
-def host_figures() -> dict[str, int]:
+def host_figures() -> dict[str, float]:
     """What Linux lists of this machine's caches and cores, by the figures' paths, as far as it does."""
-    return {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS)}
+    return {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS), **_family(_DESCRIPTION)}
 
 
 def _vectors(macros: AbstractSet[str], flags: AbstractSet[str]) -> dict[str, int]:
@@ -62,3 +70,17 @@ def _cores(folder: Path) -> dict[str, int]:
         except OSError:
             return {}
     return {"threads.processors": len(siblings), "threads.cores": len(set(siblings))} if siblings else {}
+
+
+def _family(description: Path) -> dict[str, float]:
+    """What is known of the processor that a ``description`` is of; nothing of most."""
+    try:
+        first = description.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return {}
+    found = dict(re.findall(r"^(vendor_id|cpu family|flags)[ \t]*: (.*)$", first, flags=re.MULTILINE))
+    features = found.get("flags", "").split()
+    for (vendor, family, feature), figures in _FAMILIES.items():
+        if (vendor, family) == (found.get("vendor_id"), found.get("cpu family")) and feature in features:
+            return figures
+    return {}

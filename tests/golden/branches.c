@@ -130,45 +130,35 @@ static void mark(struct grid *g, int limit)
 #line 11
   const long long pb_g_n = g->n; const long long pb_limit = limit;
 #line 11
-  if (POLYBUILD_LINE(((double)(pb_g_n - 1) * (double)(pb_g_n - 1) >= 50000 || (double)pb_g_n * (double)pb_g_n >= 50000) /* line 11: less work is not worth threads */
+  if (POLYBUILD_LINE((double)pb_g_n * (double)pb_g_n + (double)(pb_g_n - 1) * (double)(pb_g_n - 1) >= 61000 /* line 11: less work is not worth threads */
       && polybuild_team() > 1 /* line 11: one thread gains nothing */
       && pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */)) {
-    /* threads from 50000 instances on */
-#line 13
-    POLYBUILD_SIMD for (long long j = 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
-#line 17
-      g->cell[0][j] += g->cell[j][0];
+    /* threads from 61000 instances on */
 #line 12
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)(pb_g_n - 1) * (double)(pb_g_n - 1), 25000)))
-#line 12
-    for (long long i = 1; i < pb_g_n - 1; i++) {
-      if ((i + 1) % 2 == 0) {
-#line 13
-        POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
-#line 17
-          g->cell[i][j] += g->cell[j][i];
-#line 13
-      } else {
-#line 13
-        POLYBUILD_SIMD for (long long j = i + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
-#line 17
-          g->cell[i][j] += g->cell[j][i];
-#line 13
-      } }
-#line 12
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_g_n * (double)pb_g_n, 25000)))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_g_n * (double)pb_g_n
+    + (double)(pb_g_n - 1) * (double)(pb_g_n - 1), 30500)))
 #line 12
     for (long long i = 0; i < pb_g_n; i++) {
 #line 15
       g->cell[i][i] = 1;
 #line 13
-      if (i % 2 == 0)
+      if (i % 2 == 0) {
+#line 13
+        POLYBUILD_SIMD for (long long j = i + 1; j <= polybuild_min(pb_g_n - 1, pb_limit); j++)
+#line 17
+          g->cell[i][j] += g->cell[j][i];
 #line 13
         POLYBUILD_SIMD for (long long j = polybuild_max(pb_limit + 1, i + 1); j < pb_g_n; j++)
 #line 15
           g->cell[i][j] = 1;
-#line 12
-    }
+#line 13
+      } else {
+#line 13
+        POLYBUILD_SIMD for (long long j = i + 1; j < pb_g_n; j++)
+#line 17
+          g->cell[i][j] += g->cell[j][i];
+#line 13
+      } }
 #line 11
   } else { /* the original loops */
 #line 12 "branches.c"

@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
-_ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
+ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tup
     """
     wanted, fusion = context.options.schedule, context.options.fusion
     if wanted == "original":
-        return (Order(_ORIGINAL, scop.schedule),)
+        return (Order(ORIGINAL, scop.schedule),)
     if wanted == "auto" and has_stencil(scop, dependences, context):
-        return (Order(_ORIGINAL, with_unit_strides(scop, dependences, scop.schedule)),)
+        return (Order(ORIGINAL, with_unit_strides(scop, dependences, scop.schedule)),)
     if wanted == "pluto":
         strategies = [_Named(_PLUTO, Strategy(each)) for each in dict.fromkeys((_CUTS[fusion], Cut.ALL))]
         found = next(_pluto(scop, dependences, strategies, ORDER_OPERATIONS, SCHEDULER_EFFORT), None)
@@ -88,7 +88,7 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
         with contextlib.suppress(IllegalSchedule):
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
-            candidates.insert(0, Order(_ORIGINAL, unroll_small_trip_counts(scop, original)))
+            candidates.insert(0, Order(ORIGINAL, unroll_small_trip_counts(scop, original)))
     for each in _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT):
         candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
         if not any(_is_same(candidate, other) for other in candidates):

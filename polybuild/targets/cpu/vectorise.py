@@ -86,15 +86,22 @@ def member_cost(accesses: list[Reference], position: int, machine: Machine) -> f
     accesses = [each for each in accesses if each.matrix]
     if not accesses:
         return 0.0
+    if any(_goes_from_row_to_row(each, position) for each in accesses):
+        return None
     total = sum(
         vectors.near
-        if _is_interleaved(each, position, vectors.sorted_bytes)
+        if _is_interleaved(each, accesses, position, vectors.sorted_bytes)
         else (1.0 if each.access.kind is AccessKind.READ else 2.0) * costs[each.stride(position)]
         for each in accesses
     )
     scalar, lanes = _slow_operations(accesses, machine)
     mean = (total + lanes) / (len(accesses) + scalar)
     return mean if mean < 1.0 else None
+
+
+def _goes_from_row_to_row(reference: Reference, position: int) -> bool:
+    """Whether steps along a member follow another pointer to a row: compilers gather from one base alone."""
+    return any(row[position] != 0 for row in reference.matrix[: reference.access.array.row_subscripts])
 
 
 def _slow_operations(accesses: Sequence[Reference], machine: Machine) -> tuple[float, float]:
@@ -117,14 +124,33 @@ def _slow_operations(accesses: Sequence[Reference], machine: Machine) -> tuple[f
     )
 
 
-def _is_interleaved(reference: Reference, position: int, farthest: int) -> bool:
-    """Whether steps along a member load small elements, ``farthest`` bytes apart or less."""
+def _is_interleaved(
+    reference: Reference, accesses: Sequence[Reference], position: int, farthest: int
+) -> bool:
+    """Whether steps along a member access small elements, ``farthest`` bytes apart or less.
+
+    Stores have to fill what is between them, together with others of ``accesses``.
+    """
     element, column = reference.access.array.element, [row[position] for row in reference.matrix]
-    if reference.access.kind is not AccessKind.READ or not isinstance(element, IntegerType) or not column:
+    if not isinstance(element, IntegerType) or not column:
         return False
     step = abs(column[-1] or 0)
     near = 1 < step <= farthest * 8 // element.width
-    return near and not any(reference.access.array.suffixes) and all(each == 0 for each in column[:-1])
+    if not near or any(reference.access.array.suffixes) or any(each != 0 for each in column[:-1]):
+        return False
+    return reference.access.kind is AccessKind.READ or _stored_beside(reference, accesses) == step
+
+
+def _stored_beside(reference: Reference, accesses: Sequence[Reference]) -> int:
+    """How many elements ``accesses`` store in the array of ``reference`` that loops move in the same way."""
+    found: list[isl.Map] = []
+    for each in accesses:
+        same = each.access.array.name == reference.access.array.name and each.matrix == reference.matrix
+        if same and each.access.kind is not AccessKind.READ:
+            relation = each.access.relation.reset_tuple_id(isl.dim_type.in_)
+            if not any(relation.is_equal(other) for other in found):
+                found.append(relation)
+    return len(found)
 
 
 def has_loops(body: c_ast.Node) -> bool:

@@ -48,6 +48,7 @@ def test_vectors_of_rows(macros, flags, rows):
 def system(tmp_path, monkeypatch):
     """Stand-ins for what Linux says of caches (level, type, size) and of the threads of each core."""
     monkeypatch.setattr(host, "_PROCESSORS", tmp_path)
+    monkeypatch.setattr(host, "_DESCRIPTION", tmp_path / "cpuinfo")
 
     def make(caches, siblings=()):
         for index, values in enumerate(caches):
@@ -107,3 +108,21 @@ def test_cores(siblings, expected, system):
     system([], siblings)
     found = host.find_machine(frozenset(), frozenset({"-march=native"}))
     assert (found.threads.processors, found.threads.cores) == expected
+
+
+@pytest.mark.parametrize(
+    ("processor", "features", "pages"),
+    [
+        (("AuthenticAMD", 25), "sse2 avx512f", 3072),
+        (("AuthenticAMD", 25), "sse2 avx2", 1536),  # the third generation
+        (("AuthenticAMD", 26), "sse2 avx512f", 4096),
+        (("GenuineIntel", 6), "sse2 avx512f", 1536),
+    ],
+)
+def test_families(processor, features, pages, system, tmp_path):
+    system([])
+    vendor, family = processor
+    lines = f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: fpu {features}\n"
+    (tmp_path / "cpuinfo").write_text(f"{lines}\n{lines}")
+    assert host.find_machine(frozenset(), frozenset({"-march=native"})).memory.pages == pages
+    assert host.find_machine(frozenset(), frozenset()).memory.pages == 1536

@@ -114,8 +114,6 @@ def _in_lanes(
             accesses += 0.0 if loop.simd else unit.access / lanes
         elif id(each.access.node) in loop.packed:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
-        elif each.access.kind is not AccessKind.READ:
-            accesses += vector.scatter
         else:
             accesses += _strided(each, loop, lanes, machine)
     return time, accesses
@@ -128,13 +126,19 @@ def _reuse(reference: Reference, body: Body, loop: NestLoop, trips: Sequence[flo
 
 
 def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine) -> float:
-    """To load an element where the lanes' are apart: sorted out of whole vectors if they are near."""
+    """To access an element where those of lanes are apart: sorted out of whole vectors if they are near.
+
+    So are small elements that are stored in lanes which a compiler finds: others fill what is between them.
+    """
+    reads = reference.access.kind is AccessKind.READ
+    one_by_one = machine.vector.gather if reads else machine.vector.scatter
     *others, last = [row[loop.dim] for row in reference.matrix] or [None]
-    if last is None or any(others):
-        return machine.vector.gather
+    if last is None or any(others) or not (reads or loop.simd):
+        return one_by_one
     step = abs(last)
-    whole = step * element_size(reference) <= machine.memory.line // 4
-    return 2.0 * step * machine.arithmetic.access / lanes if whole else machine.vector.gather
+    farthest = machine.memory.line // 4 if reads else machine.vector.sorted_bytes
+    whole = step * element_size(reference) <= farthest
+    return 2.0 * step * machine.arithmetic.access / lanes if whole else one_by_one
 
 
 def _distinct(body: Body, inner: NestLoop | None) -> list[Reference]:

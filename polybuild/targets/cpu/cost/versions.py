@@ -44,6 +44,11 @@ class VersionCosts:
         """Whether they are far faster on all threads: others that are busy at times make these wait."""
         return self.original.at(values).total > CERTAIN_ORDER * self.chosen.all_threads.at(values).total
 
+    def matches_on_threads(self, other: VersionCosts) -> bool:
+        """Whether what was chosen is not certainly slower on all threads than what the ``other`` chose."""
+        here, there = (each.chosen.all_threads.at(self.usual).total for each in (self, other))
+        return here <= CERTAIN_ORDER * there
+
     @property
     def runs_alone(self) -> CostFunction:
         """What one thread runs: the new loops if they are certainly faster, else the original ones."""

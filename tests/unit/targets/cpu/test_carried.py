@@ -63,3 +63,26 @@ def test_what_outer_loops_carry_is_not_active(band):
     inner = node.child(0).insert_partial_schedule(isl.MultiUnionPwAff("[{ S0[i, j] -> [(j)] }]"))
     assert active_dependences(inner, found.dependences.validity).is_empty()
     assert not active_dependences(node, found.dependences.validity).is_empty()
+
+
+def test_lanes_follow_no_pointers_to_rows(band):
+    found, node = band(
+        f"{NEST} a[i] += rows[i][j];", "int n, double *restrict a, double **restrict rows", "i", "j"
+    )
+    accesses = references(found.scop, node)
+    costs = [member_cost(accesses, each, Machine()) for each in range(2)]
+    assert costs[0] is None
+    assert costs[1] is not None
+
+
+def test_stores_that_fill_what_is_between_them_suit_lanes(model):
+    """Compilers put bytes that are stored side by side together, and leave single ones apart."""
+
+    def cost(body):
+        found = model(f"for (int i = 0; i < n; i++) {{ {body} }}", "int n, unsigned char *restrict c")
+        accesses = references(found.scop, found.scop.schedule.get_root().child(0))
+        return member_cost(accesses, 0, Machine())
+
+    assert cost("c[2 * i] = 1; c[2 * i + 1] = i;") is not None
+    assert cost("c[2 * i] = 1; c[2 * i + 3] = i; c[2 * i + 8] = 2;") is None
+    assert cost("c[2 * i] = 1;") is None
