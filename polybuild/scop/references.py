@@ -46,6 +46,7 @@ class LvalueReference:
 
 
 _ZERO = c_ast.Constant("int", "0")
+_OF_BITS = "read it into a variable before the region"
 _MAXIMUM_ROW_SUBSCRIPTS = 4  # that a check at run time can follow
 
 
@@ -299,7 +300,7 @@ def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
     if found is None:
         raise Unsupported("unknown-type", f"the member '{name}' is not known", location(node), "")
     if found.bits is not None:
-        raise Unsupported("bit-field", f"'{name}' is a bit-field", location(node), "use a plain member")
+        raise Unsupported("bit-field", f"'{name}' is a bit-field", location(node), _OF_BITS)
     if found.volatile:
         raise Unsupported("volatile", f"the member '{name}' is volatile", location(node), "")
     suffixes = base.suffixes

@@ -111,6 +111,15 @@ struct { unsigned on : 1; } flag = {1};
 for (int i = 0; i < n; i++) y[i] = flag.on;
 #pragma endscop
 
+//# bits_read_before: parallel
+struct { unsigned on : 1, kind : 3; } flag = {1, 5};
+unsigned kind = flag.kind;
+_Bool on = flag.on;
+#pragma scop
+for (int i = 0; i < n; i++)
+  if (on) y[i] = x[i] * kind;
+#pragma endscop
+
 //# truth_values: parallel
 _Bool on = n > 2;
 #pragma scop
@@ -310,6 +319,41 @@ double s = x[0]; int at = 0;
 for (int i = 1; i < n * n; i++) if (x[i] > s) { s = x[i]; at = i; }
 #pragma endscop
 y[0] = s; a[0] = at;
+
+//# first_maxima_of_rows: parallel
+for (int i = 0; i < n; i++) {
+  int at = 0;
+  double most = X[i][0];
+  for (int j = 1; j < n; j++)
+    if (X[i][j] > most) { most = X[i][j]; at = j; }
+  a[i] = at, y[i] = most;
+}
+
+//# counts_of_values: serial
+for (int i = 0; i < n * n; i++) b[a[i]]++;
+
+//# sums_into_places: serial
+for (int i = 0; i < n * n; i++) z[a[i]] += x[i];
+
+//# members_that_change_places: declaration
+struct { double *old, *new; } s = {x, y};
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) s.new[i] = (s.old[i - 1] + s.old[i + 1]) / 2;
+  double *h = s.old;
+  s.old = s.new, s.new = h;
+}
+#pragma endscop
+
+//# elements_that_change_places: declaration
+double *g[2] = {x, y};
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) g[1][i] = (g[0][i - 1] + g[0][i + 1]) / 2;
+  double *h = g[0];
+  g[0] = g[1], g[1] = h;
+}
+#pragma endscop
 
 //# numbers_of_64_bits: parallel
 for (size_t i = 0; i < ((size_t)n == 18446744073709551615UL ? 3 : (size_t)n); i++)
