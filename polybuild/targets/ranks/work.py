@@ -49,7 +49,9 @@ def _of_phase(scop: Scop, phase: SharedLoop) -> Iterator[ValueWork]:
         points = each.reverse().wrap().flatten().reset_tuple_id()
         for position in sorted(unknown, reverse=True):
             points = points.project_out(_set, 1 + position, 1)
-        yield _relevant(_without_determined(points.intersect_params(scop.context)).coalesce())
+        points = points.intersect_params(scop.context)
+        if not points.is_empty():
+            yield _relevant(_without_determined(points).coalesce())
 
 
 def _without_determined(points: isl.Set) -> isl.Set:

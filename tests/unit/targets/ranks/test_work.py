@@ -76,3 +76,10 @@ def test_more_ranks_than_values():
     assert even_blocks(lambda _: 1.0, (5, 6), 4)[0] == 5
     assert even_blocks(lambda _: 1.0, (5, 6), 4)[-1] == 7
     assert even_blocks(lambda _: 0.0, (0, 9), 2) == [0, 5, 10]
+
+
+def test_loops_that_never_run_are_not_counted(sharing):
+    body = """for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) c[i][j] = a[j][i];
+      for (int i = 0; i > n; i--) c[0][0] = 1;"""
+    (work,) = sharing(body).work
+    assert work.number == 1
