@@ -214,8 +214,8 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
         for each in references(changed, node)
         if _jumps(each)
     }
-    before = {each.name: each for each in scop.statements}
-    moved = [each for each in changed.statements if each.accesses != before[each.name].accesses]
+    before = {each.name: each.accesses for each in scop.statements}  # without blocks, others may be joined
+    moved = [each for each in changed.statements if each.accesses != before.get(each.name)]
     deepest = max((len(each.iterators) for each in moved), default=0)
     updates = {each.name for each in moved if len(each.iterators) == deepest}
     return updates <= (tiled if reassociated else tiled | vectors | mapping.lane_statements())

@@ -24,7 +24,7 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import duplicate, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.rerolling.loop_tree import Block, Leaf, Loop, Part, loop_tree, schedule_of
-from polybuild.rerolling.shapes import elements_apart, shape_of, shapes_of
+from polybuild.rerolling.shapes import shape_of, shapes_of, subscripted_arrays
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 
 _SUFFIXES = {"float": "f", "double": "", "long double": "L"}
@@ -39,14 +39,14 @@ def with_first_terms_added(scop: Scop, live_out: frozenset[str]) -> tuple[Scop, 
     taken = {each.name for each in scop.statements}
     names = (name for name in map("S{}".format, range(len(taken), 3 * len(taken))) if name not in taken)
     keys = {each.key for each in shapes_of(scop, live_out).values()}
-    apart = elements_apart(scop, live_out)
+    subscripted = subscripted_arrays(scop, live_out)
     split: dict[str, tuple[Statement, Statement]] = {}
     for each in scop.statements:
         target = _first_target(each)
         if target is None:
             continue
         added = _adding(each, target, next(names))
-        if shape_of(added, live_out, apart).key in keys:
+        if shape_of(added, live_out, subscripted).key in keys:
             split[each.name] = _beginning(each, target), added
     tree = loop_tree(scop.schedule) if split else None
     if tree is None:

@@ -48,12 +48,14 @@ class Shape:
         return not self.counters and all(each.cell is not None for each in self.operands)
 
 
-def shape_of(statement: Statement, live_out: frozenset[str], apart: frozenset[str] = frozenset()) -> Shape:
+def shape_of(
+    statement: Statement, live_out: frozenset[str], subscripted: frozenset[str] = frozenset()
+) -> Shape:
     """The shape of ``statement``; ``live_out`` names variables that are read after the region.
 
-    ``apart`` names arrays whose elements are no cells.
+    ``subscripted`` names arrays whose elements are no cells.
     """
-    reader = _ShapeReader(statement, live_out, apart)
+    reader = _ShapeReader(statement, live_out, subscripted)
     key = reader.key(statement.body)
     others = tuple(each for each in statement.accesses if not each.exact)
     operands = (*reader.operands, *(ShapedAccess(each, None) for each in others))
@@ -63,11 +65,11 @@ def shape_of(statement: Statement, live_out: frozenset[str], apart: frozenset[st
 
 def shapes_of(scop: Scop, live_out: frozenset[str]) -> dict[str, Shape]:
     """The shapes of the statements that may be copies, by their names."""
-    apart = elements_apart(scop, live_out)
-    return {each.name: shape_of(each, live_out, apart) for each in scop.statements if not each.dynamic}
+    subscripted = subscripted_arrays(scop, live_out)
+    return {each.name: shape_of(each, live_out, subscripted) for each in scop.statements if not each.dynamic}
 
 
-def elements_apart(scop: Scop, live_out: frozenset[str]) -> frozenset[str]:
+def subscripted_arrays(scop: Scop, live_out: frozenset[str]) -> frozenset[str]:
     """The private arrays that a statement touches at more than one place: their elements are no cells."""
     private = (
         access
@@ -88,8 +90,8 @@ def _place(access: Access) -> tuple[int, ...] | None:
 class _ShapeReader:
     """One walk over a body, which collects what differs from copy to copy."""
 
-    def __init__(self, statement: Statement, live_out: frozenset[str], apart: frozenset[str]) -> None:
-        self._apart = apart
+    def __init__(self, statement: Statement, live_out: frozenset[str], subscripted: frozenset[str]) -> None:
+        self._subscripted = subscripted
         self._live_out = live_out
         self._statement = statement
         self._iterators = {each.name: position for position, each in enumerate(statement.iterators)}
@@ -120,7 +122,7 @@ class _ShapeReader:
         return access.kind, array.element, "".join(array.suffixes), None if cell is not None else array.name
 
     def _cell(self, access: Access) -> Cell | None:
-        if access.array.name in self._apart or not may_be_private(access.array, self._live_out):
+        if access.array.name in self._subscripted or not may_be_private(access.array, self._live_out):
             return None
         place = () if access.array.is_scalar else _place(access)
         return None if place is None else (access.array.name, place)
