@@ -287,6 +287,8 @@ class _Detector:
                 depth += CONDITIONAL.get(directive.name, 0)
                 if depth < 0 or (depth == 0 and directive.name.startswith("el")):
                     return True
+            elif directive.name == "include" and depth:
+                continue  # the text that is chosen is read as that of a marked region is
             elif directive.name != "pragma" or not self._gives_way(directive.arguments):
                 return True
         return depth != 0

@@ -289,6 +289,9 @@ static double a[3000], b[3000], c[3000];
 void f(int n) {
   for (int i = 0; i < n; i++) {
 #ifdef WIDE
+#ifdef NEVER
+#include "body_of_the_loop.h"
+#endif
     a[i] = b[i] * 2;
 #else
     a[i] = b[i] * 3 + c[i];
