@@ -121,6 +121,7 @@ class _Job:
         self._told: list[tuple[str, Outcome]] = []
         self.strict = False
         self._on_device = False  # whether a transformed file has regions that run on a device
+        self._on_ranks = False  # whether files may have regions that ranks of MPI share
         self._console = console
         self._cache = open_cache(default=True)
         self._openmp = self._choose_openmp()
@@ -144,6 +145,7 @@ class _Job:
         settings = options_for(request)
         options, settings_file = settings.options, settings.file
         self.strict = self.strict or options.on_unsupported == "error"
+        self._on_ranks = self._on_ranks or options.distribute == "mpi"
         others = list(cc.included_sources(name, text))
         if others and not output.may_hold_regions(text):
             yield from self._transform_unity(source, request, text, settings_file)
@@ -207,11 +209,19 @@ class _Job:
                 text = text.replace(str(file.path), file.source.name)
             said = "".join(f"\n    {line}" for line in text.splitlines()[:_MAXIMUM_MESSAGES])
             hint = f"please report it, with what the compiler said:{said}"
+            if self._on_ranks and not self._finds_mpi():
+                hint = "the compiler does not find mpi.h: use mpicc, or give this compiler MPI's flags"
             place = Location(files[0].source.name, 0)
             rejected = Diagnostic(Severity.WARNING, "compiler-rejected", message, place, hint)
             if warning_flags(self._request.flags).of(rejected):
                 self._console.say([rejected])  # never an error: the object is right
         return code
+
+    def _finds_mpi(self) -> bool:
+        """Whether the compiler has the header of MPI."""
+        looking = ["-fsyntax-only", "-include", "mpi.h", "-x", "c", os.devnull]
+        command = [*self.line.compiler, *self.line.flags, *looking]
+        return not self._execute(command, capture=True, quiet=True)[0]
 
     def _transform_unity(
         self, source: Input, request: Request, text: bytes, settings_file: str

@@ -335,6 +335,19 @@ def test_a_transformed_file_the_compiler_does_not_take(folder):
     assert not needs_runtime("f.o")
 
 
+def test_a_compiler_without_mpi(folder):
+    compiler = folder / "gcc-without-mpi"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *mpi.h*|*"-c "*cache*fill.c*) exit 1;; esac\nexec gcc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    Path("pyproject.toml").write_text('[tool.polybuild]\ndistribute = "mpi"\nmin-work = 0\n')
+    said = cc("./gcc-without-mpi", "-O2", "-c", "kernels/fill.c", "-o", "f.o")
+    assert "[-Wpolybuild-compiler-rejected]" in said
+    assert "the compiler does not find mpi.h: use mpicc, or give this compiler MPI's flags" in said
+    assert Path("f.o").is_file()
+
+
 @pytest.mark.fast
 def test_a_region_that_is_kept():
     Path("kernels/fill.c").write_text(

@@ -12,7 +12,7 @@ from kernel_programs import SANITIZERS, Toolchain, build, run, shapes, source, t
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
-from tests.mpi_libraries import assert_all_print
+from tests.mpi_libraries import LIBRARIES, assert_all_print
 
 pytestmark = pytest.mark.mpi
 
@@ -191,6 +191,18 @@ def test_a_rank_that_does_not_come_is_missed(mpi, waves):
     assert re.fullmatch(
         r"waves\.c:8: rank [02]: waits for other ranks to come to this region: not here is rank 1", message
     )
+
+
+def test_the_launcher_of_another_mpi_is_told(mpi, waves):
+    other = next((each for each in LIBRARIES if each != mpi), None)
+    if other is None:
+        pytest.skip("needs two implementations of MPI")
+    done = other.run(waves / "out", 3, 9, 3)
+    assert done.returncode == 0
+    said = "each of 3 processes does all of the work: start them with the mpirun of the MPI that the program"
+    assert messages_of(done) == [f"waves.c:8: {said} was compiled with"]
+    expected = subprocess.run([waves / "waves", "9", "3"], capture_output=True, text=True, check=True)
+    assert_all_print(done, [expected.stdout.rstrip()], 3)
 
 
 def test_what_ranks_do_is_told():

@@ -186,6 +186,19 @@ static void polybuild_leave_ranks(void)
   }
 }
 
+/* The processes that the launcher of another MPI started know of none but themselves, and each does all of the work.
+   The first one says so. */
+static void polybuild_name_the_launcher(void)
+{
+  int of_open_mpi = getenv("OMPI_COMM_WORLD_SIZE") != 0;
+  const char *ranks = getenv(of_open_mpi ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE");
+  const char *rank = getenv(of_open_mpi ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK");
+  if (polybuild_world.ranks == 1 && ranks && rank && atoi(ranks) > 1 && !atoi(rank))
+    fprintf(stderr, "polybuild: %s:%d: each of %s processes does all of the work: start them with the mpirun of the "
+                    "MPI that the program was compiled with\n",
+            polybuild_world.file, polybuild_world.line, ranks);
+}
+
 static void polybuild_join_ranks(void)
 {
   int initialized = 0;
@@ -307,12 +320,14 @@ static int polybuild_rank_here(void) { return polybuild_world.rank; }
 static int polybuild_agree(const char *file, int line, int holds, const long long *values, int count)
 {
   long long mine[3], all[3], sum = line;
-  int position;
+  int position, joins = !polybuild_world.known;
   MPI_Request request;
-  if (!polybuild_world.known)
+  if (joins)
     polybuild_join_ranks();
   polybuild_world.file = file;
   polybuild_world.line = line;
+  if (joins)
+    polybuild_name_the_launcher();
   if (polybuild_world.ranks == 1)
     return holds;
   for (position = 0; position < count; position++)
