@@ -65,7 +65,7 @@ def with_counters_set(region: Region) -> Region:
         isinstance(first, c_ast.For) and not first.init
     )
     placement = place_region(region.function, region.index) if counts and region.index >= 0 else None
-    if placement is None or not isinstance(placement.ancestors[-1], c_ast.Compound):
+    if placement is None or not isinstance(placement.ancestors[-1], c_ast.Compound) or _jumps(region):
         return region
     open_ones = _changed(first)
     set_once = _set_once(region)
@@ -141,9 +141,7 @@ def _set_once(region: Region) -> Mapping[str, tuple[int, c_ast.Node | None]]:
     function = region.function
     everything = list(walk(function))
     placement = place_region(function, region.index)
-    if placement is None or any(
-        isinstance(each, c_ast.Goto | c_ast.Label | c_ast.Switch) for each in everything
-    ):
+    if placement is None or _jumps(region):
         return {}
     declared = [each.name for each in everything if isinstance(each, c_ast.Decl)]
     changed = [each.name for each in map(changed_operand, everything) if isinstance(each, c_ast.ID)]
@@ -164,6 +162,11 @@ def _set_once(region: Region) -> Mapping[str, tuple[int, c_ast.Node | None]]:
         if declared.count(name) == 1:
             found[name] = position, value
     return found
+
+
+def _jumps(region: Region) -> bool:
+    """Whether control may come to ``region`` past what stands before it."""
+    return any(isinstance(each, c_ast.Goto | c_ast.Label | c_ast.Switch) for each in walk(region.function))
 
 
 def _before(ancestors: tuple[c_ast.Node, ...], region: Region) -> Iterator[c_ast.Node]:

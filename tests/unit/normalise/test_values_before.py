@@ -93,6 +93,7 @@ def test_counters_start_where_they_were_set(tmp_path, body):
         f"int k = nx; g(&k); {LOOP}",
         f"int k = g(&ny); {LOOP}",
         f"int k = nx; if (ny) goto in; ny = 1; in: ; {LOOP}",
+        f"int k = 7; again: ; {LOOP} if (ny--) {{ k = 9; goto again; }}",
         f"volatile int k = nx; {LOOP}",
     ],
 )
