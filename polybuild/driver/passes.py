@@ -427,12 +427,14 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
 def share_original_order(work: Transformation) -> None:
     """Give threads the original loops where new ones gain nothing on one, and not far more on all.
 
-    What compilers make of the original loops is known to be as fast; of others it is predicted.
+    What compilers that optimise make of the original loops is known to be as fast; of others it is predicted.
     """
     before, plan = work.comparison.costs, work.mapped.mapping
     if before is None or work.comparison.gains_alone or not plan.parallel_loops:
         return
     if work.requested.options.wants_order or not work.context.options.min_work:
+        return
+    if not work.context.compiler.optimises:
         return
     scop, dependences = work.model.scop, work.model.dependences
     find = partial(original_on_threads, scop, dependences, work.temporaries, work.context)
