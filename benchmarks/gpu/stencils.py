@@ -13,7 +13,6 @@ those of the program as it was written, at four sizes, each in an order of its o
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cpu.processes import run
-from benchmarks.gpu.programs import FLAGS, LIBRARIES, build_runtime
+from benchmarks.gpu.programs import FLAGS, LIBRARIES, build_runtime, variables
 from polybuild.driver.file import compile_source
 from polybuild.machine.model import Machine
 from polybuild.options import Options
@@ -223,8 +222,8 @@ class Workshop:
         )
         settings["device_launches"] = launches
         kept = self.folder / f"{name}.cu"
-        os.environ["POLYBUILD_EMULATOR_KEEP"] = str(kept)
-        result = compile_source(str(source), Options().with_settings(settings), ["gcc"], FLAGS)
+        with variables(NVCC=self.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):
+            result = compile_source(str(source), Options().with_settings(settings), ["gcc"], FLAGS)
         made = self.folder / f"{name}-transformed.c"
         made.write_text(result.text, encoding="utf-8")
         size = self.sizes[stencil.dims]
@@ -278,7 +277,6 @@ def main() -> int:
             request.steps,
             nvcc,
         )
-        os.environ["NVCC"] = workshop.stand_ins.nvcc
         for stencil in request.stencils or STENCILS:
             for form in FORMS:
                 found = workshop.counts(stencil, form)

@@ -100,14 +100,16 @@ def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, m
     assert measure("mtv", workshop.stand_ins.environment()) == 2
 
 
-def test_launches_of_stencils_in_both_forms(monkeypatch, capsys):
-    """Eight steps are in two tiles of each phase."""
-    monkeypatch.setenv("NVCC", "")  # what the command sets ends with the test
+def test_launches_of_stencils_in_all_forms(monkeypatch, capsys):
+    """Eight steps are in two tiles of each phase, and all of them in one launch."""
     command = ["stencils", "laplacian-2d", "--plane", "21", "--steps", "8"]
     monkeypatch.setattr(sys, "argv", command)
     assert stencils.main() == 0
-    *_, by_step, tiled = capsys.readouterr().out.splitlines()
-    assert (float(by_step.split()[4]), float(tiled.split()[4])) == (1.0, 0.5)
+    rows = {row[15:38].strip(): row[38:].split() for row in capsys.readouterr().out.splitlines()[2:]}
+    assert {form: float(figures[0]) for form, figures in rows.items()} == {
+        form: 1.0 if tiles is None else 0.12 if launches == "together" else 0.5
+        for form, (tiles, launches) in stencils.FORMS.items()
+    }
 
 
 def test_dumps_are_read_between_their_ends(tmp_path):
