@@ -131,6 +131,18 @@ a[0] = i + 100 * j;
 
 //# runs_once_at_least: parallel
 int i = n;
+if (n > 5)
+  i = 1;
+#pragma scop
+do {
+  x[i - 1] = i;
+  i++;
+} while (i < n);
+#pragma endscop
+a[0] = i;
+
+//# runs_just_once: serial
+int i = n;
 #pragma scop
 do {
   x[i - 1] = i;
