@@ -41,6 +41,7 @@ _MACHINE_WITH_VALUE = frozenset(
     {"-target", "--target", "--sysroot", "-isysroot", "-B", "-arch", "-gcc-toolchain"}
 )
 _DEVICE_HEADER = b"#include <polybuild_device.h>"
+_RANKS_HEADER = b'"polybuild_ranks.h"'
 _MAXIMUM_MESSAGES = 12  # lines of the compiler's that are told of a file that it does not take
 _STANDARD_INPUT_NAME = "<stdin>"
 
@@ -121,7 +122,6 @@ class _Job:
         self._told: list[tuple[str, Outcome]] = []
         self.strict = False
         self._on_device = False  # whether a transformed file has regions that run on a device
-        self._on_ranks = False  # whether files may have regions that ranks of MPI share
         self._console = console
         self._cache = open_cache(default=True)
         self._openmp = self._choose_openmp()
@@ -145,7 +145,6 @@ class _Job:
         settings = options_for(request)
         options, settings_file = settings.options, settings.file
         self.strict = self.strict or options.on_unsupported == "error"
-        self._on_ranks = self._on_ranks or options.distribute == "mpi"
         others = list(cc.included_sources(name, text))
         if others and not output.may_hold_regions(text):
             yield from self._transform_unity(source, request, text, settings_file)
@@ -209,7 +208,8 @@ class _Job:
                 text = text.replace(str(file.path), file.source.name)
             said = "".join(f"\n    {line}" for line in text.splitlines()[:_MAXIMUM_MESSAGES])
             hint = f"please report it, with what the compiler said:{said}"
-            if self._on_ranks and not self._finds_mpi():
+            on_ranks = any(_RANKS_HEADER in output.read(str(each.path)) for each in files)
+            if on_ranks and not self._finds_mpi():
                 hint = "the compiler does not find mpi.h: use mpicc, or give this compiler MPI's flags"
             place = Location(files[0].source.name, 0)
             rejected = Diagnostic(Severity.WARNING, "compiler-rejected", message, place, hint)
