@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.cpu.machine import describe
 from benchmarks.cpu.processes import Failure, run
 from benchmarks.ordinary.loops import SIZES, Loop, all_loops, chosen, source_of
-from benchmarks.ordinary.measure import Programs, build, folder_of
+from benchmarks.ordinary.measure import Programs, build, folder_of, with_programs
 
 _HERE = Path(__file__).parent
 _KERNELS = "solvers,eliminate,life_steps,rule_110,fluid,product,box_blur,attention,rows_times,knapsack"
@@ -111,12 +111,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each program; the medians count (3)")
     parser.add_argument("--seconds", type=float, default=0.3, help="how long each runs at least (0.3)")
     parser.add_argument("--output", default="", help="a file for the table")
-    parser.add_argument("--programs", default="", help="a folder that keeps programs, those there are run")
-    parser.add_argument("--build", action="store_true", help="build the programs there, and run none")
-    arguments = parser.parse_args()
-    if arguments.build and not arguments.programs:
-        parser.error("--build needs --programs, where they are built")
-    return arguments
+    return with_programs(parser)
 
 
 if __name__ == "__main__":

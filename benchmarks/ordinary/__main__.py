@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.cpu.machine import describe
 from benchmarks.cpu.processes import Failure
 from benchmarks.ordinary.loops import HERE, SIZES, Loop, all_loops, chosen, source_of
-from benchmarks.ordinary.measure import Plan, Row, build, folder_of, measure
+from benchmarks.ordinary.measure import Plan, Row, build, folder_of, measure, with_programs
 
 _SLOWER = 0.95
 _WORST = 10
@@ -126,12 +126,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--loops", type=Path, default=HERE, help="a folder with other loops, written as these"
     )
-    parser.add_argument("--programs", default="", help="a folder that keeps programs, those there are run")
-    parser.add_argument("--build", action="store_true", help="build the programs there, and run none")
-    arguments = parser.parse_args()
-    if arguments.build and not arguments.programs:
-        parser.error("--build needs --programs, where they are built")
-    return arguments
+    return with_programs(parser)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import statistics
@@ -55,6 +56,16 @@ class Row:
     def ratio(self) -> float:
         """How many times as fast as by the compiler alone."""
         return self.alone / self.seconds
+
+
+def with_programs(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of a command that keeps programs, and may build them apart from running them."""
+    parser.add_argument("--programs", default="", help="a folder that keeps programs, those there are run")
+    parser.add_argument("--build", action="store_true", help="build the programs there, and run none")
+    arguments = parser.parse_args()
+    if arguments.build and not arguments.programs:
+        parser.error("--build needs --programs, where they are built")
+    return arguments
 
 
 @contextmanager
