@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from benchmarks.gpu import stencils
+from benchmarks.gpu import forms, stencils
 from benchmarks.gpu.__main__ import prepare
 from benchmarks.gpu.check import NEAR, RIGHT, SMALL, Checks
 from benchmarks.gpu.failures import drivers, failures
@@ -120,3 +120,53 @@ def test_dumps_are_read_between_their_ends(tmp_path):
     (suite / "linear" / "one" / "one.c").write_text('#define FORMAT "%0.2lf "\n')
     found = ExactDumps(suite, tmp_path / "copies")
     assert found.kernels[0].source.read_text() == '#define FORMAT "%a "\n'
+
+
+def _timed(folder, workshop, *arguments: str, **more: str) -> tuple[int, str]:
+    environment = workshop.stand_ins.environment(**more)
+    command = [sys.executable, "time_forms.py", "--small", "--alone", "--runs", "1", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, check=False, capture_output=True, text=True, timeout=300
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_forms_that_fail_are_rows_like_the_others(workshop, tmp_path, monkeypatch):
+    """Missing, not compiled, wrong, on the host, broken: each is told; good ones beside them are timed."""
+    chosen = [each for each in forms.problems() if each.name == "gemm-float"]
+    pattern = "model|64,64,"
+    assert forms.prepare(tmp_path, chosen, workshop.stand_ins.nvcc, pattern, jobs=2)
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path), "--prepare", "--only", "gemm-float"])
+    assert forms.main() == 0  # what is there is kept
+    own = tmp_path / "gemm-float"
+    code, output = _timed(tmp_path, workshop)
+    assert code == 0, output
+    found = json.loads((tmp_path / "forms.json").read_text())["problems"]
+    assert list(found) == ["gemm-float"]
+    assert [row["failure"] for rows in found.values() for row in rows.values()] == [""] * 3
+    assert found["gemm-float"]["the model's"]["67"]["launches"] == 1
+    assert "choice takes" in output
+
+    good, wrong, broken = ((own / f"{number}.c").read_text() for number in (1, 2, 3))
+    (own / "2.c").write_text(wrong + "\n#error no\n")
+    (own / "3.c").write_text(broken.replace("timer_stop();", "((float *)C)[7] += 1; timer_stop();"))
+    described = json.loads((own / "problem.json").read_text())
+    for title, number in (("aborts", 4), ("on the host", 5)):
+        described["forms"][title] = {"number": number, "missing": "", "usage": None, "told": []}
+    described["forms"]["missing"] = {"number": 6, "missing": "no kernels", "usage": None, "told": []}
+    (own / "4.c").write_text(good.replace("timer_stop();", "__builtin_abort();"))
+    (own / "5.c").write_text((own / "0.c").read_text())
+    described["forms"] = dict(sorted(described["forms"].items(), key=lambda pair: -pair[1]["number"]))
+    (own / "problem.json").write_text(json.dumps(described))
+    code, output = _timed(tmp_path, workshop, "gemm-float")
+    assert code == 1
+    rows = json.loads((tmp_path / "forms.json").read_text())["problems"]["gemm-float"]
+    failures = {title: row["failure"] for title, row in rows.items()}
+    assert "#error no" in failures["64,64,16 16,16"]
+    assert "different: C" in failures["64,64,8 8,8"]
+    assert "exit code -6" in failures["aborts"]
+    assert "exit code 3" in failures["on the host"]
+    assert failures["missing"] == "no kernels"
+    assert failures["the model's"] == ""
+    assert rows["the model's"]["150"]["seconds"] > 0
+    assert "5 rows failed" in output
