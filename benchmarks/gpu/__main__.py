@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.cpu.suites import OwnKernels
+from benchmarks.cpu.suites import Kernel, OwnKernels
+from benchmarks.gpu.programs import Accumulations
 from polybuild.driver.file import compile_source
 from polybuild.driver.progress import ProgressLine
 from polybuild.machine.file import read_machine_file
@@ -19,15 +20,21 @@ from polybuild.options import Options
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 DESCRIPTION = """\
-Prepares a folder with the thirty kernels and a matrix product for CUDA, and runs it: every result is
-compared with the host's, kernels and copies are timed, beside the bandwidth and the peak of the device (of
---machine), and the product is set against cuBLAS. A kernel that the compiler leaves to the host, with a
-reason, is a row like the others; any other one that runs there fails the command. With --prepare the
-folder is only written, to be run elsewhere by 'python3 run.py': that needs no polybuild."""
+Prepares a folder with the thirty kernels, a matrix product and the accumulations (sums, histograms, sparse
+rows, products with vectors) for CUDA, and runs it: every result is compared with the host's, kernels and
+copies are timed, beside the bandwidth and the peak of the device (of --machine), and the product is set
+against cuBLAS. One of the thirty that the compiler leaves to the host, with a reason, is a row like the
+others; any other kernel that runs there fails the command. The accumulations run on data that stay on the
+device, with leave to reorder sums, beside the bandwidth of a copy there, cuBLAS and cuSPARSE. With --prepare
+the folder is only written, to be run elsewhere by 'python3 run.py': that needs no polybuild."""
 
 
 _ON_HOST = "runs on the host: "
 """What a remark begins with that says why there are no kernels."""
+_IN_ORDER = ("ell", "hog", "equake")
+"""Accumulations that are looked at without leave to reorder sums, too: their rows are parallel."""
+_STRICT = "csr"
+"""Only without: csr-warp has the other form."""
 
 
 def main() -> int:
@@ -38,6 +45,9 @@ def main() -> int:
     parser.add_argument("--kernels", default="", metavar="A,B", help="only these")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
     parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
+    parser.add_argument(
+        "--profile", action="store_true", help="ask ncu about each kernel of the accumulations, too"
+    )
     parser.add_argument("--products", default="", metavar="N,N", help="extents of the products of matrices")
     parser.add_argument(
         "--machine", type=Path, metavar="FILE", help="the device's figures, as 'polybuild machine'"
@@ -45,13 +55,17 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go (results.json)")
     arguments = parser.parse_args()
     names = [name for name in arguments.kernels.split(",") if name]
-    unknown = sorted(set(names) - {each.name for each in OwnKernels().kernels})
+    unknown = sorted(
+        set(names) - {each.name for suite in (OwnKernels(), Accumulations()) for each in suite.kernels}
+    )
     if unknown:
         parser.error(f"no such kernel: {', '.join(unknown)}")
     prepare(arguments.folder, names, _device(arguments.machine))
     if arguments.prepare:
         return 0
     command = [sys.executable, "run.py", *names, "--runs", str(arguments.runs), "--size", arguments.size]
+    if arguments.profile:
+        command.append("--profile")
     if arguments.products:
         command += ["--products", arguments.products]
     if arguments.json:
@@ -74,7 +88,7 @@ def prepare(folder: Path, names: list[str], device: dict[str, float]) -> None:
     """Write everything that ``run.py`` needs to ``folder``."""
     for part in ("original", "fast", "exact"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    for name in ("run.py", "cublas.cu"):
+    for name in ("run.py", "warm.py", "warm.c", "cublas.cu", "libraries.cu"):
         shutil.copy(HERE / name, folder)
     kernels = ROOT / "tests" / "kernels"
     for name in ("driver.c", "driver.h"):
@@ -82,26 +96,50 @@ def prepare(folder: Path, names: list[str], device: dict[str, float]) -> None:
     shutil.copytree(ROOT / "polybuild" / "runtime", folder / "runtime", dirs_exist_ok=True)
     chosen = [each for each in OwnKernels().kernels if not names or each.name in names]
     on_host: dict[str, dict[str, str]] = {}
-    with ProgressLine(parts=len(chosen) + 1) as progress:
+    accumulations = [each for each in Accumulations().kernels if not names or each.name in names]
+    without: dict[str, str] = {}
+    with ProgressLine(parts=len(chosen) + len(accumulations) + 1) as progress:
         for kernel in chosen:
             progress.at(kernel.name)
             shutil.copy(kernel.source, folder / "original")
             for part, flags in (("fast", ["-O3"]), ("exact", ["-O2", "-ffp-contract=off"])):
                 target = folder / part / kernel.source.name
-                reason = _transform(kernel.source, target, flags, min_work=part == "fast")
+                settings = {} if part == "fast" else {"min_work": "0"}
+                reason = _transform(kernel.source, target, flags, settings)
                 on_host.setdefault(kernel.name, {})[part] = reason
         progress.at("matmul")
-        _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], min_work=True)
-    facts = {"device": device, "on host": on_host}
+        _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], {})
+        for kernel in accumulations:
+            progress.at(kernel.name)
+            without |= _prepare_warm(kernel, folder / "warm")
+    facts = {"device": device, "on host": on_host, "without kernels": without}
     (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def _transform(source: Path, target: Path, flags: list[str], *, min_work: bool) -> str:
-    """Write the CUDA version of ``source``; small runs use the device, too, unless ``min_work``.
+def _prepare_warm(kernel: Kernel, folder: Path) -> dict[str, str]:
+    """Write an accumulation in the forms that are timed; why each has no kernels, or nothing."""
+    for part in ("original", "fast"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    shutil.copy(kernel.source, folder / "original")
+    reorder = "off" if kernel.name == _STRICT else "on"
+    forms = {kernel.name: reorder} | ({f"{kernel.name}-in-order": "off"} if kernel.name in _IN_ORDER else {})
+    return {
+        name: _transform(
+            kernel.source,
+            folder / "fast" / f"{name}.c",
+            ["-O3"],
+            {"min_work": "0", "allow_reassociation": reordered},
+        )
+        for name, reordered in forms.items()
+    }
+
+
+def _transform(source: Path, target: Path, flags: list[str], settings: dict[str, str]) -> str:
+    """Write the CUDA version of ``source``, with more ``settings`` of polybuild.
 
     Gives the reason, as the report has it, if all of it is for the host; empty if some is for the device.
     """
-    options = Options(backend="cuda") if min_work else Options(backend="cuda", min_work=0)
+    options = Options().with_settings({"backend": "cuda", **settings})
     include = ["-I", str(ROOT / "tests" / "kernels")]
     result = compile_source(str(source), options, ["gcc"], [*flags, *include])
     target.write_text(result.text, encoding="utf-8")

@@ -1,11 +1,13 @@
 """Builds, checks and times what ``python -m benchmarks.gpu`` prepared, with Python, gcc and nvcc alone.
 
-usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--products N,N] [--jobs N] [--json FILE]
+usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--products N,N] [--jobs N] [--profile]
+                      [--json FILE]
 
 Run it in the folder that was prepared, on the machine with the GPU; Python 3.9 is new enough. Results are
 written after each kernel. A kernel with other results than the host's, or that ran on the host although the
 compiler made kernels of it, fails the command. Beside the times stand fractions of the device's bandwidth
 (what went in and out once, over the time of all kernels) and of its peak, whose figures are in facts.json.
+The accumulations (one by its name, all by ``accumulations``) are warm.py's: on data that stay on the device.
 """
 
 from __future__ import annotations
@@ -23,17 +25,54 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import warm
+
 HERE = Path(__file__).resolve().parent
 LIMIT = 300
 FLAGS = ["-O3", "-march=native", "-fopenmp", "-Wno-unknown-pragmas"]
 EXACT = ["-O2", "-ffp-contract=off", "-fopenmp", "-Wno-unknown-pragmas"]
 PRODUCT = "matmul"
+ACCUMULATIONS = "accumulations"
 ON_DEVICE = "runs on the device"
 
 
 def main() -> int:
     """Measure everything; 0 if every kernel ran on the device and gave the host's results."""
-    known = sorted(path.stem for path in (HERE / "original").glob("*.c"))
+    os.chdir(HERE)
+    known, accumulations = sorted(path.stem for path in Path("original").glob("*.c")), warm.known()
+    arguments = _arguments([*known, *accumulations, PRODUCT, ACCUMULATIONS])
+    chosen = arguments.kernels or [*known, PRODUCT, ACCUMULATIONS]
+    facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))
+    runtime = _runtime()
+    result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": {}}
+    right = _kernels([name for name in known if name in chosen], arguments, facts, runtime, result)
+    if PRODUCT in chosen:
+        sizes = [int(each) for each in arguments.products.split(",")]
+        result[PRODUCT] = _products(runtime, sizes, facts["device"])
+        right = right and all("polybuild GFLOP/s" in row for row in result[PRODUCT].values())
+        for size, product in result[PRODUCT].items():
+            print(f"{PRODUCT} {size:>5} {json.dumps(product)}")
+        _write(arguments.json, result)
+    named = [each for each in accumulations if {each, warm.source_of(each), ACCUMULATIONS} & {*chosen}]
+    if named:
+        plan = warm.Plan(
+            named,
+            runtime,
+            facts["without kernels"],
+            arguments.runs,
+            arguments.size,
+            arguments.jobs,
+            arguments.profile,
+        )
+        result[ACCUMULATIONS] = warm.measure(plan, facts["device"]["bandwidth"])
+        right = right and warm.right(result[ACCUMULATIONS])
+    _write(arguments.json, result)
+    print(f"written: {arguments.json}")
+    return 0 if right else 1
+
+
+def _arguments(known: list[str]) -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser("run.py", description="Kernels on a GPU against the host.")
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these, of those that are here")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
@@ -44,34 +83,34 @@ def main() -> int:
     parser.add_argument(
         "--products", default="1024,2048,4096,8192", metavar="N,N", help="extents of the products of matrices"
     )
+    parser.add_argument(
+        "--profile", action="store_true", help="ask ncu about each kernel of the accumulations, too"
+    )
     parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
     arguments = parser.parse_args()
-    unknown = sorted(set(arguments.kernels) - {*known, PRODUCT})
+    unknown = sorted(set(arguments.kernels) - set(known))
     if unknown:
-        parser.error(f"no such kernel here: {', '.join(unknown)} (there are {', '.join([*known, PRODUCT])})")
-    chosen = arguments.kernels or [*known, PRODUCT]
-    os.chdir(HERE)
-    facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))
-    runtime = _runtime()
-    rows: dict[str, Any] = {}
-    result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": rows}
+        parser.error(f"no such kernel here: {', '.join(unknown)} (there are {', '.join(known)})")
+    return arguments
+
+
+def _kernels(
+    names: list[str],
+    arguments: argparse.Namespace,
+    facts: dict[str, Any],
+    runtime: list[str],
+    result: dict[str, Any],
+) -> bool:
+    """Check and time the kernels of tests/kernels; whether all are right where they belong."""
+    rows = result["kernels"]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        programs = {name: pool.submit(_programs, name, runtime) for name in known if name in chosen}
+        programs = {name: pool.submit(_programs, name, runtime) for name in names}
         for name, built in programs.items():
             rows[name] = _kernel(built.result(), arguments, facts["on host"][name])
             _set_against(rows[name], facts["device"])
             _print_row(name, rows[name])
             _write(arguments.json, result)
-    right = all(row["equal"] and (row.get("on_device") or row["for host"]) for row in rows.values())
-    if PRODUCT in chosen:
-        sizes = [int(each) for each in arguments.products.split(",")]
-        result[PRODUCT] = _products(runtime, sizes, facts["device"])
-        right = right and all("polybuild GFLOP/s" in row for row in result[PRODUCT].values())
-        for size, product in result[PRODUCT].items():
-            print(f"{PRODUCT} {size:>5} {json.dumps(product)}")
-        _write(arguments.json, result)
-    print(f"written: {arguments.json}")
-    return 0 if right else 1
+    return all(row["equal"] and (row.get("on_device") or row["for host"]) for row in rows.values())
 
 
 def _write(file: Path, result: dict[str, Any]) -> None:

@@ -100,6 +100,33 @@ def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, m
     assert measure("mtv", workshop.stand_ins.environment()) == 2
 
 
+def test_accumulations_on_data_that_stay_there(workshop, tmp_path, monkeypatch, capfd):
+    """Right ones succeed, in both forms; one that runs on the host, or has no kernels, says so and fails."""
+    monkeypatch.setenv("NVCC", workshop.stand_ins.nvcc)
+    prepare(tmp_path, ["ell", "sum"], {"bandwidth": 1000.0, "single": 1000.0})
+
+    def measure(environment: dict[str, str]) -> tuple[int, dict[str, dict[str, str]]]:
+        command = [sys.executable, "run.py", "ell", "sum", "--size", "mini", "--runs", "2"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, timeout=300)
+        found = json.loads((tmp_path / "results.json").read_text())["accumulations"]
+        return done.returncode, found["kernels"]
+
+    code, rows = measure(workshop.stand_ins.environment())
+    assert (code, sorted(rows)) == (0, ["ell", "ell-in-order", "sum"])
+    assert all(row["failure"] == "" and row["kernels ms"] > 0 for row in rows.values())
+    code, rows = measure(workshop.stand_ins.environment(drop=1))
+    assert code == 1
+    assert "exit code 97" in rows["sum"]["failure"]
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    facts["without kernels"]["sum"] = "it is a test"
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    code, rows = measure({**os.environ, "OCL_ICD_VENDORS": "/nowhere"})
+    assert code == 1
+    assert rows["ell"]["failure"].startswith("mini: ran on the host: ")
+    assert rows["sum"]["failure"] == "no kernels: it is a test"
+    assert "no kernels: it is a test" in capfd.readouterr().out
+
+
 def test_launches_of_stencils_in_all_forms(monkeypatch, capsys):
     """Eight steps are in two tiles of each phase, and all of them in one launch."""
     command = ["stencils", "laplacian-2d", "--plane", "21", "--steps", "8"]

@@ -185,6 +185,8 @@ void timer_stop(void)
     dump("after");
 }
 
+int timer_again(void) { return 0; }
+
 /* ---- Command line ------------------------------------------------------- */
 
 static void usage(FILE *stream)

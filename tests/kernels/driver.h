@@ -34,4 +34,8 @@ void *new_positive_definite(const char *name, int n);
 void timer_start(void);
 void timer_stop(void);
 
+/* Whether to do it again on the same arrays: never by this driver, whose --repeat
+ * makes new ones; that of benchmarks/gpu for arrays that stay on a device does. */
+int timer_again(void);
+
 #endif

@@ -20,10 +20,13 @@ static void run(const int *size)
     int n = size[0];
     double *x = new_doubles("x", n);
     int *where = new_ints("where", 1, 10);
+    x[2 * (n / 3)] = x[n - 1] = 100;
 
-    timer_start();
-    where[0] = kernel_place(n, x);
-    timer_stop();
+    do {
+        timer_start();
+        where[0] = kernel_place(n, x);
+        timer_stop();
+    } while (timer_again());
 }
 
 const struct kernel kernel = {"arg-max", "n", {10000000}, run};

@@ -14,9 +14,11 @@ static void run(const int *size)
     int n = size[0];
     int *x = new_ints("x", n, 256), *h = new_ints("h", 256, 10);
 
-    timer_start();
-    kernel_histogram(n, x, h);
-    timer_stop();
+    do {
+        timer_start();
+        kernel_histogram(n, x, h);
+        timer_stop();
+    } while (timer_again());
 }
 
 const struct kernel kernel = {"histogram", "n", {10000000}, run};

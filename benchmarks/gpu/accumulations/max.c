@@ -15,10 +15,13 @@ static void run(const int *size)
 {
     int n = size[0];
     double *x = new_doubles("x", n), *most = new_doubles("most", 1);
+    x[2 * (n / 3)] = 100;
 
-    timer_start();
-    most[0] = kernel_max(n, x);
-    timer_stop();
+    do {
+        timer_start();
+        most[0] = kernel_max(n, x);
+        timer_stop();
+    } while (timer_again());
 }
 
 const struct kernel kernel = {"max", "n", {10000000}, run};
