@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="repetitions; the median counts (5)")
     parser.add_argument("--size", default="large", help="mini, small, medium or large (large)")
     parser.add_argument(
-        "--profile", action="store_true", help="ask ncu about each kernel of the accumulations, too"
+        "--profile", action="store_true", help="ask ncu about accumulations that are far from the bandwidth"
     )
     parser.add_argument("--products", default="", metavar="N,N", help="extents of the products of matrices")
     parser.add_argument(

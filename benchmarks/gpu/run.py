@@ -84,7 +84,7 @@ def _arguments(known: list[str]) -> argparse.Namespace:
         "--products", default="1024,2048,4096,8192", metavar="N,N", help="extents of the products of matrices"
     )
     parser.add_argument(
-        "--profile", action="store_true", help="ask ncu about each kernel of the accumulations, too"
+        "--profile", action="store_true", help="ask ncu about accumulations that are far from the bandwidth"
     )
     parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
     arguments = parser.parse_args()

@@ -76,6 +76,8 @@ COPIED = 1 << 32
 """Bytes that are copied on the device to measure its bandwidth."""
 COLUMNS = {"kernels ms": 4, "run ms": 4, "GB/s": 0, "of bandwidth": 3, "library ms": 4, "of library": 3}
 """What stands in a row, and with how many digits."""
+GOAL = 0.85
+"""The fraction of the bandwidth below which ncu is asked why."""
 METRICS = (
     "gpu__time_duration.sum",
     "dram__bytes_read.sum",
@@ -84,7 +86,7 @@ METRICS = (
     "launch__block_size",
     "launch__registers_per_thread",
 )
-"""What ncu is asked for each kernel."""
+"""What ncu is asked about each kernel."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _time(name: str, row: dict[str, Any], plan: Plan, bandwidth: float, beside: 
     if library in beside:
         row["library"], row["library ms"] = library, 1000 * beside[library]
         row["of library"] = row["library ms"] / row["kernels ms"]
-    if plan.profile:
+    if plan.profile and row["of bandwidth"] < GOAL:
         row["profile"] = _profile(name, row["sizes"])
 
 

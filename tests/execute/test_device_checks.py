@@ -100,19 +100,41 @@ def test_a_kernel_that_ran_on_the_host_fails_the_benchmark(workshop, tmp_path, m
     assert measure("mtv", workshop.stand_ins.environment()) == 2
 
 
+_PROFILER = """\
+#!/bin/sh
+while [ "$1" != --log-file ]; do shift; done
+cat > "$2" <<'END'
+==PROF== Connected
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","one","a","ns","7"
+"0","one","b","","256"
+"1","two","a","ns","9"
+END
+"""
+
+
 def test_accumulations_on_data_that_stay_there(workshop, tmp_path, monkeypatch, capfd):
     """Right ones succeed, in both forms; one that runs on the host, or has no kernels, says so and fails."""
     monkeypatch.setenv("NVCC", workshop.stand_ins.nvcc)
     prepare(tmp_path, ["ell", "sum"], {"bandwidth": 1000.0, "single": 1000.0})
 
     def measure(environment: dict[str, str]) -> tuple[int, dict[str, dict[str, str]]]:
-        command = [sys.executable, "run.py", "ell", "sum", "--size", "mini", "--runs", "2"]
+        command = [sys.executable, "run.py", "ell", "sum", "--size", "mini", "--runs", "2", "--profile"]
         done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, timeout=300)
         found = json.loads((tmp_path / "results.json").read_text())["accumulations"]
         return done.returncode, found["kernels"]
 
-    code, rows = measure(workshop.stand_ins.environment())
+    profiler = tmp_path / "tools" / "ncu"
+    profiler.parent.mkdir()
+    profiler.write_text(_PROFILER)
+    profiler.chmod(0o755)
+    environment = workshop.stand_ins.environment()
+    code, rows = measure({**environment, "PATH": f"{profiler.parent}:{environment['PATH']}"})
     assert (code, sorted(rows)) == (0, ["ell", "ell-in-order", "sum"])
+    assert rows["ell"]["profile"] == [
+        {"kernel": "one", "a": "7 ns", "b": "256"},
+        {"kernel": "two", "a": "9 ns"},
+    ]
     assert all(row["failure"] == "" and row["kernels ms"] > 0 for row in rows.values())
     code, rows = measure(workshop.stand_ins.environment(drop=1))
     assert code == 1
