@@ -86,6 +86,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=sorted(TOOLCHAINS),
         help="have this toolchain build and run what tests compile with gcc",
     )
+    parser.addoption(
+        "--device",
+        action="store_true",
+        help="have tests of tests/execute run CUDA's kernels on this machine's device, not under emulation",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ from device_programs import build_runtime
 from kernel_programs import SERIAL, Sizes, build, run, source
 
 from tests.emulator import stand_ins
+from tests.emulator.real_device import RealDevice
 from tests.mpi_libraries import LIBRARIES, Mpi
 
 
@@ -28,9 +29,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sizes],
 
 
 @pytest.fixture(scope="session")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> stand_ins.StandIns:
-    """Stand-ins for nvcc and CUDA's driver."""
-    return stand_ins.build(tmp_path_factory.mktemp("stand-ins"))
+def emulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> stand_ins.StandIns:
+    """Stand-ins for nvcc and CUDA's driver, or with ``--device`` what is here."""
+    folder = tmp_path_factory.mktemp("stand-ins")
+    return RealDevice(folder) if request.config.getoption("--device") else stand_ins.build(folder)
 
 
 @pytest.fixture(scope="session")

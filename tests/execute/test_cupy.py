@@ -1,12 +1,14 @@
-"""The page's example for CuPy, on an imitation of CuPy whose arrays are in a device's memory."""
+"""The example for CuPy, on an imitation whose arrays are in a device's memory; with ``--device`` on CuPy."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import polybuild
 
@@ -103,13 +105,15 @@ asarray = ndarray
 '''
 
 
-def test_the_example_of_the_page(emulator, tmp_path):
+def test_the_example_of_the_page(request, emulator, tmp_path):
     """What NumPy computes, a launch for each step, and no copies but those of the imitation."""
     (tmp_path / "relax.c").write_text(KERNEL)
-    (tmp_path / "cupy.py").write_text(CUPY)
-    environment = emulator.environment(
-        NVCC=emulator.nvcc, PYTHONPATH=f"{tmp_path}:{Path(polybuild.__file__).parents[1]}"
-    )
+    if request.config.getoption("--device"):
+        pytest.importorskip("cupy")
+    else:
+        (tmp_path / "cupy.py").write_text(CUPY)
+    folders = [str(tmp_path), str(Path(polybuild.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = emulator.environment(NVCC=emulator.nvcc, PYTHONPATH=os.pathsep.join(filter(None, folders)))
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM + COUNTED],
         env=environment,
