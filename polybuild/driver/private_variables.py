@@ -131,14 +131,15 @@ def _in_elements(
 def with_values_in_elements(scop: Scop, live_out: frozenset[str], *, dynamic: bool = False) -> Scop:
     """``scop`` with private values in the elements they end up in, or where they are used.
 
-    Copies of statements that updated variables of their own may update elements of one array then, and are
-    joined.
+    Copies of statements that updated variables of their own may update elements of one array then, and those
+    that used variables of their own elements: they are joined.
     With ``dynamic`` values may be used in loops whose bounds are data, too.
     """
     changed = coalesce_private(scop, live_out, dynamic=dynamic)
     if changed is not scop:
         changed = reroll(changed, live_out)
-    return forward_definitions(changed, live_out)
+    forwarded = forward_definitions(changed, live_out)
+    return changed if forwarded is changed else reroll(forwarded, live_out)
 
 
 def _told(mapped: Mapped, before: Scop) -> Mapped:

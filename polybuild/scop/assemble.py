@@ -15,6 +15,7 @@ from polybuild.scop.aliasing import check_fixed_values
 from polybuild.scop.draft import RegionDraft
 from polybuild.scop.model import Access, Array, ExitTests, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.parameters import IslNames
+from polybuild.scop.signs import with_signs_outside
 
 _dim = isl.dim_type
 
@@ -107,7 +108,7 @@ def _finish(draft: RegionDraft, index: int, arrays: Mapping[str, Array], space: 
     domain = statement.point.domain.coalesce().align_params(space).set_tuple_name(name)
     for position, dimension in enumerate(dimensions):
         domain = domain.set_dim_name(_dim.set, position, dimension)
-    return Statement(
+    whole = Statement(
         name=name,
         domain=domain,
         iterators=tuple(
@@ -126,6 +127,7 @@ def _finish(draft: RegionDraft, index: int, arrays: Mapping[str, Array], space: 
         end_line=last_line(statement.source),
         dynamic=statement.dynamic,
     )
+    return with_signs_outside(whole)
 
 
 def _dimension_names(counters: Sequence[Variable], parameters: Iterable[Parameter]) -> list[str]:

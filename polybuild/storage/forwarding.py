@@ -25,6 +25,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import UPDATE_PARTS
 from polybuild.poly.relations import equal_outer
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.signs import with_signs_outside
 from polybuild.storage.coalescing import Reaching, without_unused
 
 _Value = Callable[[Statement, Array], c_ast.Node | None]
@@ -219,7 +220,8 @@ def _merged(reader: Statement, writer: Statement, uses: list[Access], made_by: i
         names += [(twins[id(node)], array) for node, array in writer.locals if id(node) in twins]
     gone = {id(part) for use in uses for part in walk(use.node)}
     names = [(node, array) for node, array in names if id(node) not in gone]
-    return replace(reader, body=with_parts(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
+    merged = replace(reader, body=with_parts(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
+    return with_signs_outside(merged)
 
 
 def _twin(node: c_ast.Node, twins: dict[int, c_ast.Node]) -> c_ast.Node:

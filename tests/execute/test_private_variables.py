@@ -83,6 +83,11 @@ IN_ELEMENTS = {
         for (int k = 0; k < j; k++) w -= C[i][k] * C[k][j]; C[i][j] = w / C[j][j]; }
         for (int j = i; j < n; j++) { real w = C[i][j];
         for (int k = 0; k < i; k++) w -= C[i][k] * C[k][j]; C[i][j] = w; } }""",
+    "factorisation with a negated factor": """for (int i = 0; i < n; i++) { C[i][i] += 1000;
+        for (int j = 0; j < i; j++) {
+        for (int k = 0; k < j; k++) C[i][j] -= C[i][k] * C[k][j]; C[i][j] = C[i][j] / C[j][j]; }
+        for (int k = 0; k < i; k++) { real w = -C[i][k]; for (int j = i; j < n; j++) C[i][j] += w * C[k][j]; }
+        }""",
     "blocks": """for (int ii = 0; ii < n; ii += 32) for (int kk = 0; kk < n; kk += 48)
         for (int i = ii; i < min(ii + 32, n); i++) for (int j = 0; j < n; j++) { real s = C[i][j];
         for (int k = kk; k < min(kk + 48, n); k++) s += A[i][k] * B[k][j]; C[i][j] = s; }""",
