@@ -140,10 +140,8 @@ def _kernel(
         expected, found = (_run([f"./{programs[each]}", size]) for each in ("host-exact", "device-exact"))
         row["equal"] &= expected is not None and found is not None and _sums(expected) == _sums(found)
         row["on_device"] &= found is not None and ON_DEVICE in found.stderr
-    if shutil.which("compute-sanitizer"):
-        checked = _run(
-            ["compute-sanitizer", "--error-exitcode", "9", f"./{programs['device-exact']}", "mini"]
-        )
+    if shutil.which(warm.SANITIZER[0]):
+        checked = _run([*warm.SANITIZER, f"./{programs['device-exact']}", "mini"])
         row["sanitizer"] = checked is not None
     command = ["--repeat", str(arguments.runs), arguments.size]
     for each, program, backend in (
