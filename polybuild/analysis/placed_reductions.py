@@ -1,4 +1,4 @@
-"""Minima and maxima with their place: what belongs to the first, or the last, of the best values.
+"""Minima and maxima with their place: what belongs to the first, or the last, of the best values. Searches.
 
 ::
 
@@ -12,15 +12,24 @@ of the terms may be run through by themselves, each from the values of before, i
 its value: of the parts with the best value the first (or last) one counts. That is the element which the
 original takes, to the sign of a zero, so it is exact in floating point, too. Not-a-number compares false: it
 never is taken, and as the value of before it stays.
+
+A search is the same without a value to compare: what is taken last counts, or what is taken first where the
+condition forbids to take another one::
+
+    if (x[i] < 0) where = i;                 if (where < 0 && x[i] < 0) where = i;   for i from 0 on
+    if (x[i] < 0) found = 1;                 if (!found && x[i] < 0) { found = 1; at = i; }
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.reductions import CARRIED, Reduction, ReductionMatcher, Selection
+from polybuild.analysis.reductions import CARRIED, TAKEN, Reduction, ReductionMatcher, Selection, same
+from polybuild.analysis.settled_conditions import settles
 from polybuild.c.syntax_tree import changed_operand, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Access, AccessKind, Scop
@@ -28,16 +37,22 @@ from polybuild.source.model import Region
 
 
 def find_placed_reductions(scop: Scop, region: Region) -> tuple[Reduction, ...]:
-    """The minima and maxima of ``scop`` that may be computed in parts which know their places."""
-    found = (_PlacedReductionMatcher(each, region).placed() for each in scop.statements)
+    """The minima, maxima and searches of ``scop`` that may be computed in parts which know their places."""
+    found = (_PlacedReductionMatcher(each, region).placed(scop.context) for each in scop.statements)
     return tuple(each for each in found if each is not None)
 
 
 class _PlacedReductionMatcher(ReductionMatcher):
     """Reads the body of one statement."""
 
-    def placed(self) -> Reduction | None:
-        """The minimum or maximum that the statement is, with what it carries; None if it is none."""
+    def placed(self, context: isl.Set) -> Reduction | None:
+        """The minimum, maximum or search that the statement is, with what it carries; None if it is none.
+
+        ``context`` is what is known of the parameters.
+        """
+        logical = self._logical()
+        if logical is not None:
+            return logical
         conditions, assignments = _update(self._statement.body)
         kept = _kept(self._statement.body)
         nodes = {id(part) for each in (*conditions, *assignments) for part in walk(each)}
@@ -55,7 +70,89 @@ class _PlacedReductionMatcher(ReductionMatcher):
             found = self._extremum(conditions, assignments, assignment, accesses)
             if found is not None:
                 return found if kept is None or id(kept) in found.own else None
-        return None
+        found = self._search(conditions, assignments, accesses, context)
+        return found if found is None or kept is None or same(kept, assignments[0].lvalue) else None
+
+    def _logical(self) -> Reduction | None:
+        """``found = found || e`` and ``whole = e && whole``, of integers."""
+        write, body = self._only_write(), self._statement.body
+        if (
+            write is None
+            or not isinstance(body, c_ast.Assignment)
+            or body.op != "="
+            or self._statement.dynamic
+        ):
+            return None
+        kind, value = write.array.element, body.rvalue
+        accesses = self._statement.accesses_to(write.array)
+        self._own = frozenset(id(each.node) for each in accesses if self._is_own(each, write))
+        if not isinstance(kind, IntegerType) or not isinstance(value, c_ast.BinaryOp):
+            return None
+        terms = list(_terms(value, value.op))
+        seen = [each for each in terms if self._has_own(each)]
+        reads = len(seen) == 1 and id(seen[0]) in self._own and len(terms) > 1
+        if not reads or value.op not in {"&&", "||"} or len(self._own) != 2 or len(accesses) != 2:
+            return None
+        if any(changed_operand(part) is not None for each in terms for part in walk(each)):
+            return None
+        if not self._may_be_read_always(terms[terms.index(seen[0]) :]):
+            return None
+        return Reduction(self._statement, write.array, write.relation, self._own, value.op, kind, exact=True)
+
+    def _may_be_read_always(self, values: Sequence[c_ast.Node]) -> bool:
+        """Whether ``values``, which the original reads until it has found something, may be read after that.
+
+        Of an array the whole box of all terms is there, but data need not choose elements of it.
+        """
+        nodes = {id(part) for each in values for part in walk(each)}
+        return all(
+            each.exact and each.relation.is_single_valued()
+            for each in self._statement.accesses
+            if id(each.node) in nodes
+        )
+
+    def _search(
+        self,
+        conditions: Sequence[c_ast.Node],
+        assignments: Sequence[c_ast.Assignment],
+        accesses: Sequence[Access],
+        context: isl.Set,
+    ) -> Reduction | None:
+        """The search that takes what is assigned, if its conditions look at nothing of that, or settle it."""
+        found: list[Reduction] = []
+        assigned: dict[int, tuple[IntegerType, c_ast.Node]] = {}
+        looking: list[c_ast.Node] = []
+        for each in assignments:
+            target = next(access for access in accesses if access.node is each.lvalue)
+            own = frozenset(
+                id(access.node)
+                for access in self._statement.accesses_to(target.array)
+                if self._is_own(access, target)
+            )
+            kind = target.array.element
+            assert isinstance(kind, IntegerType | FloatingType)  # noqa: S101 - it is plain
+            looked = [part for condition in conditions for part in walk(condition) if id(part) in own]
+            kept = _kept(self._statement.body)
+            # nothing but conditions looks at what was found before
+            seen = len(looked) + 1 + (kept is not None and id(kept) in own)
+            if len(own) < len(self._statement.accesses_to(target.array)) or seen < len(own):
+                return None
+            if isinstance(kind, IntegerType):
+                assigned |= {id(node): (kind, each.rvalue) for node in looked}
+            looking += [
+                condition for condition in conditions if any(part in looked for part in walk(condition))
+            ]
+            operator = CARRIED if found else TAKEN
+            found.append(
+                Reduction(self._statement, target.array, target.relation, own, operator, kind, exact=True)
+            )
+        if looking:
+            later = [*conditions[conditions.index(looking[0]) :], *(each.rvalue for each in assignments)]
+            settled = settles(looking, assigned, self._statement, context)
+            if not settled or not self._may_be_read_always(later):
+                return None
+        selection = Selection(_all_of(conditions), tuple(assignments), tuple(found[1:]), not looking)
+        return replace(found[0], selection=selection)
 
     def _extremum(
         self,
@@ -88,10 +185,8 @@ class _PlacedReductionMatcher(ReductionMatcher):
                 carried.append(
                     Reduction(self._statement, target.array, target.relation, own, CARRIED, kind, exact=True)
                 )
-        condition = conditions[0]
-        for each in conditions[1:]:
-            condition = c_ast.BinaryOp("&&", condition, each, condition.coord)
-        selection = Selection(condition, tuple(assignments), tuple(carried), compared[0].op in {"<=", ">="})
+        latest = compared[0].op in {"<=", ">="}
+        selection = Selection(_all_of(conditions), tuple(assignments), tuple(carried), latest)
         return Reduction(
             self._statement,
             write.array,
@@ -134,11 +229,22 @@ def _kept(body: c_ast.Node) -> c_ast.Node | None:
 
 
 def _conjuncts(condition: c_ast.Node) -> Iterator[c_ast.Node]:
-    if isinstance(condition, c_ast.BinaryOp) and condition.op == "&&":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
+    return _terms(condition, "&&")
+
+
+def _terms(value: c_ast.Node, operator: str) -> Iterator[c_ast.Node]:
+    if isinstance(value, c_ast.BinaryOp) and value.op == operator:
+        yield from _terms(value.left, operator)
+        yield from _terms(value.right, operator)
     else:
-        yield condition
+        yield value
+
+
+def _all_of(conditions: Sequence[c_ast.Node]) -> c_ast.Node:
+    condition = conditions[0]
+    for each in conditions[1:]:
+        condition = c_ast.BinaryOp("&&", condition, each, condition.coord)
+    return condition
 
 
 def _items(body: c_ast.Node) -> Iterator[c_ast.Node]:

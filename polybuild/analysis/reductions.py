@@ -36,6 +36,8 @@ _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _ABSOLUTE = frozenset({"fabs", "fabsf", "fabsl"})
 CARRIED = "carried"
 """The operator of what is kept along with a minimum or maximum."""
+TAKEN = "taken"
+"""The operator of what a search takes: nothing is compared but when."""
 
 
 # The operator, the type to accumulate in, and whether that is exact in any order.
@@ -47,10 +49,10 @@ class Reduction:
     """A statement that combines the element ``relation`` gives of ``array`` with a value.
 
     ``own`` are the nodes of the body that stand for that element, by identity. ``operator`` is
-    one of ``+ * & | ^ min max fmin fmax``, ``type`` that of a variable which accumulates as the element
-    would. ``exact`` says that the order makes no difference to the last bit. A minimum or maximum with
-    a ``selection`` also keeps what belongs to the element that was chosen (``placed_reductions``). One in
-    ``lanes`` has a counter that says which of several threads side by side a term belongs to.
+    one of ``+ * & | ^ && || min max fmin fmax taken``, ``type`` that of a variable which accumulates as the
+    element would. ``exact`` says that the order makes no difference to the last bit. One with a ``selection``
+    also keeps what belongs to the element that was chosen (``placed_reductions``). One in ``lanes`` has a
+    counter that says which of several threads side by side a term belongs to.
     """
 
     statement: Statement
@@ -84,10 +86,10 @@ class LaneCounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """What a minimum or maximum does where it takes a value.
+    """What a minimum, a maximum or a search does where it takes a value.
 
     Under ``condition`` the ``assignments`` are made: that of the value, and those of what is ``carried`` with
-    it. Of equal values the last one counts with ``latest``, else the first one.
+    it. Of equal values (of all values of a search) the last one counts with ``latest``, else the first one.
     """
 
     condition: c_ast.Node
@@ -177,7 +179,7 @@ class ReductionMatcher:
     def _is_own(self, access: Access, write: Access) -> bool:
         """Whether ``access`` is of the element that ``write`` writes."""
         if self._scattered:
-            return access.node is write.node or _same(access.node, write.node)
+            return access.node is write.node or same(access.node, write.node)
         return access.exact and access.relation.is_equal(write.relation)
 
     def _read(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
@@ -287,7 +289,7 @@ class ReductionMatcher:
         left, right = condition.left, condition.right
         if id(left) in self._own:  # to "value against accumulator"
             left, right, operator = right, left, _MIRRORED[operator]
-        if id(right) not in self._own or self._has_own(left) or not _same(left, value):
+        if id(right) not in self._own or self._has_own(left) or not same(left, value):
             return None
         greater = (operator in _GREATER) is taken
         kind = self._type(value)
@@ -304,7 +306,7 @@ class ReductionMatcher:
             return node.name.name in _ABSOLUTE
         if isinstance(node, c_ast.BinaryOp):
             if node.op == "*":
-                return _same(node.left, node.right)
+                return same(node.left, node.right)
             return node.op == "+" and self._is_positive(node.left) and self._is_positive(node.right)
         return False
 
@@ -342,14 +344,14 @@ def _fits(kind: Type, element: IntegerType | FloatingType) -> bool:
     return element.signed and kind.width < element.width
 
 
-def _same(one: c_ast.Node, other: c_ast.Node) -> bool:
+def same(one: c_ast.Node, other: c_ast.Node) -> bool:
     """Whether two expressions without effects are written alike."""
     if type(one) is not type(other) or any(_effects(each) for each in walk(one)):
         return False
     if any(getattr(one, name) != getattr(other, name) for name in one.attr_names):
         return False
     children = list(one), list(other)
-    return len(children[0]) == len(children[1]) and all(map(_same, *children))
+    return len(children[0]) == len(children[1]) and all(map(same, *children))
 
 
 def _effects(node: c_ast.Node) -> bool:

@@ -23,6 +23,7 @@ from polybuild.analysis.reductions import (
     find_reductions,
     find_scattered_updates,
 )
+from polybuild.c.basic_types import BOOL
 from polybuild.c.syntax_tree import walk
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
@@ -57,7 +58,7 @@ def plan_for_device(
     Unsupported if the region cannot run on a device.
     """
     scop, dependences, live_out = model
-    _check_supported(scop)
+    _check_supported(scop, target)
     # a check looks at all that was written
     live = None if context.options.verify else live_out
     if context.options.schedule == "original":
@@ -117,7 +118,7 @@ def _with_fewer_launches(
     return expanded if depths[0] < depths[1] else plain
 
 
-def _check_supported(scop: Scop) -> None:
+def _check_supported(scop: Scop, target: Target) -> None:
     """Refuse what a device has no place for. Raises Unsupported."""
     if scop.exits is not None:
         raise Unsupported(
@@ -126,7 +127,15 @@ def _check_supported(scop: Scop) -> None:
             scop.exits.statements[0].location,
             "look for such cases in a loop of their own before the region",
         )
+    assert target.language is not None  # noqa: S101 - every device has one
     for array in scop.arrays:
+        if array.element == BOOL and target.language.types.of(BOOL) is None:
+            raise Unsupported(
+                "device",
+                f"'{array.source_name}' has truth values, of which {target.title} keeps none in memory",
+                array.location,
+                "declare it with a type of integers",
+            )
         if array.row_subscripts:
             raise Unsupported(
                 "device-footprint",

@@ -1,4 +1,4 @@
-"""Minima and maxima with their places on devices: to the bit what the original finds, ties among it."""
+"""Minima and maxima with their places, and searches, on devices: to the bit what the original finds."""
 
 from __future__ import annotations
 
@@ -52,6 +52,33 @@ BODIES = {
       double d = (x[i] - y[j]) * (x[i] - y[j]);
       if (d < nearest) { nearest = d; own = j; } }
     w[i] = own; }""",
+    "any": "for (int i = 0; i < n; i++) if (x[i] < -4.5) also = 1;",
+    "all": "for (int i = 0; i < n; i++) if (!(x[i] >= -5)) most = 0;",
+    "any, as a choice": "for (int i = 0; i < n; i++) most = x[i] > 8 ? 1 : most;",
+    "any, once": "for (int i = 0; i < n; i++) if (!most && x[i] > 3) most = 1;",
+    "all, once": "for (int i = 0; i < n; i++) if (most != 0 && x[i] > 6) { most = 0; where = i; }",
+    "or": "for (int i = 0; i < n; i++) most = most || x[i] > 8 || k[i] > 35;",
+    "and": "for (int i = 0; i < n; i++) most = x[i] < 9 && most;",
+    "and of two": "for (int i = 0; i < m; i++) for (int j = 0; j < 7; j++) most = most && z[i][j] < 9;",
+    "any of truth": """{ _Bool any = most;
+    for (int i = 0; i < n; i++) if (x[i] > 8) any = 1;
+    most = any; }""",
+    "last that fits": "for (int i = 0; i < n; i++) if (k[i] == 3) { where = i; value = y[i]; }",
+    "first that fits": "for (int i = 0; i < n; i++) if (where < 0 && k[i] == 3) where = i;",
+    "first, with more": """for (int i = 0; i < n; i++)
+    if (-1 == where && y[i] > 12) { where = i; value = x[i]; }""",
+    "first, downwards": "for (int i = n - 1; i >= 0; i--) if (k[i] == 3 && where == -1) where = i;",
+    "first of two": """for (int i = 0; i < m; i++) for (int j = 6; j >= 0; j--)
+    if (where < 0 && z[i][j] > 7) { where = i; also = j; }""",
+    "last of two, each way": """for (int i = m - 1; i >= 0; i--) for (int j = 0; j < 7; j++)
+    if (z[i][j] > 7) { where = i; also = j; }""",
+}
+ON_HOST = {
+    "not settled": "for (int i = 0; i < n; i++) if (where < 0 && k[i] == 3) where = i - 5;",
+    "looked at": "for (int i = 0; i < n; i++) if (x[i] > where) where = k[i];",
+    "of what is found": "for (int i = 0; i < n; i++) if (k[i] != where) where = k[i];",
+    "read by chance": "for (int i = 0; i < n; i++) most = most || x[w[i]] > 3;",
+    "read after": "for (int i = 0; i < n; i++) if (!most && y[w[i]] > 3) most = 1;",
 }
 FUNCTION = """\
 static void f{number}(int n, int m, const double *restrict x, const double *restrict y,
@@ -96,8 +123,7 @@ CALLS  }
   return 0;
 }
 """
-PROGRAM = (
-    """\
+DECLARATIONS = """\
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +131,8 @@ static struct found { double best, value; int where, also, most; } now;
 static double *restrict rows;
 static int *restrict w;
 """
+PROGRAM = (
+    DECLARATIONS
     + "".join(FUNCTION.format(number=number, body=body) for number, body in enumerate(BODIES.values()))
     + MAIN.replace(
         "CALLS",
@@ -123,7 +151,8 @@ def test_the_places_of_the_original(backend, emulator, runtime, tmp_path, monkey
     monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(tmp_path / "kernels.cu"))
     result = transform(PROGRAM, backend, tmp_path)
     found = dict(zip(BODIES, result.regions, strict=True))
-    assert {name: each.remarks for name, each in found.items() if each.backend != backend} == {}
+    on_host = {name for name, each in found.items() if each.backend != backend}
+    assert on_host == ({"any of truth"} if backend == "opencl" else set())
     made = build(result, "places", runtime, tmp_path)
     some = [RUNS, *(MORE[first : first + 6] for first in range(0, len(MORE), 6))]
     runs = [(each, on("opencl")) for each in some] if HAS_OPENCL else []
@@ -137,3 +166,14 @@ def test_the_places_of_the_original(backend, emulator, runtime, tmp_path, monkey
         assert run(made, *arguments, environment=environment).stdout == expected
     if backend == "cuda" and shutil.which("nvcc"):
         build_image((tmp_path / "kernels.cu").read_text(), "nvcc", (90,), contract=False)
+
+
+def test_what_looks_at_what_it_finds_stays_on_the_host(emulator, tmp_path, monkeypatch):
+    """Or at what the original does not look at once it has found something, and which may not be there."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    monkeypatch.setenv("POLYBUILD_CACHE", "0")
+    functions = (FUNCTION.format(number=number, body=body) for number, body in enumerate(ON_HOST.values()))
+    result = transform(f"{DECLARATIONS}{''.join(functions)}", "cuda", tmp_path)
+    assert {
+        name for name, each in zip(ON_HOST, result.regions, strict=True) if each.backend == "cuda"
+    } == set()

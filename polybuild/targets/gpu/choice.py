@@ -360,7 +360,7 @@ def levels(array: Array) -> int:
 def _require_plain_arrays(scop: Scop) -> None:
     for array in scop.arrays:
         kind = array.element
-        plain = isinstance(kind, IntegerType) and kind.width in {8, 16, 32, 64}
+        plain = isinstance(kind, IntegerType) and kind.width in {1, 8, 16, 32, 64}
         plain = plain or (isinstance(kind, FloatingType) and kind.name in {"float", "double"})
         # copies are of runs, rows and planes
         plain = plain and (not any(array.suffixes) or (not array.local and levels(array) <= 3))

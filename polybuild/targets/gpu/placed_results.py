@@ -11,7 +11,8 @@ order of the terms::
     b = bs[0]; w = ws[0];
 
 A part that took nothing has the values of before. With ``>`` every part that took one is better; with ``>=``
-it may be equal, but is later than long ago.
+it may be equal, but is later than long ago. Of a search the last part that took something counts, or the
+first: those that did not are later then.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.reductions import Selection
+from polybuild.analysis.reductions import TAKEN, Selection
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import limits
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
@@ -69,10 +70,10 @@ class PlacedSplitter(Splitter):
         return c_ast.If(self._selection.condition, c_ast.Compound(assignments), None), elements
 
     def _begin(self, parts: Sequence[Array]) -> Statement:
-        """Each part has the values of before, of long ago."""
+        """Each part has the values of before, of long ago; of a search for the first one, of never."""
         name, domain, counters = self._new([self._count(parts[0])])
         old = [self._accumulator(domain, each) for each in self._kept]
-        values = [*(each.node for each in old), *(_long_ago() for _ in self._order_of_terms)]
+        values = [*(each.node for each in old), *(self._not_taken() for _ in self._order_of_terms)]
         targets = [self._element(name, domain, each, "q0") for each in parts]
         return self._assigning((name, domain, counters), targets, values, old)
 
@@ -117,8 +118,16 @@ class PlacedSplitter(Splitter):
                 same = c_ast.BinaryOp("==", one(position), other(position))
                 differs = c_ast.BinaryOp("||", differs, c_ast.BinaryOp("&&", same, counts))
             counts = differs
+        if self._session.reduction.operator == TAKEN:
+            return counts
         equal = c_ast.BinaryOp("&&", c_ast.BinaryOp("==", one(0), other(0)), counts)
         return c_ast.BinaryOp("||", c_ast.BinaryOp(better, one(0), other(0)), equal)
+
+    def _not_taken(self) -> c_ast.Node:
+        """A number that is less than every counter, or greater where the least of them counts."""
+        maximum = c_ast.Constant("long long int", f"{limits(LONG_LONG)[1]}LL")
+        is_first = self._session.reduction.operator == TAKEN and not self._selection.latest
+        return maximum if is_first else c_ast.UnaryOp("-", maximum)
 
     def _assigning(
         self,
@@ -132,8 +141,3 @@ class PlacedSplitter(Splitter):
             c_ast.Assignment("=", target.node, value) for target, value in zip(targets, values, strict=True)
         ]
         return self._statement(*instances, c_ast.Compound(assignments), [*reads, *map(written, targets)])
-
-
-def _long_ago() -> c_ast.Node:
-    """A number that is less than every counter."""
-    return c_ast.UnaryOp("-", c_ast.Constant("long long int", f"{limits(LONG_LONG)[1]}LL"))

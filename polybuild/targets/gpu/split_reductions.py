@@ -260,7 +260,7 @@ class Splitter:
         elif isinstance(parts[0].element, FloatingType) and operator == "+":
             value = c_ast.UnaryOp("-", c_ast.Constant("double", "0.0"))  # the sum of 0 and -0 is 0
         else:
-            value = c_ast.Constant("int", "1" if operator == "*" else "0")
+            value = c_ast.Constant("int", "1" if operator in {"*", "&&"} else "0")
         body = c_ast.Assignment("=", target.node, value)
         return self._statement(name, domain, counters, body, [*reads, written(target)])
 
@@ -284,8 +284,12 @@ class Splitter:
     ) -> Statement:
         """The statement that combines ``one`` with ``other``."""
         operator = self._session.reduction.operator
+        if operator in {"&&", "||"}:
+            target = replace(one, node=duplicate(one.node))
+            body = c_ast.Assignment("=", target.node, c_ast.BinaryOp(operator, one.node, other.node))
+            return self._statement(name, domain, counters, body, [one, other, written(target)])
         if operator not in {"min", "max", "fmin", "fmax"}:
-            body: c_ast.Node = c_ast.Assignment(f"{operator}=", one.node, other.node)
+            body = c_ast.Assignment(f"{operator}=", one.node, other.node)
             return self._statement(name, domain, counters, body, [one, other, written(one)])
         if operator in {"min", "max"}:
             again, read = (replace(each, node=duplicate(each.node)) for each in (one, other))
