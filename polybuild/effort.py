@@ -194,7 +194,7 @@ SMALL_OVERLAP = 0.97
 CERTAIN_GAIN = 1.1
 """How many times as fast loops must be predicted: below that the model does not tell them apart."""
 CERTAIN_ORDER = 1.5
-"""The same for loops in another order, of which it does not know what prefetchers make."""
+"""The same for other orders, of which it does not know what prefetchers make; it knows register tiles."""
 COUNTED_TILES = 100_000
 """Places of tiles beyond which those of wavefronts are not counted for an explanation."""
 USUAL_ACCESSES = 4.0

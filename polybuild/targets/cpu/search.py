@@ -67,8 +67,13 @@ class _Priced:
     times: tuple[float, ...]
 
     def is_faster(self, other: _Priced) -> bool:
-        """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes."""
-        certain = CERTAIN_GAIN if self.candidate.order is other.candidate.order else CERTAIN_ORDER
+        """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes.
+
+        What register tiles gain over loops are loads and stores of a core, which no prefetcher changes.
+        """
+        mapped, rival = self.candidate, other.candidate
+        known = mapped.order is rival.order or (mapped.mapping.registers and not rival.mapping.registers)
+        certain = CERTAIN_GAIN if known else CERTAIN_ORDER
         gains = [(old or 1.0) / (new or 1.0) for old, new in zip(other.times, self.times, strict=True)]
         return math.prod(gains) > certain ** len(gains)
 

@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 from contexts import context_of
 
+from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
@@ -132,6 +133,27 @@ def test_register_tiles_on_one_thread_beat_fronts_of_few_threads(number, alone, 
     assert bool(mapping.registers) == alone
     assert bool(mapping.parallel_loops) != alone
     assert any(("on one thread" in each.name) != alone for each in mapping.rejected)
+
+
+TAPS = """
+for (int y = 0; y < n; y++)
+  for (int x = 0; x < n; x++) q[y][x] = 0;
+for (int y = 0; y < n; y++)
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      for (int x = 0; x < n; x++) q[y][x] += w[i][j] * p[y + i][x + j];"""
+
+
+def test_register_tiles_win_where_they_are_faster_on_a_core(model):
+    """Rows with taps unrolled load and store what register tiles keep: no prefetcher helps them."""
+    pictures = "int n, float w[restrict 6][6], float p[restrict n + 6][n + 6], float q[restrict n][n]"
+    found = model(TAPS, pictures)
+    mapping = choose_mapping(found.scop, found.dependences, processors(2))
+    assert mapping.registers
+    (rows,) = (each for each in mapping.rejected if each.name == "original order")
+    chosen = cost_of_mapping("", found.scop, found.dependences, mapping, processors(2))
+    gain = rows.one_thread.at({"n": 1000}).total / chosen.one_thread.at({"n": 1000}).total
+    assert CERTAIN_GAIN < gain < CERTAIN_ORDER
 
 
 def test_tiles_go_where_columns_meet_their_lines_again(model):
