@@ -259,6 +259,8 @@ SMALL_SAMPLE = 2
 """and very small."""
 NEAR_SAMPLES = (24, 12, 6, 4, 3, 2)
 """Of sizes that the source fixes, the iterations that are run."""
+SAMPLE_CELLS = 16
+"""Elements in each direction that the oracle looks at where data choose among any number."""
 SAMPLE_INSTANCES = 700
 """Instances that are run; a second or two."""
 

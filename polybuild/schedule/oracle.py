@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.effort import SAMPLE_CELLS
 from polybuild.poly.integers import value_of
 from polybuild.poly.marks import Mark
 from polybuild.poly.sampling import Point, points
@@ -62,7 +63,7 @@ def first_difference(
         for statement in scop.statements
         for point in points(fixed_near(statement.domain, parameters, near))
     ]
-    accesses = _accesses(scop, parameters, _accumulators(dependences))
+    accesses = _accesses(scop, parameters, _accumulators(dependences), near)
     original = sorted(instances, key=_TimeStamps(scop.schedule, parameters, ()).of)
     transformed = sorted(instances, key=_TimeStamps(schedule, parameters, frozenset(backwards)).of)
     expected, last = _execute(original, accesses)
@@ -118,20 +119,34 @@ def _accumulators(dependences: Dependences) -> dict[int, int]:
 _Accesses = dict[Instance, list[tuple[int, AccessKind, list[Cell], int | None]]]
 
 
-def _accesses(scop: Scop, parameters: Mapping[str, int], groups: Mapping[int, int]) -> _Accesses:
+def _accesses(scop: Scop, parameters: Mapping[str, int], groups: Mapping[int, int], near: int) -> _Accesses:
     found: _Accesses = {}
     for statement in scop.statements:
         depth = len(statement.iterators)
+        run = fixed_near(statement.domain, parameters, near).reset_tuple_id()
         for number, access in enumerate(statement.accesses):
             flat = access.relation.intersect_domain(statement.domain)
             flat = flat.set_tuple_name(isl.dim_type.in_, "").flatten()
             pairs = flat.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
-            for point in points(fixed(pairs.reset_tuple_id(), parameters)):
+            cells = fixed(pairs.reset_tuple_id(), parameters)
+            for point in points(_bounded(cells.intersect(run.add_dims(_set, cells.dim(_set) - depth)))):
                 entry = found.setdefault((statement.name, point[:depth]), [])
                 if not entry or entry[-1][0] != number:
                     entry.append((number, access.kind, [], groups.get(id(access.node))))
                 entry[-1][2].append((access.array.name, point[depth:]))
     return found
+
+
+def _bounded(cells: isl.Set) -> isl.Set:
+    """``cells``, of which some near zero stand for all where there is no end of what data may choose."""
+    if cells.is_bounded():
+        return cells
+    for dim in range(cells.dim(_set)):
+        if not cells.dim_min_val(dim).is_int():
+            cells = cells.lower_bound_val(_set, dim, isl.Val(-SAMPLE_CELLS))
+        if not cells.dim_max_val(dim).is_int():
+            cells = cells.upper_bound_val(_set, dim, isl.Val(SAMPLE_CELLS))
+    return cells
 
 
 _Reads = dict[tuple[Instance, int, Cell], object]

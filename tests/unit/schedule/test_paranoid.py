@@ -28,6 +28,16 @@ def test_the_original_order_passes_and_its_reverse_does_not(body, counts, model)
         check_by_running(found.scop, backwards(found.scop.schedule), found.dependences, ())
 
 
+@pytest.mark.parametrize("value", ["b[j]", "b[j % n]", "b[r[j]]"])
+def test_loops_and_elements_that_data_choose_are_run_in_part(value, model):
+    body = f"for (int i = 0; i < n; i++) for (int j = 0; j < r[i]; j++) a[j + 1] = a[j] + {value};"
+    found = model(body, "int n, const int *restrict r, double *restrict a, const double *restrict b")
+    counts = check_by_running(found.scop, found.scop.schedule, found.dependences, ())
+    assert all(4 <= each <= 700 for each in counts)
+    with pytest.raises(IllegalSchedule, match=r"the new order differs: .* of a\["):
+        check_by_running(found.scop, backwards(found.scop.schedule), found.dependences, ())
+
+
 def test_a_loop_of_threads_is_run_backwards_too(model):
     found = model("for (int i = 0; i < n; i++) a[i + 1] = a[i] + 1;", "int n, double *restrict a")
     marked = insert_mark(found.scop.schedule.get_root().child(0), PARALLEL).get_schedule()
