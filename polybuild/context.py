@@ -7,10 +7,19 @@ compiler's flags and the machine is asked here.
 from __future__ import annotations
 
 from dataclasses import field, replace
+from enum import Enum
 
 from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
 from polybuild.values import dataclass
+
+
+class Reordering(Enum):
+    """Which sums, products, minima and maxima may be computed in another order."""
+
+    EXACT = "exact"  # those of which every order gives the same bits
+    PROMISED = "promised"  # those, too, of which a clause of OpenMP says so
+    ANY = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,14 @@ class CompileContext:
         """Whether sums of floating-point numbers may be computed in any order."""
         wanted = self.options.allow_reassociation
         return self.compiler.may_reassociate if wanted is None else wanted
+
+    @property
+    def reordering(self) -> Reordering:
+        """Which sums may be computed in another order."""
+        if self.may_reassociate:
+            return Reordering.ANY
+        promised = self.options.openmp == "use" and self.options.allow_reassociation is None
+        return Reordering.PROMISED if promised else Reordering.EXACT
 
     @property
     def compiled_vector_bytes(self) -> int:

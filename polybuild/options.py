@@ -343,7 +343,8 @@ class Options:
         more="That is for `autodetect`; in marked regions such directives give way in any case. Loops under"
         " `omp parallel for` and whole blocks under `omp parallel` are found. What may run in parallel is"
         " found anew: a directive that promises too much does no harm. Functions with other directives of"
-        " OpenMP, or with loops that a caller's threads share, are left alone.",
+        " OpenMP, or with loops that a caller's threads share, are left alone. With `use`, a clause"
+        " `reduction(+ : s)` lets that sum be computed in any order, in marked regions, too.",
     )
     headers: bool = _knob(
         False,

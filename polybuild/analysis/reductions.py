@@ -10,21 +10,23 @@ associative and commutative
   numbers are but for the two zeros, so the compared value must be one that is never ``-0.0``.
   Not-a-number compares false, and so is never chosen, wherever it comes;
 - for ``+`` and ``*`` in floating point, and for all other minima and maxima, only by the
-  user's leave (``reassociate``).
+  user's leave: for all of them, or by a clause of OpenMP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.promised_orders import Update, promised_updates, updates_of
 from polybuild.c.conversions import common_type, promoted
 from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
+from polybuild.context import Reordering
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -106,20 +108,23 @@ class Reductions:
     ordered: tuple[Reduction, ...]
 
 
-def find_reductions(scop: Scop, region: Region, *, reassociate: bool, dynamic: bool = False) -> Reductions:
-    """The reductions of ``scop``; with ``reassociate`` floating-point operations may change their order.
-
-    Those in loops whose bounds are data are found if ``dynamic`` says so.
-    """
+def find_reductions(scop: Scop, region: Region, reordering: Reordering) -> Reductions:
+    """The reductions of ``scop``; ``reordering`` says which sums may change their order."""
     found: list[Reduction] = []
     ordered: list[Reduction] = []
+    promised = promised_updates(region.statements) if reordering is Reordering.PROMISED else frozenset()
     for statement in scop.statements:
-        if statement.dynamic and not dynamic:
-            continue
         reduction = ReductionMatcher(statement, region).reduction()
         if reduction is not None:
-            (found if reassociate or reduction.exact else ordered).append(reduction)
+            free = reduction.exact or reordering is Reordering.ANY or _is_promised(reduction, promised)
+            (found if free else ordered).append(reduction)
     return Reductions(tuple(found), tuple(ordered))
+
+
+def _is_promised(reduction: Reduction, promised: Collection[tuple[Update, str]]) -> bool:
+    """Whether the updates of ``reduction`` are among those that clauses let happen in any order."""
+    updates = list(updates_of(reduction.statement.body)) if promised else []
+    return bool(updates) and all((each, reduction.operator) in promised for each in updates)
 
 
 def find_scattered_updates(scop: Scop, region: Region) -> tuple[Reduction, ...]:

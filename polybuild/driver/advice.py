@@ -17,6 +17,7 @@ from pycparser import c_ast
 from polybuild import effort
 from polybuild.analysis.aliasing import settled_by_restrict
 from polybuild.analysis.dependences import compute_dependences
+from polybuild.analysis.promised_orders import promised_updates
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import c_text
@@ -58,9 +59,11 @@ def _restrict(work: Transformation) -> Iterator[Advice]:
 
 def _reassociation(work: Transformation) -> Iterator[Advice]:
     """Sums that threads would share if their order did not matter."""
+    promised = {line for (_, line, _), _ in promised_updates(work.model.region.statements)}
     for line in work.mapped.mapping.reassociable:
         message = "only the order of floating-point operations keeps the loop serial;"
-        yield Advice("reassociation", line, f"{message} with --allow-reassociation on threads would share it")
+        option = "--openmp use" if line in promised else "--allow-reassociation on"
+        yield Advice("reassociation", line, f"{message} with {option} threads would share it")
 
 
 def _live_after(work: Transformation) -> Iterator[Advice]:

@@ -176,15 +176,14 @@ class _Planner:
 
     def _reductions(self, form: Scop) -> Sequence[Reduction]:
         """The reductions that may be reordered, those of loops whose bounds are data among them."""
-        leave = self.context.may_reassociate
-        return find_reductions(form, self.region, reassociate=leave, dynamic=True).found
+        return find_reductions(form, self.region, self.context.reordering).found
 
     def _in_parts(
         self, form: Scop, own: Dependences, lanes: Sequence[Reduction] = ()
     ) -> tuple[Scop, DevicePlan]:
         """The plan of ``form`` with all reductions in parts but those in ``lanes``."""
         target, region, context, live_out = self.target, self.region, self.context, self.live_out
-        reductions = find_reductions(form, region, reassociate=context.may_reassociate)
+        reductions = find_reductions(form, region, context.reordering)
         parts = found_within(KERNEL_MODEL_OPERATIONS, partial(self._split, form, own, lanes)) or form
         if parts is not form:
             form, own = parts, compute_dependences(parts, live_out)
@@ -232,7 +231,7 @@ def _in_lanes(
 
 def _reordered(scop: Scop, region: Region, context: CompileContext, but: Collection[str]) -> list[Reduction]:
     """The reductions of ``scop`` that parts may compute, but for those of the statements called ``but``."""
-    found = find_reductions(scop, region, reassociate=context.may_reassociate).found
+    found = find_reductions(scop, region, context.reordering).found
     found = tuple(each for each in found if each.statement.name not in but)
     known = {each.statement.name for each in found}
     known |= set(but)

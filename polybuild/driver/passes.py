@@ -336,7 +336,7 @@ def find_temporaries(work: Transformation) -> None:
 def find_reductions(work: Transformation) -> None:
     """Find reductions: sums, products, minima and maxima that any order of their terms gives."""
     model = work.model
-    work.reductions = reductions_of(model.scop, model.region, reassociate=work.context.may_reassociate)
+    work.reductions = reductions_of(model.scop, model.region, work.context.reordering)
 
 
 def schedule(work: Transformation) -> None:

@@ -123,7 +123,7 @@ def _in_elements(
     """The region whose values are in elements, mapped as any other one."""
     own = compute_dependences(scop, live_out)
     dead = temporaries(scop, own, live_out, named) if context.options.contract_arrays != "off" else []
-    reductions = find_reductions(scop, region, reassociate=context.may_reassociate)
+    reductions = find_reductions(scop, region, context.reordering)
     mapping, respected = choose_with_reductions(scop, own, reductions, context, dead)
     return Mapped(scop, respected, mapping)
 

@@ -3,8 +3,8 @@
 The preprocessed text gets markers around candidate loops, as if the user had
 written them there, and is read like any other. Loops that are refused give way
 to the loops inside them; neighbours that are taken are joined where that is
-taken, too. Only loops that stand on lines of their own, outside of macros, and with
-whole preprocessor conditionals in them, are candidates, and none in functions that have
+taken, too. Only loops that stand on lines of their own, with whole calls of macros and whole
+preprocessor conditionals in them, are candidates, and none in functions that have
 marked regions or share work by OpenMP already; but where that is wanted those under
 ``omp parallel`` are, loops or blocks, with their directives. Hints to compilers, as ``ivdep`` and
 ``omp simd``, do not matter.
@@ -24,7 +24,7 @@ from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Region, Source, Span
-from polybuild.source.openmp import PARALLEL, gives_way, is_shared_by_others
+from polybuild.source.openmp import OF_LANES, PARALLEL, gives_way, is_shared_by_others
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
 from polybuild.source.regions import CONDITIONAL
@@ -208,30 +208,31 @@ class _Detector:
             return None
         raw = self._file.text[self._user_text.line_span(begin).start : self._user_text.line_span(end).end]
         code = _COMMENT.sub(" ", raw)
-        written = [token.text for token in tokens(code)]
-        if not written or written[0] != first.text or written[-1] != last.text or not _is_balanced(written):
+        if not _is_balanced([token.text for token in tokens(code)]):
             return None
         if raw.count("/*") != raw.count("*/"):
             return None
         return self._with_directive(StatementRange(line_start, line_end, begin, end, block))
 
     def _with_directive(self, loop: StatementRange) -> StatementRange | None:
-        """``loop`` with the directive before it, if that makes a team; None if that stands elsewhere."""
-        start = self._team_before(loop.start)
+        """``loop`` with the directive before it, if that is of its work; None if it is elsewhere."""
+        start = self._directive_before(loop.start, PARALLEL)
+        if start is None and self._shared:
+            start = self._directive_before(loop.start, OF_LANES)
         if start is None:
             return loop
         line = self._lines.physical_line(self._lines.presumed_at(start))
         return None if line is None else replace(loop, start=start, first_line=line)
 
     def _is_team(self, position: int) -> bool:
-        return self._team_before(self._lines.text.rfind("\n", 0, position) + 1) is not None
+        return self._directive_before(self._lines.text.rfind("\n", 0, position) + 1, PARALLEL) is not None
 
-    def _team_before(self, start: int) -> int | None:
-        """Where the directive is that makes a team for the statement in the line that starts at ``start``."""
+    def _directive_before(self, start: int, kind: re.Pattern[str]) -> int | None:
+        """Where a directive of some ``kind`` is for the statement in the line that starts at ``start``."""
         text = self._lines.text
         while start > 0:
             before = text.rfind("\n", 0, start - 1) + 1
-            if PARALLEL.match(text, before):
+            if kind.match(text, before):
                 return before
             if text[before:start].strip() and not text[before:start].lstrip().startswith("#"):
                 break

@@ -19,10 +19,12 @@ _INSIDE = r"(?:for|sections?|single|master|masked|critical|atomic|barrier|flush|
 _ELSEWHERE = r"(?!.*\b(?:copyin|copyprivate|linear|task|inscan)\b)"
 PARALLEL = pattern(rf"{_START}parallel\b(?![ \t]+(?:master|masked|loop)\b){_ELSEWHERE}")
 """A directive at the start of a line that makes a team for the statement after it."""
+OF_LANES = pattern(rf"{_START}simd\b")
+"""A directive at the start of a line that shares out the loop after it among lanes."""
 _IN_TEAM = pattern(_START + _INSIDE + _ELSEWHERE)
 _GIVES_WAY = pattern(rf"omp\s+(?:parallel\b|{_INSIDE})")
-PRIVATE = pattern(_START + r".*\b(?:first)?private\b")
-"""A directive by which variables have their old values after the statement."""
+OF_VARIABLES = pattern(_START + r".*\b(?:(?:first)?private|reduction)\b")
+"""A directive by which variables have their old values after the statement, or are added up in any order."""
 
 
 def gives_way(pragma: str) -> bool:

@@ -18,7 +18,7 @@ from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.old_style import with_prototype
-from polybuild.source.openmp import PRIVATE
+from polybuild.source.openmp import OF_VARIABLES
 from polybuild.source.unsupported_syntax import Unreadable, without_unsupported_statement
 from polybuild.values import dataclass
 
@@ -93,7 +93,8 @@ def parse_function(
     """Parse chunk ``number``, a function definition, with what it needs and what declares ``mentioned``.
 
     ``pragmas`` gives, for the offset of a pragma line in the preprocessed text,
-    the lines to put in its place; other pragmas vanish, but for those by which OpenMP keeps old values.
+    the lines to put in its place; other pragmas vanish, but for those of
+    OpenMP that say something of variables.
     Every node's coordinate is a file and line of the user's. Raises FunctionSyntaxError.
     """
     units = _units(chunks, lines, number, pragmas, mentioned)
@@ -166,7 +167,7 @@ def _extract(
             texts += pragmas[offset]
             locations += [user_location] * len(pragmas[offset])
             continue
-        text = "" if _PRAGMA_LINE.match(line) and not PRIVATE.match(line) else line
+        text = "" if _PRAGMA_LINE.match(line) and not OF_VARIABLES.match(line) else line
         texts.append(" " * column + text if offset == start else text)
         locations.append(user_location)
     return "\n".join(texts), tuple(locations)

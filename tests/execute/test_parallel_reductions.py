@@ -40,6 +40,13 @@ BODIES = {
     "in place": "for (int i = 1; i < n; i++) a[0] += a[i];",
     "largest magnitude": "for (int i = 0; i < n; i++) if (fabs(x[i]) > f) f = fabs(x[i]);",
     "smallest square": "for (int i = 0; i < n; i++) f = x[i] * x[i] < f ? x[i] * x[i] : f;",
+    "rows of any length": "for (int i = 0; i < n; i++) for (int j = 0; j < (B[i] & 7); j++) s ^= A[i][0];",
+    "rows from anywhere": "for (int i = 0; i < n; i++) for (int j = B[i]; j < a[i] % 9; j++) l -= b[i] ^ j;",
+    "halved": "for (int i = 0; i < n; i++) { int k = B[i]; while (k > 0) { u += a[i] ^ k; k /= 2; } }",
+    "largest of rows": """for (int i = 0; i < n; i++)
+      for (int j = 0; j < (B[i] & 7); j++) if (A[i][j % n] > s) s = A[i][j % n];""",
+    "rows of rows": """for (int i = 0; i < n; i++)
+      for (int j = 0; j < (B[i] & 7); j++) for (int k = j; k < (a[j % n] & 3); k++) u ^= b[k % n] + k;""",
     "largest number": "for (int i = 0; i < n; i++) f = f < a[i] ? a[i] : f;",
 }
 INEXACT = {
@@ -174,7 +181,7 @@ def test_partial_sums_do_not_overflow(tmp_path):
 def test_what_runs_in_parts(exact):
     _, transformed, result = exact
     outcome = dict(zip(BODIES, result.regions, strict=True))
-    serial = {"killed", "read in between", "two operators", "prefix", "in place"}
+    serial = {"halved", "killed", "read in between", "two operators", "prefix", "in place"}
     for name, region in outcome.items():
         if name in serial:
             assert not region.parallel_loops, name

@@ -7,6 +7,7 @@ import pytest
 
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import find_reductions
+from polybuild.context import Reordering
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 
 PARAMETERS = "int n, int *restrict s, int a[restrict n], int b[restrict n]"
@@ -20,7 +21,7 @@ def separated(model):
 
     def make(body: str, **options):
         found = model(body, PARAMETERS, **options)
-        reductions = find_reductions(found.scop, found.region, reassociate=False)
+        reductions = find_reductions(found.scop, found.region, Reordering.EXACT)
         return found, separate_reduction_dependences(found.scop, found.dependences, reductions.found)
 
     return make

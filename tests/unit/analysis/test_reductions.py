@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polybuild.analysis.reductions import find_reductions
+from polybuild.context import Reordering
 
 PARAMETERS = "int n, int *restrict s, double *restrict d, int a[restrict n], double x[restrict n]"
 
@@ -34,13 +35,13 @@ FOUND = {
 def test_reductions(statement, model):
     found = model(f"for (int i = 0; i < n; i++) {{ {statement} }}", PARAMETERS, top="#include <math.h>")
     operator, kind, exact = FOUND[statement]
-    reductions = find_reductions(found.scop, found.region, reassociate=True)
+    reductions = find_reductions(found.scop, found.region, Reordering.ANY)
     (one,) = reductions.found
     assert not reductions.ordered
     assert (one.operator, one.type.name, one.exact) == (operator, kind, exact)
     assert one.group == (one.array.name, operator)
     # only what is exact in any order may be reordered without the user's leave
-    kept = find_reductions(found.scop, found.region, reassociate=False)
+    kept = find_reductions(found.scop, found.region, Reordering.EXACT)
     assert [each.operator for each in kept.found] == ([operator] if exact else [])
     assert [each.operator for each in kept.ordered] == ([] if exact else [operator])
 
@@ -64,13 +65,13 @@ NONE = [
 @pytest.mark.parametrize("statement", NONE)
 def test_what_is_no_reduction(statement, model):
     found = model(f"for (int i = 0; i < n; i++) {{ {statement} }}", PARAMETERS)
-    reductions = find_reductions(found.scop, found.region, reassociate=True)
+    reductions = find_reductions(found.scop, found.region, Reordering.ANY)
     assert (reductions.found, reductions.ordered) == ((), ())
 
 
 def test_the_nodes_of_the_accumulator_are_told_from_the_value(model):
     found = model("for (int i = 0; i < n; i++) s[0] = s[0] + a[i];", PARAMETERS)
-    (one,) = find_reductions(found.scop, found.region, reassociate=False).found
+    (one,) = find_reductions(found.scop, found.region, Reordering.EXACT).found
     (statement,) = found.scop.statements
     assert {id(each.node) in one.own for each in statement.accesses if each.array.name == "a"} == {False}
     assert len(one.own) == 2

@@ -84,10 +84,10 @@ def texts(detection):
 def test_outermost_loops_are_taken_and_neighbours_joined(detect):
     found = detect(lambda _: None)
     lines = FILE.splitlines(keepends=True)
-    assert texts(found) == ["".join(lines[4:10]), "".join(lines[13:21])]
+    assert texts(found) == ["".join(lines[4:10]), "".join(lines[13:22])]
     assert [(each.begin.line, each.end.line) for each in found.source.regions if each.detected] == [
         (5, 10),
-        (14, 21),
+        (14, 22),
     ]
     assert not found.refused
 
@@ -103,7 +103,7 @@ def test_a_refused_loop_gives_way_to_those_inside_and_a_refused_join_to_its_part
         return Diagnostic(Severity.WARNING, "big", "big", Location("", 0)) if lines > 2 else None
 
     found = detect(accept)
-    assert [each.begin.line for each in found.source.regions if each.detected] == [5, 8, 15, 17]
+    assert [each.begin.line for each in found.source.regions if each.detected] == [5, 8, 15, 17, 22]
     (refused,) = found.refused
     assert (refused.first_line, refused.last_line) == (14, 21)
     assert (refused.remark.severity, refused.remark.code) == (Severity.REMARK, "big")

@@ -4,6 +4,7 @@ import pytest
 from device_regions import MATRICES, PRODUCT
 
 from polybuild.analysis.reductions import find_reductions
+from polybuild.context import Reordering
 from polybuild.targets.base import ReductionParts
 from polybuild.targets.gpu.partial_results import with_partial_results
 
@@ -16,7 +17,8 @@ def extents(model):
 
     def find(body: str, parameters: str = ARRAYS, *, reassociate: bool = True) -> list[list[str]]:
         found = model(body, parameters, before="double s = 0;", after="if (s > 1) return;")
-        reductions = find_reductions(found.scop, found.region, reassociate=reassociate).found
+        reordering = Reordering.ANY if reassociate else Reordering.EXACT
+        reductions = find_reductions(found.scop, found.region, reordering).found
         changed = with_partial_results(found.scop, found.dependences, reductions, ReductionParts())
         assert (changed is found.scop) == (len(changed.arrays) == len(found.scop.arrays))
         return [

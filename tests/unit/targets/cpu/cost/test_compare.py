@@ -6,6 +6,7 @@ import pytest
 from contexts import context_of
 
 from polybuild.analysis.reductions import find_reductions
+from polybuild.context import Reordering
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.versions import VersionCosts
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
@@ -56,7 +57,7 @@ def gains(model, body: str) -> bool:
 
 def costs(model, body: str) -> VersionCosts:
     read, context = model(body, PARAMETERS, top="#include <math.h>"), context_of()
-    reductions = find_reductions(read.scop, read.region, reassociate=False)
+    reductions = find_reductions(read.scop, read.region, Reordering.EXACT)
     mapping, respected = choose_with_reductions(read.scop, read.dependences, reductions, context)
     original = read.scop, read.dependences, reductions.found
     return cost_of_versions(original, (read.scop, respected, mapping), context)

@@ -8,6 +8,7 @@ from contexts import context_of
 
 from polybuild.analysis.aliasing import aliases_of
 from polybuild.analysis.reductions import find_reductions
+from polybuild.context import Reordering
 from polybuild.poly.memory import remembering
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
@@ -45,7 +46,7 @@ def original(model):
 
     def make(body, **values):
         read = model(body, PARAMETERS)
-        reductions = find_reductions(read.scop, read.region, reassociate=False).found
+        reductions = find_reductions(read.scop, read.region, Reordering.EXACT).found
         return cost_of_original(read.scop, read.dependences, reductions, context_of()).at(values)
 
     return make
