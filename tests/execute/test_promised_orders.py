@@ -129,10 +129,8 @@ def test_what_a_clause_would_allow_is_told(tmp_path):
     body = f"#pragma scop\n{FREE['sum']}\n#pragma endscop"
     path.write_text(HEAD + FUNCTION.format(number=0, body=body))
     (region,) = compile_source(str(path), Options(), ["gcc"], ["-O2", "-std=gnu99"]).regions
-    assert [each.message for each in region.advice if each.kind == "reassociation"] == [
-        "only the order of floating-point operations keeps the loop serial;"
-        " with --openmp use threads would share it"
-    ]
+    (told,) = (each.message for each in region.advice if each.kind == "reassociation")
+    assert told.endswith("keeps the loop serial; with --openmp use threads would share it")
 
 
 def test_clauses_count_for_what_they_name(tmp_path):
