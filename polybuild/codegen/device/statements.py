@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, ATOM, MULTIPLICATIVE, UNARY, ExpressionPrinter, Operand
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.device.addresses import Neighbour, Neighbourhood, neighbourhoods
 from polybuild.codegen.device.arrays import DeviceArrays
 from polybuild.codegen.device.ast import AddedInstance, KernelAst, Placed
 from polybuild.codegen.device.bodies import BodyTexts, CallableFunctions, KernelBodyPrinter
@@ -37,6 +38,8 @@ _PLAIN = (
     c_ast.Constant,
 )
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[int, Callable[[], str]] = MappingProxyType({})
+_INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,7 @@ class KernelStatementPrinter:
         if name in ast.copies:
             copy = ast.copies[name]
             return self._added(copy) if copy.added.staged is None else self.stages.lines(copy, names)
-        text = self._body(ast.instances[name], ast.placed[name])
-        return [line for line in text.splitlines() if line.strip()]
+        return self._body(ast.instances[name], ast.placed[name], names)
 
     def _added(self, added: AddedInstance) -> list[str]:
         tile, purpose = added.added.tile, added.added.purpose
@@ -114,17 +116,73 @@ class KernelStatementPrinter:
     def _place(self, tile: Tile, subscripts: Sequence[isl.AstExpr]) -> str:
         return self._tiles[tile.name] + "".join(f"[{self._expressions.text(each)}]" for each in subscripts)
 
-    def _body(self, instance: Instance, placed: Sequence[Placed]) -> str:
+    def _body(self, instance: Instance, placed: Sequence[Placed], names: NamesInScope) -> list[str]:
+        """The code of an instance, after the addresses that several of its accesses count from."""
         body, _ = unguarded(instance.statement, instance.statement.body, self._open_loops)
-        return self.printer(instance, placed).statement(body)
+        declared, addresses = names.enter(), list[str]()
+        near: dict[int, Callable[[], str]] = {}
+        for each in self._neighbourhoods(instance, placed):
+            name = names.declare(f"{self._own(each.base.access.array)}_at")
+            addresses.append(f"const long {name} = {self._address(each.base)};")
+            near |= {
+                id(other.access.node): partial(self._near, name, each.base, other) for other in each.members
+            }
+        text = self.printer(instance, placed, near=near).statement(body)
+        names.leave(declared)
+        lines = [line for line in text.splitlines() if line.strip()]
+        return ["{", *(_INDENT + line for line in (*addresses, *lines)), "}"] if addresses else lines
+
+    def _neighbourhoods(self, instance: Instance, placed: Sequence[Placed]) -> list[Neighbourhood]:
+        """Those of the accesses of ``instance`` to buffers in the device's memory."""
+        arrays = self._source.arrays
+        elsewhere = arrays.private | arrays.values | set(self.copies)
+        tiled = {id(each.access.node) for each in placed}
+        return neighbourhoods(
+            (access, at)
+            for access, at in instance.accesses
+            if id(access.node) not in tiled
+            and access.array.name not in elsewhere
+            and not any(access.array.suffixes)
+        )
+
+    def _address(self, base: Neighbour) -> str:
+        """How far the element of ``base`` is from where its array's pointer points."""
+        array, subscripts = base.access.array, self._expressions.subscripts(base.at)
+        name, flat = self._own(array), self._flat(array, subscripts)
+        return flat if self.shifted else f"{flat} - {name}_first"
+
+    def _near(self, address: str, base: Neighbour, other: Neighbour) -> str:
+        """The element of ``other``, from the ``address`` of that of ``base``."""
+        array, text = other.access.array, address
+        sizes = self._sizes_of(array)[len(array.extents) - len(other.distance) :]
+        for k, distance in enumerate(other.distance):
+            if distance is None:
+                there, here = (self._expressions.subscripts(each.at)[k] for each in (other, base))
+                factors = [f"((long){there.bound(ATOM)} - {here.bound(ADDITIVE + 1)})", *sizes[k:]]
+            else:
+                number = [str(abs(distance))] if abs(distance) > 1 or not sizes[k:] else []
+                factors = [*number, *sizes[k:]]
+                factors[0] = f"{'(long)' if len(factors) > 1 else ''}{factors[0]}"
+            if distance != 0:
+                text += f" {'-' if (distance or 0) < 0 else '+'} {' * '.join(factors)}"
+        return f"{self._own(array)}[{text}]"
 
     def printer(
-        self, instance: Instance, placed: Sequence[Placed], known: Mapping[str, str] = _NOTHING
+        self,
+        instance: Instance,
+        placed: Sequence[Placed],
+        known: Mapping[str, str] = _NOTHING,
+        near: Mapping[int, Callable[[], str]] = _NONE,
     ) -> KernelBodyPrinter:
-        """Prints the code of ``instance``; ``known`` has the texts of some of its counters."""
+        """Prints the code of ``instance``.
+
+        ``known`` has the texts of some of its counters, ``near`` those of accesses whose address is known.
+        """
         statement = instance.statement
-        accesses = {id(node): partial(self._own, array) for node, array in statement.locals}
+        accesses: dict[int, Callable[[], str]] = {}
+        accesses |= {id(node): partial(self._own, array) for node, array in statement.locals}
         accesses |= {id(access.node): partial(self._access, access, at) for access, at in instance.accesses}
+        accesses |= near
         accesses |= {
             id(each.node): partial(self._zero, each.array.element)
             for each in instance.never
@@ -181,12 +239,17 @@ class KernelStatementPrinter:
             terms = [f"{each.bound(ATOM)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
             flat = " + ".join(terms)
             return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
+        flat = self._flat(array, subscripts)
+        return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
+
+    def _flat(self, array: Array, subscripts: Sequence[Operand]) -> str:
+        """The place of an element in ``array``, row after row."""
         flat = subscripts[0].bound(ATOM) if subscripts else "0"
         sizes = self._sizes_of(array)[len(array.extents) - len(subscripts) :]
         for position, (size, subscript) in enumerate(zip(sizes, subscripts[1:], strict=True)):
             row = f"(long){flat}" if position == 0 else f"({flat})"
             flat = f"{row} * {size} + {subscript.bound(ATOM)}"
-        return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
+        return flat
 
     def _sizes_of(self, array: Array) -> list[str]:
         """The extents of all dimensions of ``array`` but the first."""

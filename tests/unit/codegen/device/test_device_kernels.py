@@ -101,3 +101,31 @@ def test_tiles_of_opencl_fit_into_what_it_promises(tmp_path):
         tiles[backend] = sum(4 * int(rows) * int(row) for rows, row in found)
     assert 0 < tiles["opencl"] <= 32 * 1024
     assert 32 * 1024 < tiles["hip"] <= 48 * 1024
+
+
+@pytest.mark.parametrize(
+    ("parameters", "form"),
+    [
+        ("int n, double u[restrict 2][n][n]", "u[{}][{}][{}]"),
+        ("int n, double *restrict u", "u[({} * n + {}) * n + {}]"),
+    ],
+)
+def test_neighbours_are_counted_from_one_address(parameters, form, tmp_path):
+    near = [form.format(0, *each) for each in (("i - 1", "j"), ("i", "j - 1"), ("i", "j"), ("i + 2", "j"))]
+    body = f"{form.format(1, 'i', 'j')} = {' + '.join(near)};"
+    body = f"for (int i = 1; i < n - 2; i++) for (int j = 1; j < n; j++) {body}"
+    text = kernels(tmp_path, body, parameters)
+    assert text.count("const long u_at =") == 1
+    assert "] = u[u_at - pb_n] + u[u_at - 1] + u[u_at] + u[u_at + (long)2 * pb_n];" in text
+
+
+def test_grids_that_take_turns_are_counted_from_one_address(tmp_path):
+    body = """
+      for (int t = 0; t < steps; t++)
+        for (int i = 1; i < n - 1; i++)
+          for (int j = 1; j < n - 1; j++)
+            u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j] + u[t % 2][i][j - 1] + u[t % 2][i][j + 1];"""
+    text = kernels(tmp_path, body, "int steps, int n, double u[restrict 2][n][n]", tile_shape="rectangular")
+    assert len(re.findall("const long u_at = ", text)) == 1
+    turn = re.escape("u[u_at + ((long)((c0 + 1) % 2) - c0 % 2) * pb_n * pb_n")
+    assert re.search(turn.replace("c0", "c[0-9]"), text)
