@@ -1,7 +1,7 @@
 """Builds, checks and times what ``python -m benchmarks.gpu`` prepared, with Python, gcc and nvcc alone.
 
 usage: python3 run.py [KERNEL ...] [--runs N] [--size large] [--products N,N] [--jobs N] [--profile]
-                      [--json FILE]
+                      [--one-thread] [--within SECONDS] [--json FILE]
 
 Run it in the folder that was prepared, on the machine with the GPU; Python 3.9 is new enough. Results are
 written after each kernel. A kernel with other results than the host's, or that ran on the host although the
@@ -45,27 +45,24 @@ def main() -> int:
     facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))
     runtime = _runtime()
     result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": {}}
-    right = _kernels([name for name in known if name in chosen], arguments, facts, runtime, result)
+    named = [each for each in accumulations if {each, warm.source_of(each), ACCUMULATIONS} & {*chosen}]
+    right = True
+    if named:
+        reasons, bandwidth = facts["without kernels"], facts["device"]["bandwidth"]
+        sizes = (arguments.runs, arguments.size, arguments.jobs)
+        plan = warm.Plan(named, runtime, reasons, *sizes, arguments.profile)
+        result[ACCUMULATIONS] = {}
+        warm.measure(plan, bandwidth, result[ACCUMULATIONS], lambda: _write(arguments.json, result))
+        right = warm.right(result[ACCUMULATIONS])
     if PRODUCT in chosen:
-        sizes = [int(each) for each in arguments.products.split(",")]
-        result[PRODUCT] = _products(runtime, sizes, facts["device"])
+        extents = [int(each) for each in arguments.products.split(",")]
+        result[PRODUCT] = _products(runtime, extents, facts["device"])
         right = right and all("polybuild GFLOP/s" in row for row in result[PRODUCT].values())
         for size, product in result[PRODUCT].items():
             print(f"{PRODUCT} {size:>5} {json.dumps(product)}")
         _write(arguments.json, result)
-    named = [each for each in accumulations if {each, warm.source_of(each), ACCUMULATIONS} & {*chosen}]
-    if named:
-        plan = warm.Plan(
-            named,
-            runtime,
-            facts["without kernels"],
-            arguments.runs,
-            arguments.size,
-            arguments.jobs,
-            arguments.profile,
-        )
-        result[ACCUMULATIONS] = warm.measure(plan, facts["device"]["bandwidth"])
-        right = right and warm.right(result[ACCUMULATIONS])
+    kernels = [name for name in known if name in chosen]
+    right = _kernels(kernels, arguments, facts, runtime, result) and right
     _write(arguments.json, result)
     print(f"written: {arguments.json}")
     return 0 if right else 1
@@ -86,6 +83,14 @@ def _arguments(known: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--profile", action="store_true", help="ask ncu about accumulations that are far from the bandwidth"
     )
+    parser.add_argument("--one-thread", action="store_true", help="time the originals on one thread, too")
+    parser.add_argument(
+        "--within",
+        type=float,
+        default=float("inf"),
+        metavar="SECONDS",
+        help="time no more kernels after that",
+    )
     parser.add_argument("--json", type=Path, default=HERE / "results.json", metavar="FILE")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.kernels) - set(known))
@@ -102,14 +107,19 @@ def _kernels(
     result: dict[str, Any],
 ) -> bool:
     """Check and time the kernels of tests/kernels; whether all are right where they belong."""
-    rows = result["kernels"]
+    rows, begin = result["kernels"], time.monotonic()
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        programs = {name: pool.submit(_programs, name, runtime) for name in names}
-        for name, built in programs.items():
-            rows[name] = _kernel(built.result(), arguments, facts["on host"][name])
+        checked = {name: pool.submit(_checked, name, runtime, facts["on host"][name]) for name in names}
+        for name, row in checked.items():
+            rows[name] = row.result()
+    for name in names:
+        if time.monotonic() - begin > arguments.within:
+            rows[name] |= {"equal": False, "failure": "not timed in the time that was given"}
+        if "failure" not in rows[name]:
+            _time(name, rows[name], arguments)
             _set_against(rows[name], facts["device"])
-            _print_row(name, rows[name])
-            _write(arguments.json, result)
+        _print_row(name, rows[name])
+        _write(arguments.json, result)
     return all(row["equal"] and (row.get("on_device") or row["for host"]) for row in rows.values())
 
 
@@ -128,10 +138,9 @@ def _programs(name: str, runtime: list[str]) -> dict[str, str | None]:
     }
 
 
-def _kernel(
-    programs: dict[str, str | None], arguments: argparse.Namespace, for_host: dict[str, str]
-) -> dict[str, Any]:
-    """Check and time one kernel; ``for_host`` has why the compiler left it to the host, else nothing."""
+def _checked(name: str, runtime: list[str], for_host: dict[str, str]) -> dict[str, Any]:
+    """Build and check one kernel; ``for_host`` has why the compiler left it to the host, else nothing."""
+    programs = _programs(name, runtime)
     failed = [each for each, program in programs.items() if program is None]
     if failed:
         return {"equal": False, "for host": "", "failure": f"does not compile: {', '.join(failed)}"}
@@ -141,19 +150,25 @@ def _kernel(
         row["equal"] &= expected is not None and found is not None and _sums(expected) == _sums(found)
         row["on_device"] &= found is not None and ON_DEVICE in found.stderr
     if shutil.which(warm.SANITIZER[0]):
-        checked = _run([*warm.SANITIZER, f"./{programs['device-exact']}", "mini"])
-        row["sanitizer"] = checked is not None
+        row["sanitizer"] = _run([*warm.SANITIZER, f"./{programs['device-exact']}", "mini"]) is not None
+        row["equal"] &= row["sanitizer"]
+    return row
+
+
+def _time(name: str, row: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """Time one kernel on the device, on all threads of the host, and on one if that is wanted."""
     command = ["--repeat", str(arguments.runs), arguments.size]
     for each, program, backend in (
-        ("host", "host", "host"),
-        ("host threads", "device", "openmp"),
         ("device", "device", "cuda"),
+        ("host threads", "device", "openmp"),
+        ("host", "host", "host"),
     ):
-        done = _run([f"./{programs[program]}", *command], backend)
+        if each == "host" and not arguments.one_thread:
+            continue
+        done = _run([f"./{name}-{program}", *command], backend)
         row[each] = _median(done)
         if each == "device" and done is not None:
             row["told"] = [line for line in done.stderr.splitlines() if ON_DEVICE in line][-1:]
-    return row
 
 
 def _set_against(row: dict[str, Any], device: dict[str, float]) -> None:
@@ -238,9 +253,8 @@ def _median(done: subprocess.CompletedProcess[str] | None) -> float | None:
 
 
 def _print_row(name: str, row: dict[str, Any]) -> None:
-    host, device = row.get("host"), row.get("device")
-    threads = row.get("host threads")
-    ratio = f"{host / device:8.2f}" if host and device else "       -"
+    host, threads, device = (row.get(each) for each in ("host", "host threads", "device"))
+    ratio = f"{threads / device:8.2f}" if threads and device else "       -"
     result = "equal" if row["equal"] else row.get("failure", "DIFFERENT")
     where = (
         "" if row.get("on_device") else f" (ran on the host{': ' * bool(row['for host'])}{row['for host']})"

@@ -17,6 +17,7 @@ import re
 import shutil
 import statistics
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,8 +115,11 @@ def source_of(name: str) -> str:
     return name.removesuffix(IN_ORDER)
 
 
-def measure(plan: Plan, bandwidth: float) -> dict[str, Any]:
-    """All rows, and the bandwidth that they are set against; ``bandwidth`` (GB/s) where none is measured."""
+def measure(plan: Plan, bandwidth: float, result: dict[str, Any], written: Callable[[], None]) -> None:
+    """Put all rows in ``result``, which is ``written`` after each, and the bandwidth they are set against.
+
+    That is ``bandwidth`` (GB/s) where none is measured.
+    """
     with ThreadPoolExecutor(plan.jobs) as pool:
         libraries = pool.submit(_build_libraries)
         checked = {name: pool.submit(_checked, name, plan) for name in plan.names}
@@ -124,14 +128,14 @@ def measure(plan: Plan, bandwidth: float) -> dict[str, Any]:
     measured = beside.get("copy")
     if measured:
         bandwidth = 2 * COPIED / measured / 1e9
-    result = {"bandwidth GB/s": round(bandwidth, 1), "measured": bool(measured), "kernels": rows}
+    result |= {"bandwidth GB/s": round(bandwidth, 1), "measured": bool(measured), "kernels": rows}
     print(f"{'a copy on the device' if measured else 'the file of the machine'}: {bandwidth:.0f} GB/s")
     print(f"{'':20} {' '.join(f'{each:>12}' for each in COLUMNS)}")
     for name, row in rows.items():
         if not row["failure"]:
             _time(name, row, plan, bandwidth, beside)
         _print_row(name, row)
-    return result
+        written()
 
 
 def right(result: dict[str, Any]) -> bool:

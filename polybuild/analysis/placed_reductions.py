@@ -29,7 +29,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.reductions import CARRIED, TAKEN, Reduction, ReductionMatcher, Selection, same
-from polybuild.analysis.settled_conditions import settles
+from polybuild.analysis.settled_conditions import excludes_repetition
 from polybuild.c.syntax_tree import changed_operand, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Access, AccessKind, Scop
@@ -148,8 +148,8 @@ class _PlacedReductionMatcher(ReductionMatcher):
             )
         if looking:
             later = [*conditions[conditions.index(looking[0]) :], *(each.rvalue for each in assignments)]
-            settled = settles(looking, assigned, self._statement, context)
-            if not settled or not self._may_be_read_always(later):
+            is_final = excludes_repetition(looking, assigned, self._statement, context)
+            if not is_final or not self._may_be_read_always(later):
                 return None
         selection = Selection(_all_of(conditions), tuple(assignments), tuple(found[1:]), not looking)
         return replace(found[0], selection=selection)

@@ -23,7 +23,7 @@ _set = isl.dim_type.set
 _Range = tuple[int | None, int | None]
 
 
-def settles(
+def excludes_repetition(
     conditions: Sequence[c_ast.Node],
     assigned: Mapping[int, tuple[IntegerType, c_ast.Node]],
     statement: Statement,
@@ -122,6 +122,6 @@ def _range(value: c_ast.Node, kind: IntegerType, statement: Statement, context: 
         ends = [here.dim_min_val(position), here.dim_max_val(position)]
         low, high = (each.to_python() if each.is_int() else None for each in ends)
         fits = low is not None and high is not None and minimum <= low and high <= maximum
-        held = isinstance(counter.type, IntegerType) and holds(kind, counter.type)
-        return (low, high) if fits or held else None
+        fits_type = isinstance(counter.type, IntegerType) and holds(kind, counter.type)
+        return (low, high) if fits or fits_type else None
     return None

@@ -269,6 +269,12 @@ def test_without_a_driver_the_host_runs(client: Client, backend: str) -> None:
         assert not done.stderr
 
 
+def test_no_call_is_answered_with_an_error(client: Client, stand_ins: StandIns) -> None:
+    """Users who look for mistakes of theirs with compute-sanitizer would be told about it."""
+    for program in ([*SHORT], ["wide"], ["resident"]):
+        assert stand_ins.report([str(client.program), *program])["errors"] == 0
+
+
 @pytest.mark.parametrize("beyond", ["", "+"])
 def test_whatever_call_of_the_driver_fails_the_result_is_right(
     client: Client, stand_ins: StandIns, beyond: str

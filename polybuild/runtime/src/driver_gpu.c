@@ -7,7 +7,6 @@
 #include "gpu.h"
 
 enum { STREAM_NON_BLOCKING = 1, EVENT_NO_TIMING = 2 };
-enum { POINTER_DEVICE = 9 }; /* CUpointer_attribute, hipPointer_attribute */
 enum { MULTIPROCESSORS = 16, COOPERATIVE_LAUNCH = 95 }; /* CUdevice_attribute */
 
 struct code {
@@ -193,7 +192,7 @@ static size_t room(struct pb_device *device, const struct pb_call *call) {
 
 static bool holds(struct pb_device *device, unsigned long long pointer) {
     int own = -1;
-    return of(device)->calls.pointer_attribute(&own, POINTER_DEVICE, pointer) == 0 && own == of(device)->device;
+    return gpu_knows(of(device), pointer, &own) && own == of(device)->device;
 }
 
 static bool reads_host(struct pb_device *device) { return of(device)->reads_host; }

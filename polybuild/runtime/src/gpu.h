@@ -51,7 +51,8 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, release, "cuMemFree_v2", "hipFree", (device_pointer))                                                       \
     X(int, host_allocate, "cuMemHostAlloc", "hipHostMalloc", (void **, size_t, unsigned))                              \
     X(int, host_release, "cuMemFreeHost", "hipHostFree", (void *))                                                     \
-    X(int, pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *, int, device_pointer))        \
+    X(int, pointer_attributes, "cuPointerGetAttributes", NULL, (unsigned, int *, void **, device_pointer))             \
+    X(int, pointer_attribute, NULL, "hipPointerGetAttribute", (void *, int, device_pointer))                           \
     X(int, copy_to, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", (device_pointer, const void *, size_t, stream_t))    \
     X(int, copy_from, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", (void *, device_pointer, size_t, stream_t))        \
     X(int, copy_rectangle, "cuMemcpy2DAsync_v2", NULL, (const struct copy_2d *, stream_t))                             \
@@ -117,6 +118,9 @@ extern PB_PRIVATE const struct gpu_dialect gpu_cuda, gpu_hip;
 PB_PRIVATE const char *gpu_open(struct gpu *gpu);
 
 /* ---- gpu_copies.c: as of struct pb_driver ---- */
+/* Whether the driver knows the memory at `address`, and, if that is asked, the device of it. CUDA answers for memory
+ * that it does not know with zeros: of an error compute-sanitizer would tell the user. */
+PB_PRIVATE bool gpu_knows(const struct gpu *gpu, device_pointer address, int *device);
 PB_PRIVATE int gpu_copy_in(struct pb_device *device, void *queue, pb_memory memory, const char *host,
                            const struct pb_rows *rows);
 PB_PRIVATE int gpu_copy_out(struct pb_device *device, void *queue, pb_memory memory, char *host,

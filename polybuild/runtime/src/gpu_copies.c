@@ -5,7 +5,7 @@
 
 enum { ON_HOST = 1, ON_DEVICE = 2 };         /* CUmemorytype */
 enum { TO_DEVICE = 1, TO_HOST = 2 };         /* hipMemcpyKind */
-enum { POINTER_MEMORY_TYPE = 2 };            /* CUpointer_attribute, hipPointer_attribute */
+enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE = 9 }; /* CUpointer_attribute, hipPointer_attribute */
 static const size_t HALF = (size_t)4 << 20;
 static const size_t SMALL = (size_t)64 << 10; /* what is no larger does not go through pinned memory */
 
@@ -107,10 +107,17 @@ static struct pb_rows part_of(const struct pb_rows *rows, const struct piece *pi
     return (struct pb_rows){offset, piece->width, piece->rows, rows->device_pitch, piece->width};
 }
 
+bool gpu_knows(const struct gpu *gpu, device_pointer address, int *device) {
+    int type = 0, asked[] = {POINTER_MEMORY_TYPE, POINTER_DEVICE};
+    void *answers[] = {&type, device};
+    if (gpu->calls.pointer_attributes)
+        return gpu->calls.pointer_attributes(device ? 2 : 1, asked, answers, address) == 0 && type != 0;
+    return gpu->calls.pointer_attribute(device ? device : &type, asked[device != NULL], address) == 0;
+}
+
 /* Whether memory of the host is known to the driver, which then reads it as late as the stream comes to it. */
 static bool is_registered(const struct gpu *gpu, const char *host) {
-    unsigned type = 0;
-    return gpu->calls.pointer_attribute(&type, POINTER_MEMORY_TYPE, (device_pointer)(uintptr_t)host) == 0;
+    return gpu_knows(gpu, (device_pointer)(uintptr_t)host, NULL);
 }
 
 int gpu_copy_in(struct pb_device *device, void *handle, pb_memory memory, const char *from,

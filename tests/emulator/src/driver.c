@@ -29,6 +29,7 @@ static __thread int pushed[MOST_PUSHED]; /* which devices */
 static int contexts[MOST_DEVICES];    /* how often each was retained */
 static int retained, streams_live, events, initialized;
 static unsigned long long calls, allocations, rectangles; /* rectangles: copies of rows with a pitch */
+static unsigned long long errors;                         /* calls that were answered with one */
 static struct image images[MOST_IMAGES];
 static int image_count, images_live;
 static struct kernel functions[MOST_FUNCTIONS];
@@ -138,6 +139,7 @@ static bool fails(void) {
     fault(NULL, "%s is called by a thread without a device", __func__)
 
 static int end(int code) {
+    errors += code != SUCCESS;
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -239,7 +241,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     for (int i = 0; i < MOST_PINNED; i++)
         pins += pinned[i].low != NULL;
     if (--retained == 0) {
-        statistics_write(calls, allocations, rectangles);
+        statistics_write(calls, errors, allocations, rectangles);
         if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams_live || events || images_live)) {
             fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
                             "%d modules\n",
@@ -324,16 +326,29 @@ static bool is_pinned(const char *address) {
     return false;
 }
 
-int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
-    BEGIN_WITH_CONTEXT();
+/* What is known of memory; false: nothing. */
+static bool attribute_of(int *value, int attribute, unsigned long long pointer) {
     const struct allocation *allocation = allocation_at((uintptr_t)pointer);
     if (allocation && allocation->live)
-        *(int *)value = attribute == DEVICE_ORDINAL ? allocation->device : DEVICE;
+        *value = attribute == DEVICE_ORDINAL ? allocation->device : DEVICE;
     else if (attribute == MEMORY_TYPE && is_pinned((const char *)(uintptr_t)pointer))
-        *(int *)value = HOST;
+        *value = HOST;
     else
-        return end(INVALID_VALUE);
-    return end(attribute == DEVICE_ORDINAL || attribute == MEMORY_TYPE ? SUCCESS : INVALID_VALUE);
+        return false;
+    return attribute == DEVICE_ORDINAL || attribute == MEMORY_TYPE;
+}
+
+int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
+    BEGIN_WITH_CONTEXT();
+    return end(attribute_of(value, attribute, pointer) ? SUCCESS : INVALID_VALUE);
+}
+
+int cuPointerGetAttributes(unsigned count, const int *attributes, void **values, unsigned long long pointer) {
+    BEGIN_WITH_CONTEXT();
+    for (unsigned k = 0; k < count; k++)
+        if (!attribute_of(values[k], attributes[k], pointer))
+            *(int *)values[k] = 0;
+    return end(SUCCESS);
 }
 
 /* A copy of some rows, or of one run. */
