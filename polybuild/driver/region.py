@@ -72,7 +72,10 @@ def compile_region(
 def _by_strategies(
     region: Region, context: CompileContext, crashes: int, printer: PassPrinter
 ) -> tuple[RegionText | None, RegionReport, Details]:
-    context = context.with_options(_with_clauses(region, context.options))
+    options = _with_clauses(region, context.options)
+    if crashes:  # kernels of tiles over time may have been what did not come to an end
+        options = replace(options, tile_shape="rectangular")
+    context = context.with_options(options)
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
     operations = operations_for(region)
     exact, kernels = crashes < effort.MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels

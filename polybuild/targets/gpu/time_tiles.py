@@ -73,11 +73,26 @@ def find_time_tiles(
     stencil = find_stencil(node, dependences)
     if stencil is None or len(stencil.space) > limits.axes or not stencil.cones[0].closed:
         return None
+    if options.tile_shape == "auto" and _is_skewed(stencil):
+        # the conditions of such tiles are so intricate that isl may work on them for minutes
+        raise ValueError("tiles over time would run askew in space")
     shape = _AUTOMATIC if options.tile_shape == "auto" else options.tile_shape
     depth = 1 + len(stencil.space)
     given = options.tile_sizes[:depth] or limits.shapes.time_tiles[depth - 2]
     sizes = given + (given[-1],) * (depth - len(given))
     return TimeTiles(stencil, shape, sizes, tuple(phases_of(stencil, shape, sizes, dependences)))
+
+
+def _is_skewed(stencil: Stencil) -> bool:
+    """Whether the steps of ``stencil`` run across space: those of Gauss-Seidel do, as points need new values."""
+    parts = stencil.time.get_pw_aff_list()
+    return any(_mentioned(parts.get_at(index)) > 1 for index in range(parts.n_pw_aff()))
+
+
+def _mentioned(function: isl.PwAff) -> int:
+    """How many of the loops around a statement ``function`` depends on."""
+    values = function.gist(function.domain())
+    return sum(values.involves_dims(isl.dim_type.in_, k, 1) for k in range(values.dim(isl.dim_type.in_)))
 
 
 class PhaseMapper:

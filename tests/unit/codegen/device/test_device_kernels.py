@@ -129,3 +129,15 @@ def test_grids_that_take_turns_are_counted_from_one_address(tmp_path):
     assert len(re.findall("const long u_at = ", text)) == 1
     turn = re.escape("u[u_at + ((long)((c0 + 1) % 2) - c0 % 2) * pb_n * pb_n")
     assert re.search(turn.replace("c0", "c[0-9]"), text)
+
+
+def test_steps_that_run_across_space_have_kernels_of_their_own(tmp_path):
+    """Tiles over time of Gauss-Seidel's steps have conditions that isl works on for minutes."""
+    body = """
+      for (int t = 0; t < steps; t++)
+        for (int i = 1; i < n - 1; i++)
+          for (int j = 1; j < n - 1; j++)
+            u[i][j] = (u[i - 1][j - 1] + u[i - 1][j + 1] + u[i][j - 1] + u[i][j] + u[i + 1][j + 1]) / 5;"""
+    text = kernels(tmp_path, body, "int steps, int n, double u[restrict n][n]")
+    assert text.count("__kernel") == 1
+    assert "barrier" not in text
