@@ -84,7 +84,7 @@ def find_time_tiles(
 
 
 def _is_skewed(stencil: Stencil) -> bool:
-    """Whether the steps of ``stencil`` run across space: those of Gauss-Seidel do, as points need new values."""
+    """Whether the steps of ``stencil`` run across space: Gauss-Seidel's do, as points need new values."""
     parts = stencil.time.get_pw_aff_list()
     return any(_mentioned(parts.get_at(index)) > 1 for index in range(parts.n_pw_aff()))
 
