@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.cpu.suites import Kernel, OwnKernels
@@ -31,10 +32,14 @@ the folder is only written, to be run elsewhere by 'python3 run.py': that needs 
 
 _ON_HOST = "runs on the host: "
 """What a remark begins with that says why there are no kernels."""
-_IN_ORDER = ("ell", "hog", "equake")
-"""Accumulations that are looked at without leave to reorder sums, too: their rows are parallel."""
-_STRICT = "csr"
-"""Only without: csr-warp has the other form."""
+_IN_ORDER = {"allow_reassociation": "off"}
+_FORMS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "csr": {"": _IN_ORDER},  # csr-warp has the other form
+    "ell": {"in-order": _IN_ORDER},
+    "equake": {"in-order": _IN_ORDER},
+    "hog": {"in-order": _IN_ORDER},
+}
+"""Options of accumulations by the word for a form of theirs; the plain one may reorder sums."""
 
 
 def main() -> int:
@@ -48,6 +53,13 @@ def main() -> int:
     parser.add_argument(
         "--profile", action="store_true", help="ask ncu about accumulations that are far from the bandwidth"
     )
+    parser.add_argument(
+        "--form",
+        action="append",
+        default=[],
+        metavar="KERNEL@WORD:OPTION=VALUE;...",
+        help="time an accumulation with other options, too",
+    )
     parser.add_argument("--products", default="", metavar="N,N", help="extents of the products of matrices")
     parser.add_argument(
         "--machine", type=Path, metavar="FILE", help="the device's figures, as 'polybuild machine'"
@@ -60,7 +72,7 @@ def main() -> int:
     )
     if unknown:
         parser.error(f"no such kernel: {', '.join(unknown)}")
-    prepare(arguments.folder, names, _device(arguments.machine))
+    prepare(arguments.folder, names, _device(arguments.machine), _forms(arguments.form))
     if arguments.prepare:
         return 0
     command = [sys.executable, "run.py", *names, "--runs", str(arguments.runs), "--size", arguments.size]
@@ -71,6 +83,16 @@ def main() -> int:
     if arguments.json:
         command += ["--json", str(arguments.json.absolute())]
     return subprocess.run(command, check=False, cwd=arguments.folder).returncode
+
+
+def _forms(texts: Sequence[str]) -> dict[str, dict[str, dict[str, str]]]:
+    """Options by kernel and word, from ``KERNEL@WORD:OPTION=VALUE;...``."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for each in texts:
+        form, _, options = each.partition(":")
+        kernel, _, word = form.partition("@")
+        found.setdefault(kernel, {})[word] = dict(setting.split("=", 1) for setting in options.split(";"))
+    return found
 
 
 def _device(file: Path | None) -> dict[str, float]:
@@ -84,8 +106,13 @@ def _device(file: Path | None) -> dict[str, float]:
     return {name: float(getattr(machine.device, name)) for name in ("bandwidth", "single")}
 
 
-def prepare(folder: Path, names: list[str], device: dict[str, float]) -> None:
-    """Write everything that ``run.py`` needs to ``folder``."""
+def prepare(
+    folder: Path,
+    names: list[str],
+    device: dict[str, float],
+    forms: Mapping[str, Mapping[str, Mapping[str, str]]] | None = None,
+) -> None:
+    """Write everything that ``run.py`` needs to ``folder``, accumulations in more ``forms`` as _FORMS has."""
     for part in ("original", "fast", "exact"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     for name in ("run.py", "warm.py", "warm.c", "cublas.cu", "libraries.cu"):
@@ -111,27 +138,23 @@ def prepare(folder: Path, names: list[str], device: dict[str, float]) -> None:
         _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], {})
         for kernel in accumulations:
             progress.at(kernel.name)
-            without |= _prepare_warm(kernel, folder / "warm")
+            more = (forms or {}).get(kernel.name, {})
+            without |= _prepare_warm(kernel, folder / "warm", {**_FORMS.get(kernel.name, {}), **more})
     facts = {"device": device, "on host": on_host, "without kernels": without}
     (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def _prepare_warm(kernel: Kernel, folder: Path) -> dict[str, str]:
-    """Write an accumulation in the forms that are timed; why each has no kernels, or nothing."""
+def _prepare_warm(kernel: Kernel, folder: Path, forms: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Write an accumulation in the ``forms`` that are timed; why each has no kernels, or nothing."""
     for part in ("original", "fast"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     shutil.copy(kernel.source, folder / "original")
-    reorder = "off" if kernel.name == _STRICT else "on"
-    forms = {kernel.name: reorder} | ({f"{kernel.name}-in-order": "off"} if kernel.name in _IN_ORDER else {})
-    return {
-        name: _transform(
-            kernel.source,
-            folder / "fast" / f"{name}.c",
-            ["-O3"],
-            {"min_work": "0", "allow_reassociation": reordered},
-        )
-        for name, reordered in forms.items()
-    }
+    reasons = {}
+    for word, options in ({"": {}} | {**forms}).items():
+        name = f"{kernel.name}@{word}" if word else kernel.name
+        settings = {"min_work": "0", "allow_reassociation": "on", **options}
+        reasons[name] = _transform(kernel.source, folder / "fast" / f"{name}.c", ["-O3"], settings)
+    return reasons
 
 
 def _transform(source: Path, target: Path, flags: list[str], settings: dict[str, str]) -> str:

@@ -30,8 +30,8 @@ SANITIZER = ["compute-sanitizer", "--report-api-errors", "no", "--error-exitcode
 """It would report that the runtime asks whether memory is pinned, which no call answers without an error."""
 ON_DEVICE = "runs on the device"
 HOST = "runs on the host"
-IN_ORDER = "-in-order"
-"""What the name of a form ends with that may not reorder sums, where there is another one."""
+FORM = "@"
+"""What stands before the word for a form of a program, where there are several: ``csr@in-order``."""
 ALIKE = {"csr-warp": "csr"}
 """Programs with the sizes of another one."""
 LARGE = {
@@ -112,7 +112,7 @@ def known() -> list[str]:
 
 def source_of(name: str) -> str:
     """The program that was written of which this is a form."""
-    return name.removesuffix(IN_ORDER)
+    return name.partition(FORM)[0]
 
 
 def measure(plan: Plan, bandwidth: float, result: dict[str, Any], written: Callable[[], None]) -> None:

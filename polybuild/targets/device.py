@@ -184,13 +184,14 @@ class BlockCopy:
     """What a block counts in shared memory: ``size`` elements of ``array`` from the subscript ``first`` on.
 
     They begin with what ``operator`` leaves as it is; in the end each that has changed is combined with its
-    element.
+    element. If the copy is not ``whole``, other elements are updated as well, where they are.
     """
 
     array: Array
     operator: str
     first: int
     size: int
+    whole: bool = True
 
 
 class Purpose(Enum):

@@ -130,7 +130,7 @@ def test_accumulations_on_data_that_stay_there(workshop, tmp_path, monkeypatch, 
     profiler.chmod(0o755)
     environment = workshop.stand_ins.environment()
     code, rows = measure({**environment, "PATH": f"{profiler.parent}:{environment['PATH']}"})
-    assert (code, sorted(rows)) == (0, ["ell", "ell-in-order", "sum"])
+    assert (code, sorted(rows)) == (0, ["ell", "ell@in-order", "sum"])
     assert rows["ell"]["profile"] == [
         {"kernel": "one", "a": "7 ns", "b": "256"},
         {"kernel": "two", "a": "9 ns"},

@@ -52,6 +52,7 @@ class BodyTexts:
     accesses that have no affine form: their subscripts are printed as written.
     ``functions`` are those that may be called. ``atomic`` is the operator of a body whose assignment other
     threads may make to the same element at the same time, ``pointer`` qualifies a pointer to the element.
+    ``copied`` says when the block has a copy of an element, if it has one of some, and gives that.
     """
 
     accesses: Mapping[int, str]
@@ -60,6 +61,7 @@ class BodyTexts:
     functions: CallableFunctions
     atomic: str = ""
     pointer: str = ""
+    copied: Callable[[Array, Sequence[Operand]], tuple[str, str] | None] = lambda _array, _subscripts: None
 
 
 class KernelBodyPrinter(BodyPrinter):
@@ -82,6 +84,7 @@ class KernelBodyPrinter(BodyPrinter):
         self._functions = texts.functions
         self._atomic = texts.atomic
         self._pointer = texts.pointer
+        self._copied = texts.copied
         self._arrays = {id(access.node): access.array for access in accesses}
         self._hidden = own
 
@@ -94,6 +97,9 @@ class KernelBodyPrinter(BodyPrinter):
         return super().visit(node)
 
     def _as_written(self, node: c_ast.Node, array: Array) -> str:
+        return self._element(array, self._subscripts(node, array))
+
+    def _subscripts(self, node: c_ast.Node, array: Array) -> list[Operand]:
         subscripts: list[Operand] = []
         wanted = max(0, len(array.extents) - array.flat + 1)
         base = node
@@ -103,7 +109,7 @@ class KernelBodyPrinter(BodyPrinter):
             base = base.name
         if len(subscripts) != wanted or isinstance(base, c_ast.ArrayRef):
             raise _refusal(node, f"this access to '{array.name}'")
-        return self._element(array, subscripts)
+        return subscripts
 
     def _subscript(self, node: c_ast.Node) -> Operand:
         """A subscript as it is written: a number and a name need no parentheses, but counters are casts."""
@@ -167,8 +173,15 @@ class KernelBodyPrinter(BodyPrinter):
         value = f"({unsigned})({value})"
         if negated:
             value = f"({unsigned})0 - {value}"
-        place = f"({self._pointer}{unsigned} *)&{self.visit(target)}"
-        return f"{self._language.atomics.names[self._atomic]}({place}, {value})"
+        name = self._language.atomics.names[self._atomic]
+        update = f"{name}(({self._pointer}{unsigned} *)&{self.visit(target)}, {value})"
+        written_so = isinstance(target, c_ast.ArrayRef | c_ast.StructRef) and id(target) not in self._accesses
+        copied = self._copied(array, self._subscripts(target, array)) if written_so else None
+        if copied is None:
+            return update
+        # a statement, not an operand: whether threads meet in one element is asked of shared memory first
+        shared = self._language.qualifiers.shared_pointer
+        return f"{copied[0]} ? {name}(({shared}{unsigned} *)&{copied[1]}, {value}) : {update}"
 
     def visit_Cast(self, node: c_ast.Cast) -> str:  # noqa: N802
         """A conversion to an arithmetic type, done here for ``long double`` numbers, as ``DBL_MAX`` is."""

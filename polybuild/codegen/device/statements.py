@@ -204,10 +204,16 @@ class KernelStatementPrinter:
             operator = atomic.operator
             (target,) = (id(each.node) for each in statement.accesses if each.kind is not AccessKind.READ)
             accesses |= {node: partial(str, IDENTITIES[operator]) for node in atomic.own - {target}}
-            if atomic.array.name in self.copies:
+            if self._is_whole(atomic.array):
                 pointer = self._language.qualifiers.shared_pointer
         texts = BodyTexts(
-            LazyTexts(accesses), counters.get, self._element, self._source.functions, operator, pointer
+            LazyTexts(accesses),
+            counters.get,
+            self._element,
+            self._source.functions,
+            operator,
+            pointer,
+            self._copied,
         )
         return KernelBodyPrinter(statement.accesses, self._source.region, self._language, texts)
 
@@ -230,10 +236,8 @@ class KernelStatementPrinter:
         name, arrays = self._own(array), self._source.arrays
         if array.name in arrays.private | arrays.values:
             return name + "".join(f"[{each.text}]" for each in subscripts)
-        if array.name in self.copies:
-            copied, copy = self.copies[array.name]
-            back = f" - {copy.first}" if copy.first else ""
-            return f"{copied}[{subscripts[0].bound(ADDITIVE)}{back}]"
+        if self._is_whole(array):
+            return self._in_block(array, subscripts)
         if any(array.suffixes):
             first = len(array.extents) - len(subscripts)
             terms = [f"{each.bound(ATOM)} * {name}_step{first + k}" for k, each in enumerate(subscripts)]
@@ -241,6 +245,25 @@ class KernelStatementPrinter:
             return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
         flat = self._flat(array, subscripts)
         return f"{name}[{flat}]" if self.shifted else f"{name}[{flat} - {name}_first]"
+
+    def _is_whole(self, array: Array) -> bool:
+        """Whether the block has a copy of all elements of ``array`` that it updates."""
+        return array.name in self.copies and self.copies[array.name][1].whole
+
+    def _in_block(self, array: Array, subscripts: Sequence[Operand]) -> str:
+        """The element in the block's copy."""
+        name, copy = self.copies[array.name]
+        back = f" - {copy.first}" if copy.first else ""
+        return f"{name}[{subscripts[0].bound(ADDITIVE)}{back}]"
+
+    def _copied(self, array: Array, subscripts: Sequence[Operand]) -> tuple[str, str] | None:
+        """When the block has a copy of an element, and the copy, if it has one of some."""
+        if array.name not in self.copies or self._is_whole(array):
+            return None
+        copy, subscript = self.copies[array.name][1], subscripts[0].bound(ADDITIVE)
+        wide = self._language.types.widest
+        place = f"(unsigned {wide})({subscript}{f' - {copy.first}' if copy.first else ''})"
+        return f"{place} < {copy.size}", self._in_block(array, subscripts)
 
     def _flat(self, array: Array, subscripts: Sequence[Operand]) -> str:
         """The place of an element in ``array``, row after row."""

@@ -8,6 +8,9 @@ order::
     h[a[i]]++;      ->      block[0..255] = 0;  barrier;
                             atomic: block[a[i]] += 1;
                             barrier;  atomic: h[k] += block[k], for each k that has changed
+
+Where it is not known which elements there are, a copy has the first ones, and the others are updated where
+they are.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import islpy as isl
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import sets_of
-from polybuild.scop.model import Array, Scop
+from polybuild.scop.model import Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import BlockCopy, Kernel, KernelTree, SharedTile
@@ -39,7 +42,7 @@ def find_block_copies(
         tiles = [each for each in tree.tiles[kernel.mark()] if isinstance(each, SharedTile)]
         left = limits.shared_bytes - sum(map(bytes_of, tiles))
         chosen = []
-        for copy in _candidates(scop, mapping, kernel, atomics):
+        for copy in _candidates(scop, mapping, kernel, atomics, limits.parts.of_block):
             size = copy.size * element_size(copy.array)
             if size <= left:
                 chosen.append(copy)
@@ -50,9 +53,12 @@ def find_block_copies(
 
 
 def _candidates(
-    scop: Scop, mapping: GpuMapping, kernel: Kernel, atomics: Sequence[Reduction]
+    scop: Scop, mapping: GpuMapping, kernel: Kernel, atomics: Sequence[Reduction], count: int
 ) -> list[BlockCopy]:
-    """The copies that ``kernel`` may have; where it runs through one loop, the blocks are few."""
+    """The copies that ``kernel`` may have; where it runs through one loop, the blocks are few.
+
+    Those of arrays of unknown extents have ``count`` elements.
+    """
     if len(kernel.blocks) != 1 or kernel.in_steps:
         return []
     mark = find_mark(mapping.schedule.get_root(), kernel.mark())
@@ -71,21 +77,23 @@ def _candidates(
             for statement, access in users
         )
         operators = {own[statement.name].operator for statement, _ in users if statement.name in own}
-        bounds = _bounds(scop, array, [access.relation.range() for _, access in users])
-        if updates and len(operators) == 1 and bounds is not None:
-            found.append(BlockCopy(array, operators.pop(), bounds[0], bounds[1] - bounds[0] + 1))
+        if not updates or len(operators) != 1 or len(array.extents) != 1 or any(array.suffixes):
+            continue
+        low, high = _bounds(scop, [access.relation.range() for _, access in users])
+        first = 0 if low is None else low
+        size = count if low is None or high is None else high - low + 1
+        whole = low is not None and high is not None
+        found.append(BlockCopy(array, operators.pop(), first, size, whole))
     return found
 
 
-def _bounds(scop: Scop, array: Array, touched: Sequence[isl.Set]) -> tuple[int, int] | None:
-    """The least and the greatest subscript of a vector that may be ``touched``, None if not known."""
-    if len(array.extents) != 1 or any(array.suffixes):
-        return None
-    found = []
+def _bounds(scop: Scop, touched: Sequence[isl.Set]) -> tuple[int | None, int | None]:
+    """The least and the greatest subscript of a vector that may be ``touched``; None: not known."""
+    lows, highs = [], []
     for each in touched:
         here = each.intersect_params(scop.context)
-        low, high = here.dim_min_val(0), here.dim_max_val(0)
-        if not (low.is_int() and high.is_int()):
-            return None
-        found += [low.to_python(), high.to_python()]
-    return min(found), max(found)
+        lows.append(here.dim_min_val(0))
+        highs.append(here.dim_max_val(0))
+    low = min(each.to_python() for each in lows) if all(each.is_int() for each in lows) else None
+    high = max(each.to_python() for each in highs) if all(each.is_int() for each in highs) else None
+    return low, high
