@@ -118,11 +118,21 @@ static void check(int number, const struct kernel *kernel, const int *size)
     run(kernel, size);
     if (on_host())
         return;
-    const char *other = NULL;
-    for (int a = array_count - 1; a >= 0; a--)
-        if (memcmp(expected[a], arrays[a].data, arrays[a].bytes) != 0)
-            other = arrays[a].name;
-    printf("form %d %s%s\n", number, other ? "different: " : "equal", other ? other : "");
+    for (int a = 0; a < array_count; a++) {
+        const unsigned char *old = expected[a], *made = arrays[a].data;
+        size_t first = arrays[a].bytes, wrong = 0, size = arrays[a].bytes / (arrays[a].count ? arrays[a].count : 1);
+        for (size_t at = arrays[a].bytes; size && at >= size; at -= size)
+            if (memcmp(old + at - size, made + at - size, size) != 0) {
+                first = at - size;
+                wrong++;
+            }
+        if (wrong) {
+            printf("form %d different: %s, %zu of its elements from number %zu on\n", number, arrays[a].name, wrong,
+                   first / size);
+            return;
+        }
+    }
+    printf("form %d equal\n", number);
 }
 
 static void measure(int number, const struct kernel *kernel, const int *size, int runs)

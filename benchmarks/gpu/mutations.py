@@ -29,7 +29,7 @@ from polybuild.targets.gpu.nvcc import build_image
 from tests.emulator.nvcc import places, with_mistakes
 from tests.emulator.stand_ins import ORDERS, build
 
-KINDS = ("barrier", "bound", "atomic", "drop")
+KINDS = ("barrier", "bound", "atomic", "multiply", "wait", "drop")
 # Blocks take several tiles, but no two that lie side by side: a step too far would do the same work
 # twice there, of which nothing comes. All that comes back is compared, printed or not.
 SETTINGS = {**SMALL, "grid_sizes": "2,2", "verify": "on", "backend": "cuda"}

@@ -158,7 +158,11 @@ class Multiprocessor:
     count: int = _figure(132, Unit.COUNT, "multiprocessors of the device")
     registers: int = _figure(65536, Unit.COUNT, "its registers of 32 bits")
     threads: int = _figure(512, Unit.COUNT, "threads that are enough to hide how long operations take")
-    addresses: int = _figure(34, Unit.COUNT, "registers of a thread for counters and addresses")
+    addresses: int = _figure(40, Unit.COUNT, "registers of a thread for counters and addresses")
+    of_thread: int = _figure(255, Unit.COUNT, "registers that a thread may have")
+    granularity: int = _figure(8, Unit.COUNT, "registers that a thread gets at once")
+    schedulers: int = _figure(4, Unit.COUNT, "its parts, each with its own warps and registers")
+    warp: int = _figure(32, Unit.COUNT, "threads of a warp")
     vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
     line: int = _figure(128, Unit.BYTES, "what the threads of a warp read of memory at once")
 
@@ -171,8 +175,6 @@ class Residency:
     blocks: int = _figure(32, Unit.COUNT, "blocks that it holds")
     shared: int = _figure(228 * 1024, Unit.BYTES, "its shared memory")
     system: int = _figure(1024, Unit.BYTES, "of that, what the system takes for a block")
-    warp: int = _figure(32, Unit.COUNT, "threads of a warp")
-    given: int = _figure(256, Unit.COUNT, "registers that a warp is given at once")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
 from polybuild.machine.model import Device, Multiprocessor
+from polybuild.targets.instructions import CopyStages, MatrixInstruction
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -27,12 +28,20 @@ class ImageError(PolybuildError):
 class ProductShapes:
     """What products choose among: threads of a block and points of a thread along the last two mapped loops.
 
-    ``steps`` are those of the sequential loops that a block copies at once.
+    ``steps`` are those of the sequential loops that a block copies at once. Loops outside of two others run
+    over products of small matrices: then threads have points as in ``batched``. So many ``threads`` of a
+    multiprocessor are enough, as each has several points. Those of a ``warp`` lie along both loops, so that
+    they read little of either operand. They may compute products of doubles by ``matrix`` instructions if
+    there is one.
     """
 
-    blocks: tuple[tuple[int, int], ...] = ((16, 16),)
+    blocks: tuple[tuple[int, int], ...] = ((8, 16), (16, 16), (8, 8))
     points: tuple[tuple[int, int], ...] = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 4), (2, 2))
-    steps: tuple[int, ...] = (8, 16, 4)
+    batched: tuple[tuple[int, int], ...] = ((4, 4), (2, 4), (2, 2))
+    steps: tuple[int, ...] = (16, 8, 4)
+    threads: int = 256
+    warp: tuple[int, int] = (4, 8)
+    matrix: MatrixInstruction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class DeviceLimits:
 
     ``block_threads`` is the maximum number of threads in a block, ``shared_bytes`` the memory that these
     share, ``thread_registers`` how many elements of an array a thread may keep in registers,
-    ``stages`` how often there is a tile of shared memory that copies go to,
+    ``stages`` how copies go to tiles of shared memory while others are used,
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
     iterations has some for each thread of a warp. What work takes on the device is in ``figures``, what runs
@@ -96,7 +105,7 @@ class DeviceLimits:
     block_threads: int = 1024
     shared_bytes: int = 48 * 1024
     thread_registers: int = 64
-    stages: int = 2
+    stages: CopyStages = CopyStages()
     private_elements: int = 64
     axes: int = 3
     outer_blocks: int = 65535

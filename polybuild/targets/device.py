@@ -11,6 +11,7 @@ from dataclasses import field
 from enum import Enum
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.analysis.inspectors import Inspector
 from polybuild.analysis.reductions import Reduction
@@ -19,6 +20,7 @@ from polybuild.c.types import FloatingType
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Access, AccessKind, Array, Statement
 from polybuild.storage.buffers import Buffer
+from polybuild.targets.instructions import MatrixInstruction
 from polybuild.values import dataclass
 
 SERIAL = "device-serial"
@@ -47,6 +49,31 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixOperand:
+    """An operand of a product: its subscripts ``own`` and ``terms`` follow two loops, one by one."""
+
+    access: Access
+    own: int
+    terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """What matrix instructions compute: ``statement`` adds products of ``left`` and ``right``, or subtracts.
+
+    The loops that ``left`` follows are those of the rows of the result and of the terms of its sums, for
+    ``right`` its columns and the terms. The ``others`` are factors that stay the same.
+    """
+
+    statement: Statement
+    left: MatrixOperand
+    right: MatrixOperand
+    instruction: MatrixInstruction
+    others: tuple[c_ast.Node, ...] = ()
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """The kernel of number ``index``; ``blocks`` and ``threads`` are outermost first, x last.
 
@@ -54,7 +81,9 @@ class Kernel:
     members are mapped to the grid and, of their points, to the threads. Both are
     empty for a serial kernel. One ``in_steps`` runs a phase of tiles over time: the threads of a
     block meet before each step, and values pass between them from step to step. It has no ``tile``,
-    and may have fewer loops on blocks than on threads.
+    and may have fewer loops on blocks than on threads. The threads of a ``warp`` lie
+    along the last two loops so, or one after the other along x. Warps compute a ``product`` by instructions.
+    So many blocks should be ``resident`` on a multiprocessor at once, or as many as are.
     """
 
     index: int
@@ -62,6 +91,9 @@ class Kernel:
     threads: tuple[Axis, ...] = ()
     tile: tuple[int, ...] = ()
     in_steps: bool = False
+    warp: tuple[int, int] | None = None
+    product: MatrixProduct | None = None
+    resident: int = 0
 
     def mark(self, kind: MarkKind = MarkKind.KERNEL) -> Mark:
         """The mark of ``kind`` that the tree of this kernel has."""
@@ -217,12 +249,14 @@ class StagedCopy:
     """A copy in two halves: a thread fetches vectors of a box into registers, and puts them later.
 
     Those ``wanted`` are copied, ``{ [d0, ..., dn, x0, ...] }``, others in the box become zero; for loops in
-    ``whole`` all of the box is wanted. ``threads`` share it, outermost first.
+    ``whole`` all of the box is wanted. ``threads`` share it, outermost first. What is fetched by an
+    ``asynchronous`` copy goes to its place on its own, and to put it is to wait for that.
     """
 
     wanted: isl.Set
     whole: isl.Set
     threads: tuple[Axis, ...]
+    asynchronous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

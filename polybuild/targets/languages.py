@@ -164,9 +164,15 @@ _MACROS = """\
 #define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
 """
 
+_MATRICES = """\
+#define polybuild_multiply(c0, c1, a, b) \\
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \\
+      : "+d"(c0), "+d"(c1) : "d"(a), "d"(b))
+"""
+
 CUDA_C = KernelLanguage(
     name="cuda",
-    prologue=_MACROS,
+    prologue="#include <cuda_pipeline.h>\n" + _MACROS + _MATRICES,
     qualifiers=Qualifiers(
         kernel='extern "C" __global__ void __launch_bounds__({threads}{resident})',
         function="static __device__ ",
@@ -202,6 +208,7 @@ CUDA_C = KernelLanguage(
 HIP = replace(
     CUDA_C,
     name="hip",
+    prologue=_MACROS,
     qualifiers=replace(
         CUDA_C.qualifiers, kernel='extern "C" __global__ void __launch_bounds__({threads})'
     ),  # its second number is another

@@ -120,6 +120,31 @@ template <class T> inline T __shfl_xor(T value, int lanes, int = 32) { return __
 #define EMULATOR_SHUFFLE(number, operation, value, lanes)                                                              \
     (emulator_mistake('x', number) ? (value) : operation(0xffffffffu, value, lanes))
 
+// The matrix instruction for doubles, mma.m8n8k4: thread l of a warp has two results side by side in row l / 4, the
+// element l % 4 of row l / 4 of the left operand, and that of column l / 4 of the right one. All come to it together.
+__attribute__((no_sanitize("thread"), noinline)) inline void emulator_multiply(double &first, double &second, double left,
+                                                                              double right) {
+    const void *code = __builtin_return_address(0);
+    const uint3 where = threadIdx;
+    const unsigned lane = (where.x + blockDim.x * (where.y + blockDim.y * where.z)) % 32;
+    const auto from = [&](double value, unsigned other) {
+        emulator_shuffle(0xffffffffu, &value, sizeof value, static_cast<int>(lane ^ other), code);
+        return value;
+    };
+    for (unsigned term = 0; term < 4; term++) {
+        const double own = from(left, lane / 4 * 4 + term);
+        first += own * from(right, lane % 4 * 8 + term);
+        second += own * from(right, lane % 4 * 8 + 4 + term);
+    }
+}
+// One that can be forgotten.
+#define EMULATOR_MULTIPLY(number, operation, ...)                                                                      \
+    if (!emulator_mistake('m', number))                                                                                \
+    operation(__VA_ARGS__)
+
+// And a wait for asynchronous copies.
+#define EMULATOR_WAIT(number) (emulator_mistake('w', number) ? (void)0 : __pipeline_wait_prior(0))
+
 namespace emulator {
 
 // Calls a kernel with the parameters that a launch has the addresses of, which are the host's.

@@ -26,7 +26,18 @@ _BARRIER = re.compile(r"(?:__syncthreads|BARRIER|(cooperative_groups::this_grid\
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
 _ATOMIC = re.compile(r"\b(atomic(?:Add|And|Or|Xor))\s*\(")
 _SHUFFLE = re.compile(r"\b(__shfl_xor_sync)\s*\(\s*0xffffffffu\s*,")
-_KINDS = {"barrier": _BARRIER, "bound": _COMPARISON, "atomic": _ATOMIC, "shuffle": _SHUFFLE}
+_MULTIPLY = re.compile(r"\b(polybuild_multiply)\s*\(")
+_WAIT = re.compile(r"\b__pipeline_wait_prior\s*\(\s*0\s*\)\s*;")
+_KINDS = {
+    "barrier": _BARRIER,
+    "bound": _COMPARISON,
+    "atomic": _ATOMIC,
+    "shuffle": _SHUFFLE,
+    "multiply": _MULTIPLY,
+    "wait": _WAIT,
+}
+_MATRICES = re.compile(r"\basm\s*\(\s*\"mma\.sync\.aligned\.m8n8k4\.row\.col\.f64[^\"]*\"\s*:([^;]*);")
+"""The matrix instruction for doubles, as kernels write it: its operands follow their kinds."""
 _BOUNDS = {"<": "BELOW", "<=": "UP_TO", ">=": "FROM"}
 _FIRST_KERNEL = re.compile(r"__global__|\Z")
 
@@ -41,7 +52,8 @@ def with_mistakes(text: str) -> str:
 
     barrier:n deletes the n-th barrier of a block or of all of them, bound:n shifts the bound of the n-th
     comparison by one, outwards, atomic:n makes the n-th atomic operation a plain one, shuffle:n leaves each
-    thread its own value in the n-th shuffle, counted from 1.
+    thread its own value in the n-th shuffle, multiply:n leaves out the n-th matrix instruction,
+    wait:n the n-th waiting for asynchronous copies; all are counted from 1.
     """
     text = _without_comments(text)
     spelled = {
@@ -60,6 +72,13 @@ def with_mistakes(text: str) -> str:
         place.start(): (place, f"EMULATOR_SHUFFLE({number}, {place[1]}, ")
         for number, place in _numbered(text, "shuffle")
     }
+    spelled |= {
+        place.start(): (place, f"EMULATOR_MULTIPLY({number}, {place[1]}, ")
+        for number, place in _numbered(text, "multiply")
+    }
+    spelled |= {
+        place.start(): (place, f"EMULATOR_WAIT({number});") for number, place in _numbered(text, "wait")
+    }
     parts, end = [], 0
     for start, (place, spelling) in sorted(spelled.items()):
         parts += [text[end:start], spelling]
@@ -76,6 +95,11 @@ def _places(text: str, kind: str) -> list[re.Match[str]]:
     first = _FIRST_KERNEL.search(text)
     assert first
     return list(_KINDS[kind].finditer(text, first.start()))
+
+
+def _operands(text: str) -> str:
+    """The operands of an instruction as arguments of a function."""
+    return re.sub(r'"[^"]*"\s*', "", text).replace(":", ",")
 
 
 def _without_comments(text: str) -> str:
@@ -124,7 +148,8 @@ def compile_image(source: Path, output: Path, flags: list[str], folder: Path) ->
     kernels = re.findall(
         r"__global__\s+void\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\(", expanded.stdout
     )
-    text = re.sub(r"\b__global__\b", "__attribute__((noinline))", expanded.stdout)
+    text = _MATRICES.sub(lambda found: f"emulator_multiply({_operands(found[1])};", expanded.stdout)
+    text = re.sub(r"\b__global__\b", "__attribute__((noinline))", text)
     text += "".join(
         f'\nextern "C" void emulator_call_{name}(void **values) {{ emulator::call({name}, values); }}'
         for name in kernels

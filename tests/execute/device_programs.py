@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,14 @@ def build_runtime(folder: Path) -> Path:
     return made
 
 
-def transform(text: str, backend: str, folder: Path, **options: object) -> FileResult:
+def transform(
+    text: str, backend: str, folder: Path, *, flags: Sequence[str] = FLAGS, **options: object
+) -> FileResult:
     """What ``text`` becomes for a backend."""
     source = folder / "program.c"
     source.write_text(text, encoding="utf-8")
     wanted = Options(**{"backend": backend, "min_work": 0, **options})  # type: ignore[arg-type]
-    return compile_source(str(source), wanted, ["gcc"], FLAGS)
+    return compile_source(str(source), wanted, ["gcc"], flags)
 
 
 def build(result: FileResult, name: str, runtime: Path, folder: Path) -> Path:

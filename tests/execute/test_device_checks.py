@@ -212,7 +212,7 @@ def test_forms_that_fail_are_rows_like_the_others(workshop, tmp_path, monkeypatc
     rows = json.loads((tmp_path / "forms.json").read_text())["problems"]["gemm-float"]
     failures = {title: row["failure"] for title, row in rows.items()}
     assert "#error no" in failures["64,64,16 16,16"]
-    assert "different: C" in failures["64,64,8 8,8"]
+    assert "different: C, 1 of its elements from number 7 on" in failures["64,64,16 8,8"]
     assert "exit code -6" in failures["aborts"]
     assert "exit code 3" in failures["on the host"]
     assert failures["missing"] == "no kernels"

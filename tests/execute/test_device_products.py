@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from device_programs import HAS_OPENCL, build, on, run, transform
+from device_programs import FLAGS, HAS_OPENCL, build, on, run, transform
 
 from tests.emulator.stand_ins import ORDERS
 
@@ -110,3 +110,51 @@ def test_forms_with_usual_tiles(form, emulator, runtime, folder):
     made = build(transform(program("float", [form]), "cuda", folder), form, runtime, folder)
     assert "_own[8][8];" in (folder / "kernels.cu").read_text()
     compare(made, ("129 129 33", "100 7 1", "128 128 16"), emulator, "cuda")
+
+
+def whole_numbers(forms):
+    """The program of ``forms`` in doubles whose sums are exact in any order."""
+    text = program("double", forms).replace("1.5, 1.25", "2, -3")
+    return text.replace("(i * 37 % 101) / (double)7 - 5", "i * 37 % 101 - 50").replace(
+        "(i * 53 % 103) / (double)9 - 6", "i * 53 % 103 - 51"
+    )
+
+
+MATRICES = {"allow_reassociation": True, "tile_sizes": (16, 32, 8), "block_sizes": (8, 8)}
+CONTRACTED = [*FLAGS, "-ffp-contract=fast"]
+
+
+@pytest.mark.parametrize("form", [each for each in FORMS if each not in {"convolution", "ikj"}])
+def test_matrix_instructions(form, emulator, runtime, folder):
+    """A warp computes doubles together in whole tiles along the sum, in whatever form they are written."""
+    options = dict(MATRICES)
+    if form == "batched":
+        options |= {"tile_sizes": (1, 16, 32, 8), "block_sizes": (1, 8, 8)}
+    result = transform(whole_numbers([form]), "cuda", folder, flags=CONTRACTED, **options)
+    made = build(result, form, runtime, folder)
+    by_instructions = "polybuild_multiply(" in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    assert by_instructions == (form != "triangular")  # whose sums end where rows say
+    compare(
+        made, ("17 33 20", "33 17 1", "1 1 1", "0 5 5", "5 5 0", "16 64 16", "35 70 25"), emulator, "cuda"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [(FLAGS, {}), (CONTRACTED, {"allow_reassociation": False}), (CONTRACTED, {"cuda_arch": (70,)})],
+)
+@pytest.mark.usefixtures("emulator")
+def test_no_matrix_instructions_without_leave(flags, options, folder):
+    """Products and sums may not be fused, sums keep their order, or a device has none."""
+    transform(whole_numbers(["plain"]), "cuda", folder, flags=flags, **{**MATRICES, **options})
+    assert "polybuild_multiply(" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
+
+
+@pytest.mark.parametrize("sizes", [(16, 32, 6), (12, 32, 8), (16, 24, 8)])
+def test_matrix_instructions_take_whole_tiles(sizes, emulator, runtime, folder):
+    """Sizes given by hand that they do not fill get the usual kernel."""
+    result = transform(
+        whole_numbers(["plain"]), "cuda", folder, flags=CONTRACTED, **{**MATRICES, "tile_sizes": sizes}
+    )
+    assert "polybuild_multiply(" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    compare(build(result, "odd", runtime, folder), ("17 33 20",), emulator, "cuda")

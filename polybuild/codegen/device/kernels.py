@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import islpy as isl
 
@@ -20,13 +21,14 @@ from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_be
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.ast import FullTile
 from polybuild.codegen.device.exchanges import IDENTITIES, LANE_THREADS, exchange_of
+from polybuild.codegen.device.matrices import MatrixPrinter, unconditional
 from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter, may_run_idle
-from polybuild.codegen.device.whole_loops import whole_loop
+from polybuild.codegen.device.whole_loops import WholeLoop, whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array
-from polybuild.targets.device import MEETINGS, Kernel, SharedTile, ThreadTile, Tile
+from polybuild.targets.device import MEETINGS, Axis, Kernel, SharedTile, ThreadTile, Tile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -92,6 +94,7 @@ class KernelPrinter(LoopPrinter):
         self._parting: FullTile | None = None  # what the pieces between barriers have to ask first
         self._tile_counters: frozenset[str] | None = None  # where points may run idle: what names their tile
         self._around_tile: frozenset[str] = frozenset()
+        self._matrices: MatrixPrinter | None = None  # where warps compute products together
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
         """The text of the kernel whose AST is ``node``; ``tiles`` are those that it keeps."""
@@ -105,6 +108,12 @@ class KernelPrinter(LoopPrinter):
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
         self._statements.shifted = any(isinstance(each, SharedTile) and each.stages > 1 for each in tiles)
+        if kernel.warp is not None:
+            number = self._statements.stages.number = fresh("thread", taken)
+            self._names.taken |= {number}
+        if kernel.product is not None:
+            own = (self._expression(), self._tile_names, self._names)
+            self._matrices = MatrixPrinter(kernel, kernel.product, *own)
         lines = self._node(node, _INDENT, None)
         used, arguments, outer = self._passed()
         waiting = self._statements.stages.declarations
@@ -121,7 +130,7 @@ class KernelPrinter(LoopPrinter):
         x, y, z = [*sizes, 1, 1, 1][:3]
         in_lanes = any(isinstance(each, ThreadTile) and each.reduction is not None for each in tiles)
         # left to itself nvcc 13 takes 32 registers for a warp's row of a sparse matrix, and spills
-        resident = LANE_THREADS // (x * y * z) if in_lanes else 0
+        resident = LANE_THREADS // (x * y * z) if in_lanes else kernel.resident
         return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), resident)
 
     def _taken(self, *kernels: Kernel) -> set[str]:
@@ -142,13 +151,39 @@ class KernelPrinter(LoopPrinter):
 
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
-        lines = []
-        for axes, spelled in ((kernel.blocks, self._language.block), (kernel.threads, self._language.thread)):
-            for axis, index in zip(axes, reversed(spelled[: len(axes)]), strict=True):
-                name = self._names[axis.parameter]
-                if name in self._in_use.variables:
-                    lines.append(f"const int {name} = (int){index};")
-        return lines
+        if kernel.warp is not None:
+            return [
+                *self._declared(kernel.blocks, self._language.block),
+                *self._in_warps(kernel, kernel.warp),
+            ]
+        pairs = ((kernel.blocks, self._language.block), (kernel.threads, self._language.thread))
+        return [line for axes, spelled in pairs for line in self._declared(axes, spelled)]
+
+    def _in_warps(self, kernel: Kernel, warp: tuple[int, int]) -> list[str]:
+        """The indices of a thread where a ``warp`` lies along the last two loops, and its number."""
+        down, across = kernel.threads[-2:]
+        number = self._statements.stages.number
+        (high, wide), count = warp, math.prod(warp)
+        beside = across.size // wide
+        x, y = self._language.thread[:2]
+        values = (
+            f"{number} / {count * beside} * {high} + {number} % {count} / {wide}",
+            f"{number} / {count} % {beside} * {wide} + {number} % {wide}",
+        )
+        pairs = zip((down, across), values, strict=True)
+        return [
+            f"const int {number} = (int)({y} * {across.size} + {x});",
+            *(f"const int {self._names[axis.parameter]} = {value};" for axis, value in pairs),
+        ]
+
+    def _declared(self, axes: Sequence[Axis], spelled: Sequence[str]) -> list[str]:
+        """The declarations of those indices along ``axes`` that the text mentions, x first in ``spelled``."""
+        pairs = zip(axes, reversed(spelled[: len(axes)]), strict=True)
+        return [
+            f"const int {self._names[axis.parameter]} = (int){index};"
+            for axis, index in pairs
+            if self._names[axis.parameter] in self._in_use.variables
+        ]
 
     def _variables(self, used: Sequence[Array]) -> list[str]:
         """The declarations of what each thread has of its own: buffers, and those of the arrays ``used``."""
@@ -307,7 +342,8 @@ class KernelPrinter(LoopPrinter):
             return super()._for(node, indent, before)
         back = self._known.enter(node)
         lines = self._whole(node, indent) if self._is_full else []
-        lines = lines or super()._for(node, indent, before)
+        with self._below(node.for_get_init(), node.for_get_cond()):
+            lines = lines or super()._for(node, indent, before)
         self._known.leave(back)
         return lines
 
@@ -319,13 +355,14 @@ class KernelPrinter(LoopPrinter):
         if whole is None:
             return []
         text, inner = self._expression().text, indent + _INDENT
+        multiplied = self._multiplied(node, whole)
         holds = [f"{text(low, ADDITIVE)} <= {text(high, ADDITIVE)}" for low, high in whole.holds]
         identifier = node.for_get_iterator().id_get_id().get_name()
         declared, outer = self._names.enter(), self._names.get(identifier)
         self._names[identifier] = counter = self._names.fresh(identifier)
         test = f"{counter} <= {text(whole.last)}"
-        lines = [
-            "#pragma unroll",
+        lines = [f"{inner}{line}" if line[0] != "#" else line for line in multiplied] or [
+            whole.pragma,
             f"{inner}for ({self.counter_type} {counter} = {text(whole.first)}; {test}; {counter}++) {{",
             *self._block(node.for_get_body(), inner + _INDENT),
             f"{inner}}}",
@@ -343,6 +380,17 @@ class KernelPrinter(LoopPrinter):
             f"{indent}}}",
         ]
 
+    def _multiplied(self, node: isl.AstNode, whole: WholeLoop) -> list[str]:
+        """The whole loop ``node`` by matrix instructions; empty if it is no product of whole warps."""
+        if self._matrices is None:
+            return []
+        users = unconditional(node.for_get_body(), self._holds)
+        return self._matrices.whole(whole, users, self._source.ast, self._statements)
+
+    def _below(self, *expressions: isl.AstExpr) -> AbstractContextManager[None]:
+        """What ``expressions`` decide."""
+        return self._matrices.below(*expressions) if self._matrices is not None else nullcontext()
+
     def _holds(self, condition: isl.AstExpr) -> bool:
         """Whether ``condition`` need not be asked.
 
@@ -355,6 +403,11 @@ class KernelPrinter(LoopPrinter):
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._holds(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
+        with self._below(node.if_get_cond()):
+            return self._asked(node, indent, before)
+
+    def _asked(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        """The branches of ``node``, whose condition has to be asked."""
         if not (self._language.loops_for_branches and self._meets(node)):
             return super()._if(node, indent, before)
         lines: list[str] = []

@@ -32,7 +32,8 @@ class StagePrinter:
     """Prints what is fetched and put.
 
     ``tiles`` has the names of the tiles, ``element`` prints an element of an array, ``sizes`` its inner
-    extents. ``declarations`` collects those of the registers.
+    extents. ``declarations`` collects those of the registers; ``number`` has the number of the thread in its
+    block where it does not follow from the indices.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class StagePrinter:
         self._element = element
         self._sizes = sizes
         self._waiting: dict[str, str] = {}
+        self.number = ""
         self.declarations: list[str] = []
 
     def lines(self, copy: AddedInstance, names: NamesInScope) -> list[str]:
@@ -56,14 +58,16 @@ class StagePrinter:
         tile, staged = copy.added.tile, copy.added.staged
         assert isinstance(tile, SharedTile)  # noqa: S101 - no other tile is staged
         assert staged is not None  # noqa: S101 - who asks has looked
+        if staged.asynchronous and copy.added.purpose is Purpose.PUT:
+            return ["__pipeline_commit();", "__pipeline_wait_prior(0);"]
         rows, columns = math.prod(tile.box.sizes[:-1]), tile.box.sizes[-1] // tile.vector
         threads = math.prod(each.size for each in staged.threads)
         own = -(-rows * columns // threads)
         before = names.enter()
         number, vector = names.declare("own"), names.declare("vector")
         fetches = copy.added.purpose is Purpose.FETCH
-        register = f"{self._register(tile, own, names)}[{number}]"
         coordinates = _coordinates(tile, vector, columns)
+        register = "" if staged.asynchronous else f"{self._register(tile, own, names)}[{number}]"
         body = (
             self._fetched(copy, tile, register, coordinates, names)
             if fetches
@@ -86,8 +90,8 @@ class StagePrinter:
 
     def _thread(self, axes: Sequence[Axis]) -> str:
         """The number of the thread in its block, that along x first."""
-        text = ""
-        for axis in axes:
+        text = self.number
+        for axis in () if text else axes:
             index = self._expressions.text(isl.AstExpr.from_id(isl.Id(axis.parameter)))
             text = f"({text} * {axis.size} + {index})" if text else index
         return text
@@ -134,13 +138,15 @@ class StagePrinter:
         array = tile.array
         pointer = f"*({self._language.qualifiers.pointer}const {self._vector(tile)} *)&"
         corner = [self._expressions.operand(each) for each in copy.element]
-        places = [
+        elements = [
             Operand(own if first.is_zero else f"{first.bound(ADDITIVE)} + {own}", ADDITIVE)
             for first, own in zip(corner, coordinates, strict=True)
         ]
-        at_once = self._element(array, places)
-        whole = f"{register} = {pointer if tile.vector > 1 else ''}{at_once};"
-        named = [names.declare("at") for _ in places]
+        at_once = self._element(array, elements)
+        whole = [f"{register} = {pointer if tile.vector > 1 else ''}{at_once};"]
+        if not register:
+            whole = self._sent(copy, tile, coordinates, at_once)
+        named = [names.declare("at") for _ in elements]
         for dim, name in enumerate(named):
             names[f"{COORDINATES}{dim}"] = name
         test = self._expressions.text(copy.wanted, AND)
@@ -149,29 +155,60 @@ class StagePrinter:
         one = self._element(array, [Operand(name, ATOM) for name in named])
         kind = self._language.types.of(array.element)
         declared = [
-            f"const int {name} = {place.text};" for name, place in zip(named[:-1], places, strict=False)
+            f"const int {name} = {place.text};" for name, place in zip(named[:-1], elements, strict=False)
         ]
-        declared.append(f"int {named[-1]} = {places[-1].text};")
-        parts = self._parts(tile, register)
-        steps = [f"{part} = {test} ? {one} : ({kind})0;" for part in parts]
+        declared.append(f"int {named[-1]} = {elements[-1].text};")
+        steps = [f"{part} = {test} ? {one} : ({kind})0;" for part in self._parts(tile, register)]
+        if not register:
+            size = element_size(array)
+            places = self._subscripted(copy, tile, coordinates)
+            steps = [_send(place, one, size, f", {test} ? 0 : {size}") for place in places]
         between = [line for step in steps for line in (step, f"{named[-1]}++;")][:-1]
-        return [[f"{_INDENT}{whole}"], [*_block([*declared, *between])]]
+        return [_block(whole), _block([*declared, *between])]
+
+    def _sent(
+        self, copy: AddedInstance, tile: SharedTile, coordinates: Sequence[str], first: str
+    ) -> list[str]:
+        """What a thread sends to shared memory of a vector whose ``first`` element is known."""
+        size, places = element_size(tile.array), self._subscripted(copy, tile, coordinates)
+        if _lies_alike(tile):
+            return [_send(places[0], first, tile.vector * size)]
+        return [
+            f"__pipeline_memcpy_async(&{place}, &{first}{f' + {number}' if number else ''}, {size});"
+            for number, place in enumerate(places)
+        ]
 
     def _put(
         self, copy: AddedInstance, tile: SharedTile, register: str, coordinates: Sequence[str]
     ) -> list[str]:
         """What a thread does for a vector."""
-        stage = self._expressions.text(copy.subscripts[0])
-        name = f"{self._tiles[tile.name]}[{stage}]"
-        if tile.order[-1] == len(tile.order) - 1 and tile.vector > 1:
-            place = name + "".join(f"[{coordinates[dim]}]" for dim in tile.order)
+        places = self._subscripted(copy, tile, coordinates)
+        if _lies_alike(tile):
             pointer = f"*({self._language.qualifiers.shared_pointer}{self._vector(tile)} *)&"
-            return [f"{_INDENT}{pointer}{place} = {register};"]
-        lines = []
-        for number, part in enumerate(self._parts(tile, register)):
+            return [f"{_INDENT}{pointer}{places[0]} = {register};"]
+        parts = zip(places, self._parts(tile, register), strict=True)
+        return _block([f"{place} = {part};" for place, part in parts])
+
+    def _subscripted(self, copy: AddedInstance, tile: SharedTile, coordinates: Sequence[str]) -> list[str]:
+        """The places of the elements of a vector in shared memory."""
+        stage = self._expressions.text(copy.subscripts[0])
+        found = []
+        for number in range(tile.vector):
             own = [*coordinates[:-1], f"{coordinates[-1]} + {number}" if number else coordinates[-1]]
-            lines.append(name + "".join(f"[{own[dim]}]" for dim in tile.order) + f" = {part};")
-        return _block(lines)
+            found.append(
+                f"{self._tiles[tile.name]}[{stage}]" + "".join(f"[{own[dim]}]" for dim in tile.order)
+            )
+        return found
+
+
+def _lies_alike(tile: SharedTile) -> bool:
+    """Whether the elements of a vector lie side by side in shared memory, too."""
+    return tile.order[-1] == len(tile.order) - 1 and tile.vector > 1
+
+
+def _send(place: str, element: str, size: int, more: str = "") -> str:
+    """An asynchronous copy of so many bytes, or, with ``more``, of zeros where nothing is there."""
+    return f"__pipeline_memcpy_async(&{place}, &{element}, {size}{more});"
 
 
 def _block(lines: Sequence[str]) -> list[str]:

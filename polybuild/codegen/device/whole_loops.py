@@ -15,6 +15,10 @@ from polybuild.values import dataclass
 _Op = isl.ast_expr_op_type
 
 
+_COPIES = 8
+"""How many iterations one after the other a compiler is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class WholeLoop:
     """From ``first`` to ``last``, a number of iterations later, where each pair in ``holds`` is in order."""
@@ -22,6 +26,16 @@ class WholeLoop:
     first: isl.AstExpr
     last: isl.AstExpr
     holds: tuple[tuple[isl.AstExpr, isl.AstExpr], ...]
+
+    @property
+    def pragma(self) -> str:
+        """What asks a compiler for copies of the code: a long loop with more takes too many registers."""
+        return "#pragma unroll" if any(map(self.has, range(_COPIES + 1))) else f"#pragma unroll {_COPIES}"
+
+    def has(self, count: int) -> bool:
+        """Whether it runs ``count`` times."""
+        later = self.last if is_atom(self.last) else self.last.op_get_arg(1)
+        return is_number(later, count - 1)
 
 
 def whole_loop(node: isl.AstNode) -> WholeLoop | None:

@@ -124,6 +124,8 @@ def _check_kernel(
     for name, statement in added.items():
         copied, purpose = statement.tile, statement.purpose
         found = isinstance(copied, SharedTile) and purpose in _FILLING
+        if statement.staged is not None and statement.staged.asynchronous:
+            found, purpose = True, Purpose.PUT  # its place is filled from when it is fetched until then
         if purpose is Purpose.STORE and copied is not None and statement.depth > copied.depth:
             found = False  # the thread stores what it has computed itself
         touches[name] = frozenset({_Touch(copied.name, purpose)} if found and copied else ())
@@ -131,7 +133,7 @@ def _check_kernel(
     stages = {
         name: each.tile.stages
         for name, each in added.items()
-        if each.purpose is Purpose.PUT and isinstance(each.tile, SharedTile)
+        if each.staged is not None and isinstance(each.tile, SharedTile)
     }
     _Walker(touches, barriers, stages).walk(mark, _names(mark.get_domain()))
 

@@ -40,6 +40,7 @@ from polybuild.targets.device import (
 )
 from polybuild.targets.gpu.placement import relation_of, union_of
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
+from polybuild.targets.instructions import CopyStages
 
 _set, _out = isl.dim_type.set, isl.dim_type.out
 
@@ -129,14 +130,17 @@ def _extend(instances: isl.Map) -> isl.ScheduleNode:
     return isl.ScheduleNode.from_extension(isl.UnionMap.from_map(instances)).child(0)
 
 
-def staged_copy(tile: SharedTile, wanted: isl.Set, threads: tuple[Axis, ...]) -> StagedCopy:
+def staged_copy(
+    tile: SharedTile, wanted: isl.Set, threads: tuple[Axis, ...], stages: CopyStages
+) -> StagedCopy:
     """How ``threads`` copy what is ``wanted``, ``{ [d0, ..., dn, x0, ...] }``, of the box of ``tile``."""
     depth, count = tile.depth, len(tile.box.sizes)
     box = inside(tile.box, wanted.get_space(), depth)
     reached = wanted.project_out(_set, depth, count)
     missing = box.subtract(wanted).project_out(_set, depth, count)
     known = box.intersect(reached.add_dims(_set, count))
-    return StagedCopy(wanted.gist(known).coalesce(), reached.subtract(missing).coalesce(), threads)
+    whole = reached.subtract(missing).coalesce()
+    return StagedCopy(wanted.gist(known).coalesce(), whole, threads, stages.asynchronous)
 
 
 def add_transfer(

@@ -50,6 +50,7 @@ from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.strip_caches import StripCaches
 from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
+from polybuild.targets.instructions import CopyStages
 
 
 def lower(
@@ -69,7 +70,7 @@ def lower(
     hosts: dict[Mark, isl.UnionMap] = {}
     tiles: dict[Mark, tuple[Tile, ...]] = {}
     full: dict[Mark, FullTiles] = {}
-    filler = _Filler(scop, {each.array.name: each for each in transfers})
+    filler = _Filler(scop, {each.array.name: each for each in transfers}, limits.stages)
     for kernel in mapping.kernels:
         mark = kernel.mark()
         node = find_mark(root, mark)
@@ -104,10 +105,14 @@ def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:
 
 
 class _Filler:
-    """Adds copies and barriers to kernels; ``transfers`` is by the name of the array."""
+    """Adds copies and barriers to kernels; ``transfers`` is by the name of the array.
 
-    def __init__(self, scop: Scop, transfers: Mapping[str, Transfer]) -> None:
+    Tiles with several places are filled as ``stages`` says.
+    """
+
+    def __init__(self, scop: Scop, transfers: Mapping[str, Transfer], stages: CopyStages) -> None:
         self._scop = scop
+        self._stages_of = stages
         self._transfers = transfers
         self.added: dict[str, AddedStatement] = {}
 
@@ -153,7 +158,7 @@ class _Filler:
         copies = []
         for each in tiles:
             wanted = elements_of(each, self._transfers[each.array.name], node, self._scop)
-            copies.append((each, staged_copy(each, wanted, kernel.threads)))
+            copies.append((each, staged_copy(each, wanted, kernel.threads, self._stages_of)))
         names = (f"polybuild_staged{len(self.added) + number}" for number in itertools.count())
         node, added = add_stages(node, copies, names)
         self.added |= {each.name: each for each in added}

@@ -23,12 +23,13 @@ from polybuild.poly.trees import descendants, insert_mark, is_band, member, node
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
-from polybuild.targets.device import STEP_BY_STEP, Kernel
+from polybuild.targets.device import STEP_BY_STEP, Kernel, MatrixProduct
 from polybuild.targets.gpu.aligned_loads import align_loads
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.cost import extent, pays
 from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes, with_lanes
-from polybuild.targets.gpu.micro_tiles import largest_element, micro_tile
+from polybuild.targets.gpu.matrix_products import find_matrix_product, fits_instructions, matrix_tile
+from polybuild.targets.gpu.micro_tiles import MicroTile, largest_element, micro_tile, resident_blocks
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
@@ -90,6 +91,19 @@ def _steps_through_lanes(steps: isl.UnionMap, reduction: Reduction) -> bool:
     assert reduction.lanes is not None  # noqa: S101 - others share nothing
     lane = reduction.lanes.position
     return all(each.is_subset(isl.Map.universe(each.get_space()).equate(_in, lane, _out, 0)) for each in own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The ``sizes`` of a tile, the threads of a ``block``, and their ``runs`` or the ``longest`` one."""
+
+    sizes: tuple[int, ...]
+    block: tuple[int, ...]
+    longest: int = 1
+    runs: tuple[int, ...] = ()
+    warp: tuple[int, int] | None = None
+    product: MatrixProduct | None = None
+    resident: int = 0
 
 
 class _KernelMapper:
@@ -180,9 +194,10 @@ class _KernelMapper:
             node, members, others = node.band_split(count), count, []
         reused = bool(others) and lane is None and not (count == 2 and streams(self._scop, node))
         in_parts = count == 2 and not reused and self._runs_through_parts(node)
-        sizes, block, longest = self._shape(node, count, reused=reused, in_parts=in_parts)
+        shape = self._shape(node, count, reused=reused, in_parts=in_parts)
         if lane is not None:  # a row is combined by threads of one warp
-            (sizes, block), longest = with_lanes(sizes, block, self._limits), 1
+            shape = _Shape(*with_lanes(shape.sizes, shape.block, self._limits))
+        sizes, block = shape.sizes, shape.block
         kernel = Kernel(
             len(self.kernels),
             axes(
@@ -195,8 +210,11 @@ class _KernelMapper:
                     in_parts=in_parts,
                 ),
             ),
-            axes("t", block, run_lengths(sizes[:count], block, longest)),
+            axes("t", block, shape.runs or run_lengths(sizes[:count], block, shape.longest)),
             sizes,
+            warp=shape.warp,
+            product=shape.product,
+            resident=shape.resident,
         )
         self.kernels.append(kernel)
         node = tile(node, sizes)
@@ -214,23 +232,33 @@ class _KernelMapper:
             node = node.parent()
         return insert_mark(node, kernel.mark())
 
-    def _shape(
-        self, node: isl.ScheduleNode, count: int, *, reused: bool, in_parts: bool
-    ) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-        """The sizes of tiles and blocks for the band ``node``, and how long runs of a thread may be."""
+    def _shape(self, node: isl.ScheduleNode, count: int, *, reused: bool, in_parts: bool) -> _Shape:
+        """The sizes of tiles and blocks for the band ``node``, and the runs of a thread."""
         options, limits = self._options, self._limits
         others = node.band_n_member() - count
         sizes = tile_sizes(count, others, options, limits, reused=reused, in_parts=in_parts)
         block = block_sizes(count, sizes, options, limits, reused=reused)
         if not reused or count == 1:
-            return sizes, block, 1
+            return _Shape(sizes, block)
+        product = find_matrix_product(self._scop, node, count, limits.shapes.products.matrix)
         if not (options.tile_sizes or options.block_sizes):
             members = [member(node, position).get_at(0) for position in range(count + others)]
             extents = [extent(self._scop, node, each) for each in members]
-            found = micro_tile(self._scop, node, count, extents, limits)
+            choose = micro_tile if product is None else matrix_tile
+            found = choose(self._scop, node, count, extents, limits)
             if found is not None:
                 sizes, block = found.tile, found.block
-        return sizes, block, limits.processor.vector // largest_element(self._scop, node)
+        resident = resident_blocks(self._scop, node, count, MicroTile(sizes, block), limits)
+        if product is not None and fits_instructions(sizes, block, product.instruction):
+            instruction = product.instruction
+            runs = (*[1] * (count - 1), instruction.run)
+            return _Shape(sizes, block, runs=runs, warp=instruction.warp, product=product, resident=resident)
+        warp = limits.shapes.products.warp
+        in_warps = all(threads % each == 0 for threads, each in zip(block[-2:], warp, strict=True))
+        longest = limits.processor.vector // largest_element(self._scop, node)
+        return _Shape(
+            sizes, block, longest, warp=warp if in_warps and longest > 1 else None, resident=resident
+        )
 
     def _runs_through_parts(self, node: isl.ScheduleNode) -> bool:
         """Whether one of two mapped loops of the band ``node`` has an iteration for each part, at most."""

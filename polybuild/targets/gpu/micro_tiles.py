@@ -5,9 +5,10 @@ time, and updates all of them::
 
     multiply-adds for each load    points / sum over reads of (own elements of it / elements of a vector)
 
-Among the micro-tiles whose values fit the registers of a thread, and whose boxes fit shared memory, that
-with the most is taken; where all extents are known, one with a block for each multiprocessor before those
-with fewer.
+Among the micro-tiles whose values fit registers, with enough threads at once, and whose boxes fit shared
+memory, that with the most is taken; where all extents are known, one with a block for each multiprocessor
+before those with fewer. How many blocks registers have room for is told to the compiler: it may use what
+is there, and no more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ class MicroTile:
 
     tile: tuple[int, ...]
     block: tuple[int, ...]
+
+    @property
+    def threads(self) -> int:
+        """The threads of a block."""
+        return math.prod(self.block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,18 @@ def micro_tile(
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
+def resident_blocks(
+    scop: Scop, band: isl.ScheduleNode, mapped: int, shape: MicroTile, limits: DeviceLimits
+) -> int:
+    """How many blocks of ``shape`` the registers of a multiprocessor should hold at once; 0: as many as do.
+
+    ``band`` and ``mapped`` as for ``micro_tile``.
+    """
+    references = _references(scop, band)
+    fits = references is not None and _fits(references, shape, mapped, limits)
+    return _resident(references, shape, mapped, limits) if references is not None and fits else 0
+
+
 def largest_element(scop: Scop, band: isl.ScheduleNode) -> int:
     """The bytes of the largest element of an array that is accessed below ``band``."""
     return max((element_size(each.array) for each, _ in dated(scop, band) if each.array.extents), default=1)
@@ -101,11 +119,11 @@ def _references(scop: Scop, band: isl.ScheduleNode) -> list[_Reference] | None:
 
 def _shapes(mapped: int, extents: Sequence[int | None], limits: DeviceLimits) -> Iterator[MicroTile]:
     """The candidates: blocks are those of the device, along an outermost of three loops single."""
-    outer = (1,) * (mapped - 2)
-    for block in limits.shapes.products.blocks:
-        for points in limits.shapes.products.points:
+    outer, products = (1,) * (mapped - 2), limits.shapes.products
+    for block in products.blocks:
+        for points in products.batched if outer else products.points:
             wide = tuple(map(int.__mul__, block, points))
-            for steps in limits.shapes.products.steps:
+            for steps in products.steps:
                 inner = [steps if known is None else min(steps, max(1, known)) for known in extents[mapped:]]
                 yield MicroTile((*outer, *wide, *inner), (*outer, *block))
 
@@ -120,21 +138,39 @@ def _points(shape: MicroTile, mapped: int) -> list[int]:
 
 
 def _fits(references: Sequence[_Reference], shape: MicroTile, mapped: int, limits: DeviceLimits) -> bool:
+    shared = _shared(references, shape, limits)
+    return (
+        shape.threads * _resident(references, shape, mapped, limits) >= limits.shapes.products.threads
+        and limits.stages.count * shared <= limits.shared_bytes
+        and shape.threads <= limits.block_threads
+        and _accumulators(references, shape, mapped) <= limits.thread_registers
+    )
+
+
+def _shared(references: Sequence[_Reference], shape: MicroTile, limits: DeviceLimits) -> int:
+    """The bytes of one stage of all boxes, whose rows may be longer."""
+    rows = shape.tile[-1] * limits.processor.vector
+    return sum(each.box(shape.tile) * each.size + rows for each in _reads(references))
+
+
+def _accumulators(references: Sequence[_Reference], shape: MicroTile, mapped: int) -> int:
+    """The elements of the largest array that a thread keeps."""
+    points = _points(shape, mapped)
+    return max((each.own(points) for each in references if each.written), default=0)
+
+
+def _resident(references: Sequence[_Reference], shape: MicroTile, mapped: int, limits: DeviceLimits) -> int:
+    """How many blocks at once have the registers that they need: for results, operands and copies."""
     points, processor = _points(shape, mapped), limits.processor
-    accumulators = {each.array: each for each in references if each.written}
-    words, shared = processor.addresses, 0
-    for each in accumulators.values():
+    words = processor.addresses
+    for each in ({each.array: each for each in references if each.written}).values():
         words += each.own(points) * words_of(each.size)
     for each in _reads(references):
         words += each.own(points) * words_of(each.size)
-        shared += each.box(shape.tile) * each.size + shape.tile[-1] * processor.vector  # rows may be longer
-    threads = math.prod(shape.block)
-    words += words_of(shared // threads)  # on their way to shared memory
-    return (
-        words <= processor.registers // processor.threads
-        and limits.stages * shared <= limits.shared_bytes
-        and threads <= limits.block_threads
-    )
+    words += words_of(_shared(references, shape, limits) // shape.threads)  # on their way to shared memory
+    words = min(-(-words // processor.granularity) * processor.granularity, processor.of_thread)
+    warps = processor.registers // processor.schedulers // (words * processor.warp)
+    return warps * processor.schedulers // -(-shape.threads // processor.warp)
 
 
 def _reads(references: Sequence[_Reference]) -> list[_Reference]:

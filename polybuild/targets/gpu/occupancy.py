@@ -7,21 +7,21 @@ from polybuild.machine.model import Machine
 
 def resident_blocks(machine: Machine, threads: int, registers: int, shared: int) -> int:
     """How many blocks of ``threads``, with so many ``registers``, are held; a block has ``shared`` bytes."""
-    holds = machine.residency
-    warps = -(-threads // holds.warp)
-    each = -(-registers * holds.warp // holds.given) * holds.given
+    holds, processor = machine.residency, machine.multiprocessor
+    warps = -(-threads // processor.warp)
+    each = -(-registers // processor.granularity) * processor.granularity * processor.warp
     room = [
         holds.blocks,
-        holds.threads // (warps * holds.warp),
+        holds.threads // (warps * processor.warp),
         holds.shared // (shared + holds.system),
     ]
     if each:
-        room.append(machine.multiprocessor.registers // each // warps)
+        room.append(processor.registers // each // warps)
     return max(0, min(room))
 
 
 def occupancy(machine: Machine, threads: int, registers: int, shared: int) -> float:
     """The part of the threads that a multiprocessor could hold which it does."""
-    holds = machine.residency
-    warps = -(-threads // holds.warp)
-    return resident_blocks(machine, threads, registers, shared) * warps * holds.warp / holds.threads
+    warp = machine.multiprocessor.warp
+    held = resident_blocks(machine, threads, registers, shared) * -(-threads // warp)
+    return held * warp / machine.residency.threads

@@ -198,7 +198,9 @@ class _Placer:
         box = outer if hoisted and outer is not None else inner
         order, run = self._layout(references, len(box.sizes))
         row = box.sizes[order[-1]]
-        if run > 1:
+        if self._kernel.product is not None:
+            row = self._kernel.product.instruction.row_of(row)
+        elif run > 1:
             row = (-(-row // run) + (order[-1] != len(order) - 1)) * run
         elif len(order) > 1:
             row += not all(self._steps(each)[-1:] in ([1], [-1]) for each in references)
@@ -213,7 +215,7 @@ class _Placer:
             row,
             inner=not hoisted,
             run=run,
-            stages=self._limits.stages if run > 1 and not hoisted and self._may_wait(array, box) else 1,
+            stages=self._limits.stages.count if run > 1 and not hoisted and self._may_wait(array, box) else 1,
         )
 
     def _may_wait(self, array: Array, box: Box) -> bool:
@@ -229,8 +231,11 @@ class _Placer:
         """The order of the dimensions of a box in shared memory, and the runs along the last of them.
 
         A thread's points side by side find their elements side by side, those of the loop along x first.
+        Matrix instructions take elements one by one, so that boxes lie there as in memory.
         """
         usual = tuple(range(dims))
+        if self._kernel.product is not None:
+            return usual, self._kernel.product.instruction.run
         for position in reversed(range(len(self._kernel.threads))):
             run = self._kernel.threads[position].run
             found = {tuple(self._steps(each, position)) for each in references}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from polybuild.targets.base import DeviceLimits, PortableLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
+from polybuild.targets.instructions import CopyStages, MatrixInstruction
 from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
 
@@ -39,9 +40,22 @@ class DeviceTarget(Target):
         assert self.limits is not None  # noqa: S101 - every device has some
         machine = context.machine
         limits = replace(self.limits, figures=machine.device, processor=machine.multiprocessor)
+        if self.has_matrix_instructions(context):
+            products = replace(limits.shapes.products, matrix=MatrixInstruction())
+            limits = replace(limits, shapes=replace(limits.shapes, products=products))
+        if self.copies_asynchronously(context):
+            limits = replace(limits, stages=replace(limits.stages, asynchronous=True))
         return plan_for_gpu(
             scop, dependences, context.options, limits, live_out=live_out, temporaries=temporaries
         )
+
+    def has_matrix_instructions(self, context: CompileContext) -> bool:  # noqa: ARG002 - most have none
+        """Whether a warp may compute products of doubles together, in an order of its own."""
+        return False
+
+    def copies_asynchronously(self, context: CompileContext) -> bool:  # noqa: ARG002 - most have none
+        """Whether copies to shared memory need no registers on their way."""
+        return False
 
     def in_parts(self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Scop:
         """As in Target."""
@@ -68,6 +82,15 @@ class CudaTarget(DeviceTarget):
     def needs_compiler(self) -> bool:
         """As in Target."""
         return True
+
+    def has_matrix_instructions(self, context: CompileContext) -> bool:
+        """As in DeviceTarget: by leave to reorder sums and to fuse them with products."""
+        known = min(context.options.cuda_arch) >= MatrixInstruction().capability
+        return known and context.may_reassociate and context.compiler.may_contract
+
+    def copies_asynchronously(self, context: CompileContext) -> bool:
+        """As in DeviceTarget."""
+        return min(context.options.cuda_arch) >= CopyStages().capability
 
     def compiler(self, options: Options) -> str | None:
         """As in Target."""

@@ -94,7 +94,7 @@ void emulator_shuffle(unsigned mask, void *value, size_t bytes, int lanes, const
     memcpy(value, source->value[turn], bytes);
 }
 
-/* POLYBUILD_EMULATOR_MISTAKE: barrier:n, bound:n, atomic:n or shuffle:n, of kernels compiled to make it. */
+/* POLYBUILD_EMULATOR_MISTAKE: barrier:n, bound:n, atomic:n, shuffle:n, multiply:n or wait:n, of kernels compiled to make it. */
 bool emulator_mistake(char kind, int number) {
     static bool known;
     static char wanted;

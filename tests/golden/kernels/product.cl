@@ -32,8 +32,9 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
 {
   const int b0 = (int)get_group_id(1);
   const int b1 = (int)get_group_id(0);
-  const int t0 = (int)get_local_id(1);
-  const int t1 = (int)get_local_id(0);
+  const int thread = (int)(get_local_id(1) * 8 + get_local_id(0));
+  const int t0 = thread / 32 * 4 + thread % 32 / 8;
+  const int t1 = thread / 32 % 1 * 8 + thread % 8;
   double C_own[2][2];
   __local __attribute__((aligned(16))) double A_shared0[2][8][18];
   __local __attribute__((aligned(16))) double B_shared1[2][8][16];
@@ -47,13 +48,15 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
       if (pb_n >= 16 * c0 + 16 && (unsigned long)&A[(long)(16 * c0) * pb_n + 0] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
-          const int vector = 64 * own + (t0 * 8 + t1);
-            A_shared0_next[own] = *(__global const double2 *)&A[(long)(16 * c0 + vector / 4) * pb_n + (2 * (vector % 4))];
+          const int vector = 64 * own + thread;
+            {
+              A_shared0_next[own] = *(__global const double2 *)&A[(long)(16 * c0 + vector / 4) * pb_n + (2 * (vector % 4))];
+            }
         }
       } else {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
-          const int vector = 64 * own + (t0 * 8 + t1);
+          const int vector = 64 * own + thread;
             {
               const int at = 16 * c0 + vector / 4;
               int at1 = 2 * (vector % 4);
@@ -65,7 +68,7 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
       }
       #pragma unroll
       for (int own = 0; own < 1; own++) {
-        const int vector = 64 * own + (t0 * 8 + t1);
+        const int vector = 64 * own + thread;
           {
             A_shared0[0][2 * (vector % 4)][vector / 4] = A_shared0_next[own].x;
             A_shared0[0][2 * (vector % 4) + 1][vector / 4] = A_shared0_next[own].y;
@@ -74,13 +77,15 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
       if (pb_n >= 16 * c1 + 16 && (unsigned long)&B[(long)0 * pb_n + (16 * c1)] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
-          const int vector = 64 * own + (t0 * 8 + t1);
-            B_shared1_next[own] = *(__global const double2 *)&B[(long)(vector / 8) * pb_n + (16 * c1 + 2 * (vector % 8))];
+          const int vector = 64 * own + thread;
+            {
+              B_shared1_next[own] = *(__global const double2 *)&B[(long)(vector / 8) * pb_n + (16 * c1 + 2 * (vector % 8))];
+            }
         }
       } else {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
-          const int vector = 64 * own + (t0 * 8 + t1);
+          const int vector = 64 * own + thread;
             {
               const int at = vector / 8;
               int at1 = 16 * c1 + 2 * (vector % 8);
@@ -92,7 +97,7 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
       }
       #pragma unroll
       for (int own = 0; own < 1; own++) {
-        const int vector = 64 * own + (t0 * 8 + t1);
+        const int vector = 64 * own + thread;
           *(__local double2 *)&B_shared1[0][vector / 8][2 * (vector % 8)] = B_shared1_next[own];
       }
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
@@ -120,13 +125,15 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
           if (pb_n >= 16 * c0 + 16 && pb_n >= 8 * c2 + 16 && (unsigned long)&A[(long)(16 * c0) * pb_n + (8 * c2 + 8)] % 16 == 0 && pb_n % 2 == 0) {
           #pragma unroll
             for (int own = 0; own < 1; own++) {
-              const int vector = 64 * own + (t0 * 8 + t1);
-                A_shared0_next[own] = *(__global const double2 *)&A[(long)(16 * c0 + vector / 4) * pb_n + (8 * c2 + 8 + 2 * (vector % 4))];
+              const int vector = 64 * own + thread;
+                {
+                  A_shared0_next[own] = *(__global const double2 *)&A[(long)(16 * c0 + vector / 4) * pb_n + (8 * c2 + 8 + 2 * (vector % 4))];
+                }
             }
           } else {
           #pragma unroll
             for (int own = 0; own < 1; own++) {
-              const int vector = 64 * own + (t0 * 8 + t1);
+              const int vector = 64 * own + thread;
                 {
                   const int at = 16 * c0 + vector / 4;
                   int at1 = 8 * c2 + 8 + 2 * (vector % 4);
@@ -139,13 +146,15 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
           if (pb_n >= 16 * c1 + 16 && pb_n >= 8 * c2 + 16 && (unsigned long)&B[(long)(8 * c2 + 8) * pb_n + (16 * c1)] % 16 == 0 && pb_n % 2 == 0) {
           #pragma unroll
             for (int own = 0; own < 1; own++) {
-              const int vector = 64 * own + (t0 * 8 + t1);
-                B_shared1_next[own] = *(__global const double2 *)&B[(long)(8 * c2 + 8 + vector / 8) * pb_n + (16 * c1 + 2 * (vector % 8))];
+              const int vector = 64 * own + thread;
+                {
+                  B_shared1_next[own] = *(__global const double2 *)&B[(long)(8 * c2 + 8 + vector / 8) * pb_n + (16 * c1 + 2 * (vector % 8))];
+                }
             }
           } else {
           #pragma unroll
             for (int own = 0; own < 1; own++) {
-              const int vector = 64 * own + (t0 * 8 + t1);
+              const int vector = 64 * own + thread;
                 {
                   const int at = 8 * c2 + 8 + vector / 8;
                   int at1 = 16 * c1 + 2 * (vector % 8);
@@ -175,12 +184,12 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
         if (pb_n >= 8 * c2 + 9) {
           #pragma unroll
           for (int own = 0; own < 1; own++) {
-            const int vector = 64 * own + (t0 * 8 + t1);
+            const int vector = 64 * own + thread;
               *(__local double2 *)&B_shared1[(c2 + 1) % 2][vector / 8][2 * (vector % 8)] = B_shared1_next[own];
           }
           #pragma unroll
           for (int own = 0; own < 1; own++) {
-            const int vector = 64 * own + (t0 * 8 + t1);
+            const int vector = 64 * own + thread;
               {
                 A_shared0[(c2 + 1) % 2][2 * (vector % 4)][vector / 4] = A_shared0_next[own].x;
                 A_shared0[(c2 + 1) % 2][2 * (vector % 4) + 1][vector / 4] = A_shared0_next[own].y;
