@@ -158,7 +158,7 @@ class Multiprocessor:
     count: int = _figure(132, Unit.COUNT, "multiprocessors of the device")
     registers: int = _figure(65536, Unit.COUNT, "its registers of 32 bits")
     threads: int = _figure(512, Unit.COUNT, "threads that are enough to hide how long operations take")
-    addresses: int = _figure(40, Unit.COUNT, "registers of a thread for counters and addresses")
+    addresses: int = _figure(38, Unit.COUNT, "registers of a thread for counters and addresses")
     of_thread: int = _figure(255, Unit.COUNT, "registers that a thread may have")
     granularity: int = _figure(8, Unit.COUNT, "registers that a thread gets at once")
     schedulers: int = _figure(4, Unit.COUNT, "its parts, each with its own warps and registers")

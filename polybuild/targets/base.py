@@ -77,8 +77,9 @@ class ReductionParts:
 
     One accumulator has parts ``of_one`` along the first and the last loop of its terms, enough for all
     threads; each accumulator of a parallel loop has ``of_row``, for those of a warp. ``combined`` says how
-    many parts become one, ``few_of_row`` how many terms are too few for a warp that takes a row. Of an array of
-    unknown extents whose elements data choose, blocks accumulate the first ``of_block`` in copies of their own.
+    many parts become one, ``few_of_row`` how many terms are too few for a warp that takes a row. Of an array
+    of unknown extents whose elements data choose, blocks accumulate the first ``of_block`` in copies of their
+    own.
     """
 
     of_one: tuple[int, int] = (512, 256)

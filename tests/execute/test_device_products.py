@@ -112,6 +112,13 @@ def test_forms_with_usual_tiles(form, emulator, runtime, folder):
     compare(made, ("129 129 33", "100 7 1", "128 128 16"), emulator, "cuda")
 
 
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_convolutions_with_usual_tiles(real, emulator, runtime, folder):
+    """Of three mapped loops the first has an index of its own."""
+    made = build(transform(program(real, ["convolution"]), "cuda", folder), "convolution", runtime, folder)
+    compare(made, ("20 33 20", "7 9 13"), emulator, "cuda")
+
+
 def whole_numbers(forms):
     """The program of ``forms`` in doubles whose sums are exact in any order."""
     text = program("double", forms).replace("1.5, 1.25", "2, -3")

@@ -152,10 +152,9 @@ class KernelPrinter(LoopPrinter):
     def _indices(self, kernel: Kernel) -> list[str]:
         """The declarations of the indices of blocks and threads that the text mentions."""
         if kernel.warp is not None:
-            return [
-                *self._declared(kernel.blocks, self._language.block),
-                *self._in_warps(kernel, kernel.warp),
-            ]
+            blocks = self._declared(kernel.blocks, self._language.block)
+            outer = self._declared(kernel.threads[:-2], self._language.thread[2:])
+            return [*blocks, *outer, *self._in_warps(kernel, kernel.warp)]
         pairs = ((kernel.blocks, self._language.block), (kernel.threads, self._language.thread))
         return [line for axes, spelled in pairs for line in self._declared(axes, spelled)]
 

@@ -254,11 +254,10 @@ class _KernelMapper:
             runs = (*[1] * (count - 1), instruction.run)
             return _Shape(sizes, block, runs=runs, warp=instruction.warp, product=product, resident=resident)
         warp = limits.shapes.products.warp
-        in_warps = all(threads % each == 0 for threads, each in zip(block[-2:], warp, strict=True))
         longest = limits.processor.vector // largest_element(self._scop, node)
-        return _Shape(
-            sizes, block, longest, warp=warp if in_warps and longest > 1 else None, resident=resident
-        )
+        in_warps = all(threads % each == 0 for threads, each in zip(block[-2:], warp, strict=True))
+        lies_so = longest > 1 and in_warps and math.prod(block[:-2]) == 1
+        return _Shape(sizes, block, longest, warp=warp if lies_so else None, resident=resident)
 
     def _runs_through_parts(self, node: isl.ScheduleNode) -> bool:
         """Whether one of two mapped loops of the band ``node`` has an iteration for each part, at most."""

@@ -90,8 +90,11 @@ def resident_blocks(
 ) -> int:
     """How many blocks of ``shape`` the registers of a multiprocessor should hold at once; 0: as many as do.
 
+    A compiler that is told nothing gives each thread of a small block all registers that it may have.
     ``band`` and ``mapped`` as for ``micro_tile``.
     """
+    if shape.threads >= limits.shapes.products.threads:
+        return 0
     references = _references(scop, band)
     fits = references is not None and _fits(references, shape, mapped, limits)
     return _resident(references, shape, mapped, limits) if references is not None and fits else 0
@@ -168,7 +171,10 @@ def _resident(references: Sequence[_Reference], shape: MicroTile, mapped: int, l
     for each in _reads(references):
         words += each.own(points) * words_of(each.size)
     words += words_of(_shared(references, shape, limits) // shape.threads)  # on their way to shared memory
-    words = min(-(-words // processor.granularity) * processor.granularity, processor.of_thread)
+    words = -(-words // processor.granularity) * processor.granularity
+    if words > processor.of_thread and not limits.stages.asynchronous:
+        return 0
+    words = min(words, processor.of_thread)
     warps = processor.registers // processor.schedulers // (words * processor.warp)
     return warps * processor.schedulers // -(-shape.threads // processor.warp)
 

@@ -23,5 +23,5 @@ def resident_blocks(machine: Machine, threads: int, registers: int, shared: int)
 def occupancy(machine: Machine, threads: int, registers: int, shared: int) -> float:
     """The part of the threads that a multiprocessor could hold which it does."""
     warp = machine.multiprocessor.warp
-    held = resident_blocks(machine, threads, registers, shared) * -(-threads // warp)
-    return held * warp / machine.residency.threads
+    warps = resident_blocks(machine, threads, registers, shared) * -(-threads // warp)
+    return warps * warp / machine.residency.threads

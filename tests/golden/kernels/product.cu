@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_0(double *_
   }
 }
 
-extern "C" __global__ void __launch_bounds__(64, 14) polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
+extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
 {
   const int b0 = (int)blockIdx.y;
   const int b1 = (int)blockIdx.x;

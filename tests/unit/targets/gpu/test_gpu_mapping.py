@@ -17,9 +17,30 @@ VECTORS = "int n, double *restrict a, double *restrict b"
 def test_parallel_loops_go_to_blocks_and_threads(planned):
     (kernel,) = planned(PRODUCT, MATRICES).plan.kernels
     assert [axis.size for axis in kernel.blocks] == [256, 256]
-    assert [axis.size for axis in kernel.threads] == [16, 16]
-    assert kernel.tile == (128, 64, 4)
+    assert [axis.size for axis in kernel.threads] == [8, 8]
+    assert kernel.tile == (64, 64, 16)
     assert [axis.run for axis in kernel.threads] == [2, 2]  # doubles, 16 bytes side by side
+    assert kernel.warp == (4, 8)
+    assert kernel.resident == 4  # eight warps, whose threads may have all registers that one may have
+
+
+def test_what_waits_in_registers_takes_some(planned):
+    """Without asynchronous copies threads have fewer terms on their way."""
+    (kernel,) = planned(PRODUCT, MATRICES, cuda_arch=(70,)).plan.kernels
+    assert kernel.tile == (64, 128, 8)
+
+
+def test_the_compiler_is_told_what_registers_hold(planned):
+    """Of small blocks, whose threads would have all registers that one may have."""
+    single = MATRICES.replace("double", "float")
+    for tile, block, resident in (
+        ((64, 128, 16), (8, 16), 3),
+        ((64, 64, 16), (8, 8), 6),
+        ((128, 128, 8), (16, 16), 0),
+        ((256, 128, 16), (8, 16), 0),  # more results than registers
+    ):
+        (kernel,) = planned(PRODUCT, single, tile_sizes=tile, block_sizes=block).plan.kernels
+        assert kernel.resident == resident, tile
 
 
 def test_the_time_loop_stays_on_the_host(planned):

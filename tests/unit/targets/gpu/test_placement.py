@@ -31,7 +31,7 @@ def test_five_references_are_one_tile(planned):
 def test_registers_below_a_loop_of_the_host(planned):
     """The same elements come back in the next launch, which loads them again."""
     body = "for (int t = 0; t < n; t++) {" + PRODUCT.replace("C[i][j] +=", "C[i][j] = C[i][j] / 2 +") + "}"
-    assert planned(body, MATRICES).registers["C"].sizes == (8, 4)
+    assert planned(body, MATRICES).registers["C"].sizes == (8, 8)
 
 
 def test_transposition_goes_through_shared_memory(planned):
