@@ -26,7 +26,7 @@ from polybuild.codegen.device.statements import KernelSource, KernelStatementPri
 from polybuild.codegen.device.whole_loops import WholeLoop, whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
-from polybuild.poly.marks import Mark
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import Array
 from polybuild.targets.device import MEETINGS, Axis, Kernel, SharedTile, ThreadTile, Tile
 from polybuild.targets.languages import KernelLanguage
@@ -68,6 +68,21 @@ def named_tiles(tiles: Sequence[Tile], taken: Collection[str]) -> dict[str, str]
     return names
 
 
+class _TileState:
+    """What is known of the tile at hand.
+
+    It ``is_full``, at least as far as its points may run idle where they are not there: then there is what
+    names it (``counters``). Where ``sums`` holds all terms of a whole tile belong to each point that is
+    there, and where sums ``run_whole`` that has been asked.
+    """
+
+    def __init__(self) -> None:
+        self.is_full = False
+        self.counters: frozenset[str] | None = None
+        self.sums: isl.AstExpr | None = None
+        self.run_whole = False
+
+
 class KernelPrinter(LoopPrinter):
     """Prints the loops of one kernel.
 
@@ -90,10 +105,9 @@ class KernelPrinter(LoopPrinter):
             source, language, self._expression(), self._tile_names, self._instances.open_loops
         )
         self._known: GuardSimplifier | None = None
-        self._is_full = False  # whether this is printed for full tiles
         self._parting: FullTile | None = None  # what the pieces between barriers have to ask first
-        self._tile_counters: frozenset[str] | None = None  # where points may run idle: what names their tile
         self._around_tile: frozenset[str] = frozenset()
+        self._tile_state = _TileState()
         self._matrices: MatrixPrinter | None = None  # where warps compute products together
 
     def kernel(self, node: isl.AstNode, kernel: Kernel, tiles: Sequence[Tile]) -> KernelText:
@@ -256,6 +270,11 @@ class KernelPrinter(LoopPrinter):
         full = self._source.ast.full.get(node.get_annotation().get_name())
         if full is None:
             return super()._mark(node, indent, before)
+        if Mark.of_id(node.mark_get_id()).kind is MarkKind.THREADS:
+            self._tile_state.sums = full.condition
+            lines = super()._mark(node, indent, before)
+            self._tile_state.sums = None
+            return lines
         self._parting, self._around_tile = full, frozenset(self._names)
         lines = self._node(node.mark_get_node(), indent, before)
         self._parting = None
@@ -270,9 +289,9 @@ class KernelPrinter(LoopPrinter):
         """
         assert self._known is not None  # noqa: S101 - kernels with full tiles have it
         if full.alike and all(map(self._may_run_idle, nodes)):
-            self._tile_counters = self._around_tile
+            self._tile_state.counters = self._around_tile
             lines = self._for_full(nodes, full, indent, before)
-            self._tile_counters = None
+            self._tile_state.counters = None
             return lines
         inner = indent + _INDENT
         declared = self._names.enter()
@@ -290,9 +309,9 @@ class KernelPrinter(LoopPrinter):
     ) -> list[str]:
         """Lines that need not ask whether the points of a thread are there."""
         assert self._known is not None  # noqa: S101 - kernels with full tiles have it
-        back, self._is_full = self._known.learn(full.condition), True
+        back, self._tile_state.is_full = self._known.learn(full.condition), True
         lines = [line for each in nodes for line in self._node(each, indent, before)]
-        self._is_full = False
+        self._tile_state.is_full = False
         self._known.leave(back)
         return lines
 
@@ -340,7 +359,7 @@ class KernelPrinter(LoopPrinter):
         if self._known is None:
             return super()._for(node, indent, before)
         back = self._known.enter(node)
-        lines = self._whole(node, indent) if self._is_full else []
+        lines = self._whole(node, indent) if self._tile_state.is_full else []
         with self._below(node.for_get_init(), node.for_get_cond()):
             lines = lines or super()._for(node, indent, before)
         self._known.leave(back)
@@ -354,20 +373,15 @@ class KernelPrinter(LoopPrinter):
         if whole is None:
             return []
         text, inner = self._expression().text, indent + _INDENT
-        multiplied = self._multiplied(node, whole)
         holds = [f"{text(low, ADDITIVE)} <= {text(high, ADDITIVE)}" for low, high in whole.holds]
-        identifier = node.for_get_iterator().id_get_id().get_name()
-        declared, outer = self._names.enter(), self._names.get(identifier)
-        self._names[identifier] = counter = self._names.fresh(identifier)
-        test = f"{counter} <= {text(whole.last)}"
-        lines = [f"{inner}{line}" if line[0] != "#" else line for line in multiplied] or [
-            whole.pragma,
-            f"{inner}for ({self.counter_type} {counter} = {text(whole.first)}; {test}; {counter}++) {{",
-            *self._block(node.for_get_body(), inner + _INDENT),
-            f"{inner}}}",
-        ]
-        self._names.restore(identifier, outer)
-        self._names.leave(declared)
+        sums = self._tile_state.sums
+        if sums is not None and not unconditional(node.for_get_body(), self._holds):
+            self._tile_state.run_whole = True
+            sums_lines = self._copied(node, whole, inner)
+            self._tile_state.run_whole = False
+            head = f"{indent}if ({text(sums)}) {{ /* all terms of a whole tile */"
+            return [head, *sums_lines, f"{indent}}} else {{", *super()._for(node, inner, None), f"{indent}}}"]
+        lines = self._copied(node, whole, inner)
         if not holds:
             return lines
         otherwise = super()._for(node, inner, None)
@@ -378,6 +392,25 @@ class KernelPrinter(LoopPrinter):
             *otherwise,
             f"{indent}}}",
         ]
+
+    def _copied(self, node: isl.AstNode, whole: WholeLoop, indent: str) -> list[str]:
+        """The loop ``node`` as long as its tile: by matrix instructions, or with copies of its code."""
+        multiplied = [f"{indent}{line}" if line[0] != "#" else line for line in self._multiplied(node, whole)]
+        if multiplied:
+            return multiplied
+        text, identifier = self._expression().text, node.for_get_iterator().id_get_id().get_name()
+        declared, outer = self._names.enter(), self._names.get(identifier)
+        self._names[identifier] = counter = self._names.fresh(identifier)
+        head = f"for ({self.counter_type} {counter} = {text(whole.first)}; {counter} <= {text(whole.last)};"
+        lines = [
+            whole.pragma,
+            f"{indent}{head} {counter}++) {{",
+            *self._block(node.for_get_body(), indent + _INDENT),
+            f"{indent}}}",
+        ]
+        self._names.restore(identifier, outer)
+        self._names.leave(declared)
+        return lines
 
     def _multiplied(self, node: isl.AstNode, whole: WholeLoop) -> list[str]:
         """The whole loop ``node`` by matrix instructions; empty if it is no product of whole warps."""
@@ -395,9 +428,11 @@ class KernelPrinter(LoopPrinter):
 
         Where points may run idle it must say of a point that it is there, whatever the sequential loops do.
         """
-        if not self._is_full or self._known is None or not self._known.implies(condition):
+        if self._tile_state.run_whole:
+            return True
+        if not self._tile_state.is_full or self._known is None or not self._known.implies(condition):
             return False
-        return self._tile_counters is None or identifiers_in(condition) <= self._tile_counters
+        return self._tile_state.counters is None or identifiers_in(condition) <= self._tile_state.counters
 
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._holds(node.if_get_cond()):

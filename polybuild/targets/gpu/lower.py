@@ -45,7 +45,7 @@ from polybuild.targets.gpu.copy_statements import (
     owned,
     staged_copy,
 )
-from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles
+from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles, whole_sums
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.strip_caches import StripCaches
@@ -85,6 +85,7 @@ def lower(
         tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
+        sums = whole_sums(node, kernel) if whole_tiles is not None else None
         root = _bind(node, kernel).root()
         if cached is not None:
             tiles[mark] = cached.tiles
@@ -94,6 +95,8 @@ def lower(
         if whole_tiles is not None:
             root = mark_tiles(root, kernel)
             full[kernel.mark(MarkKind.FULL_TILE)] = whole_tiles
+        if sums is not None:
+            full[kernel.mark(MarkKind.THREADS)] = sums
     return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
 
 
