@@ -8,6 +8,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import descendants, mark_of
 
 CODE = "unused-setting"
+LARGE = "large-tiles"
 
 
 def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
@@ -27,7 +28,10 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
         found.append(f"the tile shape '{wanted.tile_shape}' is not used for this region: {reason}")
     begin = work.model.region.begin
     hint = "leave the setting out here, or see with 'polybuild explain' what stands in the way"
-    return tuple(Diagnostic(Severity.WARNING, CODE, each, begin, hint) for each in found)
+    unused = tuple(Diagnostic(Severity.WARNING, CODE, each, begin, hint) for each in found)
+    exceeded = work.text.kernels.exceeded if work.text.kernels is not None else ()
+    hint = "with fewer points for each thread, or none of these settings, products are kept in registers"
+    return unused + tuple(Diagnostic(Severity.WARNING, LARGE, each, begin, hint) for each in exceeded)
 
 
 def _too_many_sizes(work: Transformation) -> tuple[str, ...]:

@@ -348,7 +348,7 @@ class DevicePlan:
     bounds on the trip counts of the host's loops around it, and ``serial`` names the statements that one
     thread runs. ``buffers`` stand for temporary arrays: each thread has a copy. ``remarks`` are about these.
     ``atomics`` are updates of elements that data choose: threads may make them at the same time, in the
-    ``copies`` of kernels that have some.
+    ``copies`` of kernels that have some. ``exceeded`` says what tiles that were asked for take too much of.
     """
 
     tree: KernelTree
@@ -362,3 +362,4 @@ class DevicePlan:
     remarks: tuple[str, ...] = ()
     atomics: tuple[Reduction, ...] = ()
     copies: Mapping[Mark, tuple[BlockCopy, ...]] = field(default_factory=dict)
+    exceeded: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ class DeviceText:
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
     of the region's static object, ``includes`` are what the kernels need. Of what runs ``within_loops`` these
-    begin each part by itself.
+    begin each part by itself. ``exceeded`` says what tiles that were asked for take too much of.
     """
 
     language: KernelLanguage
@@ -63,6 +63,7 @@ class DeviceText:
     lines: tuple[str, ...]
     within_loops: bool = False
     includes: tuple[str, ...] = ()
+    exceeded: tuple[str, ...] = ()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -154,6 +155,7 @@ def write_device(
         condition,
         tuple(lines),
         includes=tuple(kernels.includes),
+        exceeded=plan.exceeded,
     )
 
 

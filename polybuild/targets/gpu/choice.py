@@ -134,6 +134,7 @@ def _plan(
         (*_remarks(chosen, temporaries), *_told(alone)),
         atomics,
         find_block_copies(scop, mapping, tree, atomics, limits),
+        mapping.exceeded,
     )
 
 

@@ -29,7 +29,13 @@ from polybuild.targets.gpu.coalescing import consecutive_member, streams
 from polybuild.targets.gpu.cost import extent, pays
 from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes, with_lanes
 from polybuild.targets.gpu.matrix_products import find_matrix_product, fits_instructions, matrix_tile
-from polybuild.targets.gpu.micro_tiles import MicroTile, largest_element, micro_tile, resident_blocks
+from polybuild.targets.gpu.micro_tiles import (
+    MicroTile,
+    exceeded,
+    largest_element,
+    micro_tile,
+    resident_blocks,
+)
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
@@ -61,7 +67,8 @@ def map_to_gpu(
     shares = _Shares(counting, shared)
     mapper = _KernelMapper(scop, options, limits, over_time, inside=inside, shares=shares)
     root = mapper.map(schedule.get_root())
-    return GpuMapping(root.get_schedule(), tuple(mapper.kernels), tuple(mapper.remarks), shared)
+    kernels, remarks = tuple(mapper.kernels), tuple(mapper.remarks)
+    return GpuMapping(root.get_schedule(), kernels, remarks, shared, tuple(mapper.exceeded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +134,7 @@ class _KernelMapper:
         self._shares = shares
         self.kernels: list[Kernel] = []
         self.remarks: list[str] = []
+        self.exceeded: list[str] = []
 
     def map(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Choose the kernels at and below ``node``."""
@@ -248,6 +256,8 @@ class _KernelMapper:
             found = choose(self._scop, node, count, extents, limits)
             if found is not None:
                 sizes, block = found.tile, found.block
+        else:
+            self.exceeded += exceeded(self._scop, node, count, MicroTile(sizes, block), limits)
         resident = resident_blocks(self._scop, node, count, MicroTile(sizes, block), limits)
         if product is not None and fits_instructions(sizes, block, product.instruction):
             instruction = product.instruction

@@ -100,6 +100,30 @@ def resident_blocks(
     return _resident(references, shape, mapped, limits) if references is not None and fits else 0
 
 
+def exceeded(
+    scop: Scop, band: isl.ScheduleNode, mapped: int, shape: MicroTile, limits: DeviceLimits
+) -> tuple[str, ...]:
+    """What ``shape`` takes more of than there is, and what becomes of it; arguments as for ``micro_tile``."""
+    references, found = _references(scop, band), []
+    if references is None or any(
+        size % threads for size, threads in zip(shape.tile[:mapped], shape.block, strict=True)
+    ):
+        return ()
+    sizes = f"tiles of {'x'.join(map(str, shape.tile))}, blocks of {'x'.join(map(str, shape.block))} threads"
+    results, shared = _accumulators(references, shape, mapped), _shared(references, shape, limits)
+    if results > limits.thread_registers:
+        found.append(
+            f"{sizes}: a thread has {results} results, its registers hold {limits.thread_registers};"
+            " all of them stay in memory"
+        )
+    if shared > limits.shared_bytes:
+        found.append(
+            f"{sizes}: what a tile reads takes {shared} bytes, shared memory has {limits.shared_bytes};"
+            " some of it is read from memory"
+        )
+    return tuple(found)
+
+
 def largest_element(scop: Scop, band: isl.ScheduleNode) -> int:
     """The bytes of the largest element of an array that is accessed below ``band``."""
     return max((element_size(each.array) for each, _ in dated(scop, band) if each.array.extents), default=1)

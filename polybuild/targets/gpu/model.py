@@ -26,13 +26,15 @@ class GpuMapping:
     """A tree whose marks name the kernels; what is above them runs on the host.
 
     ``remarks`` are about the tiles of stencils. ``shared`` are the reductions whose terms threads along x
-    share, by the names of their statements.
+    share, by the names of their statements. ``exceeded`` says of what tiles that were asked for take too
+    much.
     """
 
     schedule: isl.Schedule
     kernels: tuple[Kernel, ...]
     remarks: tuple[str, ...] = ()
     shared: Mapping[str, Reduction] = field(default_factory=dict)
+    exceeded: tuple[str, ...] = ()
 
     @property
     def in_steps(self) -> bool:

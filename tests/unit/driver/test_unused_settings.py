@@ -83,3 +83,21 @@ def test_a_setting_with_effect_is_not(tmp_path, registers):
 def test_nothing_is_said_of_what_was_not_asked_for(tmp_path):
     assert not compiled(tmp_path, BLUR).diagnostics
     assert not compiled(tmp_path, BLUR, tile_sizes=(16,), tile=False).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("tile", "block", "messages"),
+    [
+        ((128, 64, 8), (16, 16), []),
+        ((128, 128, 8), (16, 8), ["a thread has 128 results, its registers hold 64; all of them stay"]),
+        ((64, 64, 64), (16, 16), ["what a tile reads takes 67584 bytes, shared memory has 32768; some of"]),
+        ((128, 128, 64), (8, 8), ["a thread has 256 results", "what a tile reads takes"]),
+    ],
+)
+def test_tiles_that_a_device_has_no_room_for_are_told(tmp_path, tile, block, messages):
+    """Kernels are right all the same, and slow."""
+    result = compiled(tmp_path, PRODUCT, backend="opencl", tile_sizes=tile, block_sizes=block)
+    assert [each.code for each in result.diagnostics] == ["large-tiles"] * len(messages)
+    for found, message in zip(result.diagnostics, messages, strict=True):
+        assert message in found.message
+    assert result.regions[0].backend == "opencl"
