@@ -152,6 +152,18 @@ def test_the_same_bits_in_every_order_and_language(cuda, emulator, runtime, tmp_
         assert all(each == found[0] for each in found)
 
 
+def test_no_term_of_a_whole_tile_waits_for_a_condition(emulator, tmp_path, monkeypatch):
+    """Whether all are there is asked once before them."""
+    monkeypatch.setenv("NVCC", emulator.nvcc)
+    monkeypatch.setenv("POLYBUILD_CACHE", "0")
+    monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(tmp_path / "kernels.cu"))
+    transform(PROGRAM, "cuda", tmp_path, allow_reassociation="on")
+    text = (tmp_path / "kernels.cu").read_text()
+    unrolled = re.findall(r"#pragma unroll.*\n *for .*\n *(.*)", text)
+    assert len(unrolled) > PARALLEL
+    assert not [each for each in unrolled if re.match(r"if \(pb_", each)]
+
+
 def test_many_threads_share_a_sum_and_a_warp_each_row(cuda, emulator):
     kernels = emulator.report([str(cuda), "40000"])["kernels"]
 
