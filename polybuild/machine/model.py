@@ -139,7 +139,7 @@ class Device:
 
     launch: float = _figure(3000.0, Unit.NANOSECONDS, "to launch a kernel")
     meeting: float = _figure(300.0, Unit.NANOSECONDS, "for the threads of a block to wait for each other")
-    latency: float = _figure(150.0, Unit.NANOSECONDS, "until operands come from its cache")
+    latency: float = _figure(350.0, Unit.NANOSECONDS, "until operands come from its cache")
     bandwidth: float = _figure(4000.0, Unit.GIGABYTES_PER_SECOND, "what it reads from its memory")
     single: float = _figure(60_000.0, Unit.GIGAFLOPS, "its sums and products of floats, at most")
     cache: int = _figure(50 * 1024 * 1024, Unit.BYTES, "its cache")

@@ -45,23 +45,35 @@ class ProductShapes:
 
 
 @dataclass(frozen=True, slots=True)
+class WarpShapes:
+    """Where threads of a warp share a row, by the number of loops, or run through its ``parts`` of a loop.
+
+    Each works on one point: tiles and blocks are the same.
+    """
+
+    rows: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
+    parts: tuple[int, int] = (4, 32)
+    part_grid: tuple[int, int] = (32768, 256)
+
+
+@dataclass(frozen=True, slots=True)
 class BlockShapes:
     """Grids, blocks and tiles that suit a device, for one, two and three loops of threads, x last.
 
     ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
     no access is of another element each time, values are reused and a thread works on several points: tiles
-    are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere it works on one, and
-    both are ``streaming_tiles``, or where the parts of a warp are one of two loops ``part_tiles`` in a
-    ``part_grid``: there are no more threads than parts, and several blocks for each multiprocessor. Tiles
-    over time have ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``.
-    A kernel that counts has ``counting_blocks`` at most, some for each multiprocessor: each has counts of its
-    own to add up.
+    are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere tiles are
+    ``streaming_tiles`` and blocks ``streaming_blocks``: a thread walks along the first loop, one address
+    after the other. What is for warps has shapes of ``warps``: no more threads than a row has parts, and
+    several blocks for each multiprocessor. Tiles over time have
+    ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``. A kernel that
+    counts has ``counting_blocks`` at most, some for each multiprocessor: each adds up counts of its own.
     """
 
     grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
-    streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (8, 32), (4, 4, 32))
-    part_tiles: tuple[int, int] = (4, 32)
-    part_grid: tuple[int, int] = (32768, 256)
+    streaming_tiles: tuple[tuple[int, ...], ...] = ((128,), (16, 128), (16, 4, 32))
+    streaming_blocks: tuple[tuple[int, ...], ...] = ((128,), (1, 128), (1, 4, 32))
+    warps: WarpShapes = WarpShapes()
     reusing_tiles: tuple[tuple[int, ...], ...] = ((64,), (64, 64), (4, 4, 32))
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)

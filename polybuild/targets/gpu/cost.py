@@ -24,7 +24,7 @@ from polybuild.effort import STENCIL_STEPS
 from polybuild.machine.model import Device
 from polybuild.poly.relations import largest, sets_of
 from polybuild.poly.trees import node_kind
-from polybuild.scop.model import Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.gpu.time_tiles import TimeTiles
 
@@ -81,13 +81,17 @@ def extent(scop: Scop, node: isl.ScheduleNode, counter: isl.UnionPwAff) -> int |
 
 
 def _bytes_of_points(scop: Scop, node: isl.ScheduleNode) -> list[int]:
-    """What each statement moves for a point: an element of each array that it reads, or writes."""
+    """What each statement moves for a point: an element of each array that it reads, and that it writes."""
     names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
     found = []
     for statement in scop.statements:
         if statement.name in names:
-            arrays = {each.array.name: each.array for each in statement.accesses if each.array.extents}
-            found.append(max(1, sum(map(element_size, arrays.values()))))
+            moved = {
+                (each.array.name, each.kind is AccessKind.READ): element_size(each.array)
+                for each in statement.accesses
+                if each.array.extents
+            }
+            found.append(max(1, sum(moved.values())))
     return found
 
 

@@ -18,27 +18,40 @@ def tile_sizes(
     *,
     reused: bool,
     in_parts: bool = False,
+    in_rows: bool = False,
 ) -> tuple[int, ...]:
     """One size per member of a band of ``parallel`` mapped loops followed by ``sequential`` others.
 
-    ``reused`` says whether all elements are touched by several iterations: a thread has several points then;
-    ``in_parts`` that one of two mapped loops runs through the parts of a warp.
+    ``reused`` says whether all elements are touched by several iterations, ``in_parts`` that one of two
+    mapped loops runs through the parts of a warp, ``in_rows`` that threads of a warp share a row.
     """
     members = parallel + sequential
     if options.tile_sizes:
         given = options.tile_sizes[:members]
         return given + (given[-1],) * (members - len(given))
-    outer = (limits.shapes.reusing_tiles if reused else limits.shapes.streaming_tiles)[parallel - 1]
+    shapes = limits.shapes
+    usual = shapes.warps.rows if in_rows else shapes.streaming_tiles
+    outer = (shapes.reusing_tiles if reused else usual)[parallel - 1]
     if in_parts and parallel == 2 and not reused:
-        outer = limits.shapes.part_tiles
-    return outer + (limits.shapes.sequential_tiles[parallel - 1],) * sequential
+        outer = shapes.warps.parts
+    return outer + (shapes.sequential_tiles[parallel - 1],) * sequential
 
 
 def block_sizes(
-    parallel: int, tile: tuple[int, ...], options: Options, limits: DeviceLimits, *, reused: bool
+    parallel: int,
+    tile: tuple[int, ...],
+    options: Options,
+    limits: DeviceLimits,
+    *,
+    reused: bool,
+    alone: bool = False,
 ) -> tuple[int, ...]:
-    """Threads along each mapped loop: no more than a tile has points, and than a block may have."""
-    blocks = limits.shapes.reusing_blocks if reused else limits.shapes.streaming_tiles
+    """Threads along each mapped loop: no more than a tile has points, and than a block may have.
+
+    ``reused`` is as above, ``alone`` says that each works on one point.
+    """
+    shapes = limits.shapes
+    blocks = shapes.reusing_blocks if reused else shapes.warps.rows if alone else shapes.streaming_blocks
     return fitting_block(blocks[parallel - 1], tile[:parallel], options, limits)
 
 
@@ -80,7 +93,7 @@ def grid_sizes(
     if counting and parallel == 1 and not given:
         wanted = (limits.shapes.counting_blocks,)
     if in_parts and not given:
-        wanted = limits.shapes.part_grid
+        wanted = limits.shapes.warps.part_grid
     return (*(min(each, limits.outer_blocks) for each in wanted[:-1]), wanted[-1])
 
 

@@ -202,7 +202,8 @@ class _KernelMapper:
             node, members, others = node.band_split(count), count, []
         reused = bool(others) and lane is None and not (count == 2 and streams(self._scop, node))
         in_parts = count == 2 and not reused and self._runs_through_parts(node)
-        shape = self._shape(node, count, reused=reused, in_parts=in_parts)
+        in_rows = lane is not None
+        shape = self._shape(node, count, reused=reused, in_parts=in_parts, in_rows=in_rows)
         if lane is not None:  # a row is combined by threads of one warp
             shape = _Shape(*with_lanes(shape.sizes, shape.block, self._limits))
         sizes, block = shape.sizes, shape.block
@@ -240,12 +241,14 @@ class _KernelMapper:
             node = node.parent()
         return insert_mark(node, kernel.mark())
 
-    def _shape(self, node: isl.ScheduleNode, count: int, *, reused: bool, in_parts: bool) -> _Shape:
+    def _shape(
+        self, node: isl.ScheduleNode, count: int, *, reused: bool, in_parts: bool, in_rows: bool
+    ) -> _Shape:
         """The sizes of tiles and blocks for the band ``node``, and the runs of a thread."""
         options, limits = self._options, self._limits
         others = node.band_n_member() - count
-        sizes = tile_sizes(count, others, options, limits, reused=reused, in_parts=in_parts)
-        block = block_sizes(count, sizes, options, limits, reused=reused)
+        sizes = tile_sizes(count, others, options, limits, reused=reused, in_parts=in_parts, in_rows=in_rows)
+        block = block_sizes(count, sizes, options, limits, reused=reused, alone=in_parts or in_rows)
         if not reused or count == 1:
             return _Shape(sizes, block)
         product = find_matrix_product(self._scop, node, count, limits.shapes.products.matrix)

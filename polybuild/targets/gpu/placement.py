@@ -249,10 +249,14 @@ class _Placer:
         """Whether several threads use an element, or threads side by side do not touch neighbours.
 
         What one thread alone uses again, it keeps itself; and a box without neighbours has none to copy.
+        Where each point is visited once, neighbours come from the cache of the multiprocessor, which is as
+        fast as its shared memory: a stencil gains nothing from copies, and loses by their barriers.
         """
         in_lanes = not self._shared_rows.keys().isdisjoint(self._outer)
         if in_lanes and not any(any(self._steps(each)) for each in references):
             return False  # what is one element for a warp all its threads get at once
+        if self._depths[0] == self._depths[1] and all(map(self._is_coalesced, references)):
+            return False
         users = self._touched_by(self._users, self._inner, references)
         return not users.is_injective() or (
             box.sizes[-1] > 1 and not all(map(self._is_coalesced, references))

@@ -74,7 +74,7 @@ def test_an_array_on_a_side_of_a_choice_that_is_impossible(tmp_path):
 @pytest.mark.parametrize(
     ("options", "block"),
     [
-        ({}, (32, 4, 2)),
+        ({}, (32, 4, 1)),
         ({"block_sizes": (2, 4, 8)}, (8, 4, 2)),
         ({"tile_sizes": (16, 16, 32), "block_sizes": (16, 16, 32)}, (32, 8, 1)),
     ],

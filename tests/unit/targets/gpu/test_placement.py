@@ -20,12 +20,21 @@ def test_matrix_product(planned):
     assert all(each.run == 2 for each in found.shared.values())
 
 
-def test_five_references_are_one_tile(planned):
+def test_neighbours_come_from_the_cache(planned):
     found = planned(JACOBI, MATRICES, tile_shape="rectangular", tile_sizes=(8, 32), block_sizes=(8, 32))
-    assert found.shared["A"].box.sizes == (10, 34)
-    assert len(found.shared["A"].references) == 5
-    assert "B" not in found.shared  # each element is read once, by neighbours
-    assert not found.registers  # and written once
+    assert not found.shared
+    assert not found.registers
+
+
+def test_references_nearby_are_one_tile(planned):
+    """Threads side by side read a column."""
+    body = """for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)
+      B[i][j] = A[j][i] + A[j - 1][i + 1];"""
+    found = planned(body, MATRICES, tile_sizes=(8, 32), block_sizes=(8, 32))
+    assert found.shared["A"].box.sizes == (33, 9)
+    assert len(found.shared["A"].references) == 2
+    assert "B" not in found.shared
+    assert not found.registers  # each element is written once
 
 
 def test_registers_below_a_loop_of_the_host(planned):

@@ -85,8 +85,16 @@ def test_tiles_are_for_grids_whose_steps_take_less_than_their_launches(model, la
 
 
 def test_large_grids_are_tiled_without_being_asked(planned):
+    found = planned(LINE, VECTORS)
+    assert remarks_of(found) == ["on the device hybrid tiles of 32x512 over time, 2 kernels for 32 steps"]
+
+
+def test_planes_whose_steps_run_at_the_pace_of_memory(planned):
+    """The steps of a tile follow one another, and take longer than its share of what moves."""
     found = planned(JACOBI, MATRICES)
-    assert remarks_of(found) == ["on the device hybrid tiles of 16x32x256 over time, 2 kernels for 16 steps"]
+    assert remarks_of(found) == [
+        "on the device each step has kernels of its own: tiles over time would take longer"
+    ]
 
 
 def test_too_few_steps(planned):
