@@ -15,7 +15,7 @@ from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced
 from polybuild.c.synthetic import EntryValue, PointerDifference, PointerTest
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
-from polybuild.normalise.names import Names, Variable
+from polybuild.normalise.names import Names, Variable, member_path
 from polybuild.normalise.sums import Sum, Term
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -180,6 +180,8 @@ class SymbolicState:
             return all(self.is_fixed(child) for child in node)
         if isinstance(node, c_ast.Cast):
             return isinstance(self.typing(node), types.IntegerType) and self.is_fixed(node.expr)
+        if isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+            return isinstance(self.typing(node), types.IntegerType) and self._is_fixed_number(node)
         if isinstance(node, c_ast.UnaryOp):
             return node.op in {"-", "+", "~", "!"} and self.is_fixed(node.expr)
         if isinstance(node, c_ast.StructRef):
@@ -217,6 +219,26 @@ class SymbolicState:
             node = node.name
         element = isinstance(node, c_ast.ArrayRef) and not self.context.stores_pointers
         return element and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
+
+    def _is_fixed_number(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is a number at a place that is written down, as ``*n`` or ``size[1]``.
+
+        The region changes nothing that is reached from the same variable.
+        """
+        root, members = member_path(node)
+        variable = None if root is None else self._visible(root.name)
+        if variable is None or not self._is_constant(variable):
+            return False
+        if (variable, members) in self.context.names.written_members:
+            return False
+        while not isinstance(node, c_ast.ID):
+            if isinstance(node, c_ast.ArrayRef) and isinstance(node.subscript, c_ast.Constant):
+                node = node.name
+            elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
+                node = node.expr
+            else:
+                return False
+        return True
 
     def _visible(self, name: str) -> Variable | None:
         """The variable ``name`` of before the region, unless the region declares another one."""

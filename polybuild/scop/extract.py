@@ -18,6 +18,7 @@ from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.split_structures import split_structures
+from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.values_before import with_counters_set, with_values_before
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -49,7 +50,8 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    region = with_memory_loops(assign_initial_elements(with_values_before(with_counters_set(region))))
+    region = with_values_before(with_counters_set(with_structured_loops(region)))
+    region = with_memory_loops(assign_initial_elements(region))
     inlined = split_structures(inline_calls(region, loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     return separate_reductions(join_conditions(split_rotations(inlined)))

@@ -544,3 +544,125 @@ for (int i = 0; i < n; i++) {
   p->g[i * n] = 0;
 }
 #pragma endscop
+
+//# jump_back: parallel
+int k = 0;
+double s = 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  s = 0;
+  k = 0;
+next:
+  if (k < n) {
+    s += X[i][k] * y[k];
+    k++;
+    goto next;
+  }
+  x[i] = s;
+}
+#pragma endscop
+
+//# jumps_as_of_fortran: parallel
+int i = 0, j = 0;
+#pragma scop
+i = 1;
+first:
+  if (i > n) goto last;
+  j = 1;
+again:
+  if (j > n) { goto done; }
+  X[i - 1][j - 1] = y[i - 1] * z[j - 1];
+  ++j;
+  goto again;
+done:
+  ++i;
+  goto first;
+last:
+  x[0] = 1;
+#pragma endscop
+
+//# jump_back_behind: parallel
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  k = 0;
+next:
+  X[i][k] = y[k] + i;
+  ++k;
+  if (k < n) goto next;
+}
+#pragma endscop
+a[0] = k;
+
+//# endless_loop: parallel
+for (int i = 0;; i++) {
+  if (i >= n) break;
+  int k = 0;
+  for (;;) {
+    if (!(k < n)) break;
+    X[i][k] = y[k] * 2;
+    k++;
+  }
+}
+
+//# endless_loop_left_behind: parallel
+for (int i = 0; i < n; i++) {
+  int k = 0;
+  while (1) {
+    X[i][k] = y[k] - 1;
+    if (++k == n) break;
+  }
+}
+
+//# endless_loop_with_a_step: parallel
+for (int i = 0; i < n; i++)
+  for (int k = n - 1;; k--) {
+    X[i][k] = y[k] - 1;
+    if (k == 0) break;
+  }
+
+//# endless_loop_left_in_the_middle: parallel
+for (int i = 0; i < n; i++) {
+  int k = -1;
+  for (;;) {
+    k++;
+    if (k == n) break;
+    X[i][k] = y[k] - 1;
+  }
+}
+
+//# endless_loop_left_otherwise: parallel
+for (int i = 0; i < n; i++) {
+  int k = 0;
+  do {
+    if (k < n) {
+      X[i][k] = y[k] * y[k];
+      k++;
+      continue;
+    } else
+      break;
+  } while (1);
+}
+
+//# bounds_in_variables_set_from_memory: parallel
+int sizes[2] = {n, n}, *rows = sizes;
+int last = 0, until = 0;
+#pragma scop
+last = *rows;
+for (int i = 1; i <= last; ++i) {
+  until = sizes[1] - 1;
+  for (int j = 0; j <= until; ++j)
+    X[i - 1][j] = y[j] + i;
+}
+#pragma endscop
+
+//# bounds_in_variables_that_are_written: data-dependent-bound
+int sizes[2] = {n / 2, n};
+int last = 0;
+#pragma scop
+last = sizes[0];
+sizes[0] = 1;
+for (int i = 0; i < last; ++i)
+  x[i] = y[i] + i;
+#pragma endscop
+a[0] = sizes[0];
