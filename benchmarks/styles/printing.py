@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from benchmarks.styles.tree import Assign, Body, Buffer, Define, Loop, Node, Sum, When
+import re
+
+from benchmarks.styles.tree import Assign, Body, Buffer, Define, Line, Loop, Node, Sum, When, While
+
+_LABEL = "again_"
 
 
 def text(body: Body, kind: str) -> str:
-    """The C statements of ``body``; ``kind`` is the kernel's type."""
+    """The C statements of a function's ``body``; ``kind`` is the kernel's type."""
+    return _with_numbers(_text(body, kind))
+
+
+def _with_numbers(text: str) -> str:
+    """``text`` with numbers behind labels: each loop that jumps back has its own."""
+    open_labels: list[int] = []
+    parts = re.split(rf"(goto {_LABEL}|{_LABEL})", text)
+    numbers = 0
+    for place, part in enumerate(parts):
+        if part == _LABEL:
+            numbers += 1
+            open_labels.append(numbers)
+            parts[place] = f"{part}{numbers}"
+        elif part == f"goto {_LABEL}":
+            parts[place] = f"{part}{open_labels.pop()}"
+    return "".join(parts)
+
+
+def _text(body: Body, kind: str) -> str:
     return "\n".join(_node(node, kind) for node in body)
 
 
 def _node(node: Node, kind: str) -> str:
     match node:
+        case Assign(operator="++" | "--"):
+            return f"{node.target}{node.operator};"
         case Assign():
             return f"{node.target} {node.operator} {node.value};".replace("  ", " ")
         case Define():
@@ -23,13 +48,18 @@ def _node(node: Node, kind: str) -> str:
         case Sum():
             declared = f"{kind} " if node.declared else ""
             starts = [f"{declared}{name} = {start};" for name, start in node.starts]
-            return "\n".join((*starts, text(node.body, kind), text(node.results, kind)))
+            return "\n".join((*starts, _text(node.body, kind), _text(node.results, kind)))
         case Loop():
             return _loop(node, kind)
+        case While():
+            head = f"for (; {node.condition}; {node.step})" if node.step else f"while ({node.condition})"
+            return f"{head} {_block(node.body, kind)}"
+        case Line():
+            return node.text
 
 
-def _block(body: Body, kind: str, last: str = "") -> str:
-    inside = text(body, kind) + (f"\n{last}" if last else "")
+def _block(body: Body, kind: str, last: str = "", first: str = "") -> str:
+    inside = "\n".join(each for each in (first, _text(body, kind), last) if each)
     return "{\n" + "\n".join("  " + line for line in inside.splitlines()) + "\n}"
 
 
@@ -45,6 +75,20 @@ def _loop(loop: Loop, kind: str) -> str:
             guard = _condition(loop).replace(counter, f"({loop.first})", 1)
             again = f"do {_block(loop.body, kind, step + ';')} while ({while_inside});"
             return f"if ({guard}) {{\n{start};\n{again}\n}}"
+        case "endless":
+            inside = _block(loop.body, kind, step + ";", f"if (!({while_inside})) break;")
+            return f"{{\n{start};\nfor (;;) {inside}\n}}"
+        case "left":
+            guard = _condition(loop).replace(counter, f"({loop.first})", 1)
+            inside = _block(loop.body, kind, f"{step};\nif (!({while_inside})) break;")
+            return f"if ({guard}) {{\n{start};\nfor (;;) {inside}\n}}"
+        case "jumps":
+            inside = _block(loop.body, kind, f"{step};\ngoto {_LABEL};")
+            return f"{{\n{start};\n{_LABEL}:\nif ({while_inside}) {inside}\n}}"
+        case "before":
+            head = f"{loop.type} {counter} = {loop.first} - 1; ++{counter} < {loop.end};"
+        case "unequal":
+            head = f"{start}; {counter} != {loop.end}; {step}"
         case "down":
             last = loop.end.removesuffix(" - 1")
             start = f"{loop.type} {counter} = {last} - {1 if last == loop.end else 2}"

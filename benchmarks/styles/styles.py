@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from benchmarks.styles import legacy_styles as legacy
 from benchmarks.styles import loop_styles as loops
 from benchmarks.styles import pointer_styles as pointers
 from benchmarks.styles import sum_styles as sums
 from benchmarks.styles.addressing import ADDRESSING, functions
 from benchmarks.styles.loop_styles import Pass
-from benchmarks.styles.tree import Kernel
+from benchmarks.styles.tree import Kernel, innermost
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ _WALKING = pointers.walking(inline=False)
 _PACED = pointers.walking(inline=True)
 _TWO = sums.two_sums(apart=False)
 _DOWN = loops.written_as("down", where=loops.in_any_order)
+_JUMPS = loops.written_as("jumps", where=innermost)
 _WHILE = loops.written_as("while")
 
 STYLES: Mapping[str, Style] = {
@@ -92,6 +94,35 @@ STYLES: Mapping[str, Style] = {
     "elements-unrolled": Style((sums.in_elements, _UNROLLED)),
     "jammed-row-pointers": Style((loops.jammed, pointers.row_pointers), "flat"),
     "from-one": Style((loops.from_one,)),
+    "unequal": Style((loops.written_as("unequal"),)),
+    "step-before": Style((loops.written_as("before"),)),
+    "endless": Style((loops.written_as("endless"),)),
+    "endless-last": Style((loops.written_as("left"),)),
+    "jumps": Style((_JUMPS,)),
+    "all-jumps": Style((loops.written_as("jumps"),)),
+    "headers": Style((legacy.in_headers,)),
+    "declared-first": Style((legacy.declared_first(),)),
+    "register": Style((_PACED, legacy.declared_first(register=True))),
+    "mixed-counters": Style((legacy.mixed_counters,)),
+    "remainder-first": Style((legacy.remainder_first(cases=False),)),
+    "cases-first": Style((legacy.remainder_first(cases=True),)),
+    "into-pointers": Style((legacy.into_pointers,)),
+    "out-parameters": Style((legacy.out_parameters,)),
+    "flag": Style((legacy.flagged,)),
+    "set-in-loop": Style((legacy.set_in_loops,)),
+    "stored-in-loop": Style((legacy.stored_in_loops,)),
+    "small-arrays": Style((legacy.in_small_arrays,)),
+    "one-loop": Style((legacy.in_one_loop,), "flat"),
+    "counted-down": Style((pointers.counted_down,)),
+    "to-pointer": Style((pointers.up_to_pointers,), "flat"),
+    "numbered": Style((pointers.numbered,), "flat"),
+    "one-based": Style((loops.from_one,), "one-based"),
+    "fortran": Style((loops.from_one, legacy.declared_first()), "fortran"),
+    "translated": Style((loops.from_one, legacy.named_bounds, legacy.declared_first()), "shifted"),
+    "tables": Style(addressing="tables"),
+    "task": Style(addressing="task"),
+    "getters": Style(addressing="getters"),
+    "task-size_t": Style((loops.written_as("for", "size_t"),), "task"),
     "two-sums": Style((_TWO,), order="two sums"),
     "even-odd": Style((sums.two_sums(apart=True),), order="two sums"),
     "flat-two-sums": Style((_TWO,), "flat", order="two sums"),

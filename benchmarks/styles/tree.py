@@ -76,13 +76,32 @@ class Sum:
     declared: bool = True
 
 
-Node = Assign | Define | Buffer | When | Loop | Sum
+@dataclass(frozen=True, slots=True)
+class While:
+    """``body`` as long as ``condition`` holds, with ``step`` behind it in a header if there is one."""
+
+    condition: str
+    body: Body
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of C that is none of the other nodes: a call, a label, ``else``."""
+
+    text: str
+
+
+Node = Assign | Define | Buffer | When | Loop | Sum | While | Line
 Body = tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that computes ``body`` and returns the variable ``result``; ``scalars`` have their types."""
+    """A function that computes ``body`` and returns the variable ``result``, if it returns something.
+
+    ``scalars`` have their types.
+    """
 
     name: str
     arrays: tuple[str, ...]
@@ -128,7 +147,7 @@ def rewritten(body: Body, change: Change) -> Body:
     out: list[Node] = []
     for node in body:
         match node:
-            case Loop() | When():
+            case Loop() | When() | While():
                 inside: Node = replace(node, body=rewritten(node.body, change))
             case Sum():
                 inside = replace(
@@ -151,6 +170,10 @@ def in_text(body: Body, change: Callable[[str], str]) -> Body:
                 return (replace(node, value=change(node.value)),)
             case When():
                 return (replace(node, condition=change(node.condition)),)
+            case While():
+                return (replace(node, condition=change(node.condition), step=change(node.step)),)
+            case Line():
+                return (replace(node, text=change(node.text)),)
             case Loop():
                 return (replace(node, first=change(node.first), end=change(node.end)),)
             case Sum():
@@ -166,7 +189,7 @@ def nodes(body: Body) -> Iterator[Node]:
     for node in body:
         yield node
         match node:
-            case Loop() | When():
+            case Loop() | When() | While():
                 yield from nodes(node.body)
             case Sum():
                 yield from nodes(node.body)
@@ -183,6 +206,10 @@ def texts(body: Body) -> Iterator[str]:
                 yield node.value
             case When():
                 yield node.condition
+            case While():
+                yield from (node.condition, node.step)
+            case Line():
+                yield node.text
             case Loop():
                 yield from (node.first, node.end)
             case Sum():
