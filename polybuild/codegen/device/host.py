@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 import islpy as isl
 
@@ -52,7 +52,8 @@ class DeviceText:
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
     of the region's static object, ``includes`` are what the kernels need. Of what runs ``within_loops`` these
-    begin each part by itself. ``exceeded`` says what tiles that were asked for take too much of.
+    begin each part by itself. ``described`` has kernels in words, by their names, ``exceeded`` says what
+    tiles that were asked for take too much of.
     """
 
     language: KernelLanguage
@@ -64,6 +65,7 @@ class DeviceText:
     within_loops: bool = False
     includes: tuple[str, ...] = ()
     exceeded: tuple[str, ...] = ()
+    described: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -156,6 +158,7 @@ def write_device(
         tuple(lines),
         includes=tuple(kernels.includes),
         exceeded=plan.exceeded,
+        described={called: text.described for called, text in kernels.found.items()},
     )
 
 

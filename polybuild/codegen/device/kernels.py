@@ -20,6 +20,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.ast import FullTile
+from polybuild.codegen.device.descriptions import described
 from polybuild.codegen.device.exchanges import IDENTITIES, LANE_THREADS, exchange_of
 from polybuild.codegen.device.matrices import MatrixPrinter, unconditional
 from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter, may_run_idle
@@ -41,7 +42,7 @@ class KernelText:
 
     ``block`` has its threads along x, y and z. ``outer`` are the variables of the host that are among the
     arguments: parameters, and counters around the kernel. At least ``resident`` blocks have to fit a
-    multiprocessor at once, if that is not 0.
+    multiprocessor at once, if that is not 0. It is ``described`` in words.
     """
 
     arguments: tuple[Argument, ...]
@@ -49,6 +50,7 @@ class KernelText:
     body: tuple[str, ...]
     outer: tuple[str, ...]
     resident: int = 0
+    described: tuple[str, ...] = ()
 
     def function(self, name: str, language: KernelLanguage) -> str:
         """The text of the kernel as a function called ``name``."""
@@ -145,7 +147,7 @@ class KernelPrinter(LoopPrinter):
         in_lanes = any(isinstance(each, ThreadTile) and each.reduction is not None for each in tiles)
         # left to itself nvcc 13 takes 32 registers for a warp's row of a sparse matrix, and spills
         resident = LANE_THREADS // (x * y * z) if in_lanes else kernel.resident
-        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), resident)
+        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), resident, described(kernel, tiles))
 
     def _taken(self, *kernels: Kernel) -> set[str]:
         """Name the indices of ``kernels``; what no other name may be."""

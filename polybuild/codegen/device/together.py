@@ -25,6 +25,7 @@ import islpy as isl
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.nodes import FOR, kind_of, parts
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch
+from polybuild.codegen.device.descriptions import described
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText, named_tiles
 from polybuild.codegen.device.statements import KernelSource
 from polybuild.codegen.file.names import fresh
@@ -129,7 +130,8 @@ class TogetherPrinter(KernelPrinter):
         ]
         x, y, z = [*self._threads, 1, 1, 1][:3]
         body = (*(f"{_INDENT}{line}" for line in declared), *lines)
-        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer))
+        words = [line for each in self._parts.values() for line in described(each.kernel, each.tiles)]
+        return KernelText(tuple(arguments), (x, y, z), body, tuple(outer), described=tuple(words))
 
     def _memory(self) -> list[str]:
         """The shared memory of the kernel that needs most."""

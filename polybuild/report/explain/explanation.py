@@ -124,7 +124,9 @@ def _new_loops(details: Details, style: Style, level: Level) -> list[str]:
     title = "new loops, where there is no device" if device else "new loops"
     lines = []
     if device:
-        lines = ["  kernels:", *(f"    {name}" for name in device.kernels)]
+        lines = ["  kernels:"]
+        for name in device.kernels:
+            lines += [f"    {name}", *(f"      {line}" for line in device.described.get(name, ()))]
     if device and level is Level.EVERYTHING:
         texts = "\n".join(device.kernels.values())
         lines = ["  kernels:", *(f"    {line}" for line in texts.splitlines())]

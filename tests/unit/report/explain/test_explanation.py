@@ -200,7 +200,13 @@ def test_a_region_with_kernels_tells_of_them(tmp_path):
     result = compile_source(str(path), Options(backend="opencl"), ["gcc"], ["-O2"])
     regions, rest = gather(result)
     text = explanation.explain(str(path), regions, rest, PLAIN)
-    assert "  kernels:\n    polybuild_product_2_0\n  new loops, where there is no device:\n" in text
+    kernels = text.partition("  kernels:\n")[2].partition("  new loops, where there is no device:\n")[0]
+    first, *kept = kernels.splitlines()
+    assert first == "    polybuild_product_2_0"
+    assert "      at most 256 x 256 blocks of 8 x 16 threads, for tiles of 64 x 128 x 8" in kept
+    assert "      c: 8 x 8 elements in registers of each thread" in kept
+    assert "      a: 64 x 8 elements in shared memory in 2 stages" in kept
+    assert any(re.fullmatch(r" +\d+ bytes of shared memory for each block", line) for line in kept)
     assert "for opencl\n  1 statement, 1 kernel, " in text
     assert "__kernel __attribute__" in explanation.explain(str(path), regions, rest, PLAIN, Level.EVERYTHING)
 
