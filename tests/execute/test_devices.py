@@ -133,8 +133,8 @@ def test_a_matrix_product_moves_no_more_than_it_must(emulator, runtime, tmp_path
     for kind in ("shared_reads", "shared_writes"):
         assert product[kind]["requests"]
         assert product[kind]["wavefronts"] <= 2 * product[kind]["ideal"]
-    assert product["blocks"] == 1 * 2
-    assert product["barriers"] == product["blocks"] * (128 // 4 + 1)
+    assert product["blocks"] == 2 * 2
+    assert product["barriers"] == product["blocks"] * (128 // 16 + 1)
 
 
 PRODUCT = """\

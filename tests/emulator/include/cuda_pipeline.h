@@ -23,10 +23,12 @@ __attribute__((no_sanitize("thread"))) inline sent_copies &own_copies() {
 template <class T> __attribute__((noinline)) void copy_part(void *place, const void *source, bool is_zero) {
     *static_cast<T *>(place) = is_zero ? T{} : *static_cast<const T *>(source);
 }
-template <class T> __attribute__((noinline)) void spoil_part(void *place) { *static_cast<volatile T *>(place) = T{} - 1; }
+template <class T> __attribute__((noinline)) void spoil_part(void *place) { *static_cast<volatile T *>(place) = T(-1); }
 __attribute__((no_sanitize("thread"))) inline void copy_now(const sent_copy &copy) {
     if (copy.bytes == 16 && !copy.zeros)
         copy_part<int4>(copy.place, copy.source, false);
+    else if (copy.bytes == 8 && !copy.zeros)
+        copy_part<long>(copy.place, copy.source, false);
     else
         for (std::size_t at = 0; at < copy.bytes; at += 4)
             copy_part<int>(static_cast<char *>(copy.place) + at, static_cast<const char *>(copy.source) + at,
@@ -41,8 +43,10 @@ __attribute__((no_sanitize("thread"))) inline void __pipeline_memcpy_async(void 
     if ((bytes != 4 && bytes != 8 && bytes != 16) || own.count == 256 || zeros > bytes)
         __builtin_trap();
     own.copies[own.count++] = {place, source, bytes, zeros};
-    for (std::size_t at = 0; at < bytes; at += 4)
-        emulator::spoil_part<int>(static_cast<char *>(place) + at);
+    if (bytes == 4)
+        emulator::spoil_part<int>(place);
+    for (std::size_t at = 0; bytes != 4 && at < bytes; at += 8)
+        emulator::spoil_part<long>(static_cast<char *>(place) + at);
 }
 __attribute__((no_sanitize("thread"))) inline void __pipeline_commit() {
     emulator::sent_copies &own = emulator::own_copies();
