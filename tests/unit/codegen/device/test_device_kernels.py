@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -141,3 +142,20 @@ def test_steps_that_run_across_space_have_kernels_of_their_own(tmp_path):
     text = kernels(tmp_path, body, "int steps, int n, double u[restrict n][n]")
     assert text.count("__kernel") == 1
     assert "barrier" not in text
+
+
+@pytest.mark.parametrize(("words", "rolled"), [("shared-memory", True), ("", False)])
+def test_steps_in_shared_memory_are_not_unrolled(words, rolled, tmp_path):
+    """nvcc's code for them is wrong then, for some tiles: no loop may be without the pragma."""
+    body = """
+      for (int t = 0; t < steps; t++)
+        for (int i = 1; i < n - 1; i++)
+          for (int j = 1; j < n - 1; j++)
+            u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j] + u[t % 2][i][j - 1] + u[t % 2][i][j + 1];"""
+    tiles = {"tile_shape": "hybrid", "tile_sizes": (4, 8, 8), "device_tiles": tuple(filter(None, [words]))}
+    text = kernels(tmp_path, body, "int steps, int n, double u[restrict 2][n][n]", **tiles)
+    lines = [each.strip() for each in text.splitlines()]
+    above = [
+        before == "#pragma unroll 1" for before, each in itertools.pairwise(lines) if each.startswith("for (")
+    ]
+    assert set(above) == {rolled}
