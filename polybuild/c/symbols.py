@@ -39,7 +39,8 @@ class Symbol:
     extent included, although C adjusts it to a pointer; it may overlap other
     arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
     expressions of the declaration; a variable in one may have changed since.
-    ``thread_local`` objects differ from thread to thread.
+    ``thread_local`` objects differ from thread to thread. A variable that nobody declared stands for
+    ``lvalue``, an object in memory: it begins with what is there, and what it ends with is stored there.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Symbol:
     volatile: bool = False
     restrict: bool = False
     thread_local: bool = False
+    lvalue: c_ast.Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,11 @@ class VisibleNames:
     def may_mean_something(self) -> frozenset[str]:
         """Every name that may mean something in the region: generated names have to be others."""
         return self.macros.union(self.symbols, self.functions, self.enumerators)
+
+    @property
+    def lvalues(self) -> Mapping[str, c_ast.Node]:
+        """What variables that nobody declared stand for."""
+        return {name: each.lvalue for name, each in self.symbols.items() if each.lvalue is not None}
 
     @property
     def enumerators(self) -> Mapping[str, int]:

@@ -51,6 +51,7 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
     chooses = any(isinstance(each, c_ast.ArrayRef) and contains(each, c_ast.TernaryOp) for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
+    live |= region.visible.lvalues.keys()
     stores = _stores_pointers(names, nodes, region)
     in_subscripts = only_in_subscripts(names, region.statements)
     while followed or points or chooses or labelled:

@@ -38,15 +38,32 @@ _JUMPS = (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Label, c_ast.Return, c_
 
 
 def split_rotations(region: Region) -> Region:
-    """``region`` with the steps of its first loop in which pointers rotate apart; itself if there is none."""
-    for position, loop in enumerate(region.statements):
-        found = _rotation(loop, region.statements[:position], region)
-        if found is not None:
-            before, after = region.statements[:position], region.statements[position + 1 :]
-            if _sets(after, {*found.moved, *found.copies}):
-                return region
-            return dataclasses.replace(region, statements=(*before, *_split(loop, after, found, region)))
+    """``region`` with the steps of its first loop in which pointers rotate apart; itself if there is none.
+
+    That loop may be in others, in which nothing else sets the pointers.
+    """
+    for position, outer in enumerate(region.statements):
+        before, after = region.statements[:position], region.statements[position + 1 :]
+        for loop in _loops(outer):
+            found = _rotation(loop, outer, before, region)
+            if found is not None:
+                if _sets(after, {*found.moved, *found.copies}):
+                    return region
+                split = _split((outer, loop), after, found, region)
+                return dataclasses.replace(region, statements=(*before, *split))
     return region
+
+
+def _loops(node: c_ast.Node) -> Iterator[Loop]:
+    """The loop ``node``, and those that each of its iterations runs."""
+    if isinstance(node, _LOOPS):
+        yield node
+        node = node.stmt
+    if isinstance(node, c_ast.Compound):
+        for each in node.block_items or ():
+            yield from _loops(each)
+    elif isinstance(node, _LOOPS):
+        yield from _loops(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +87,18 @@ class _Rotation:
         return {each: self.start[name] for each, name in names.items()}
 
 
-def _rotation(loop: c_ast.Node, before: Sequence[c_ast.Node], region: Region) -> _Rotation | None:
-    """How pointers rotate in ``loop``, which stands after the statements ``before``; None if none do."""
-    if not isinstance(loop, _LOOPS) or any(isinstance(each, _JUMPS) for each in walk(loop.stmt)):
+def _rotation(loop: Loop, outer: Loop, before: Sequence[c_ast.Node], region: Region) -> _Rotation | None:
+    """How pointers rotate in ``loop``, a part of ``outer`` that stands after ``before``; None if none do."""
+    if any(isinstance(each, _JUMPS) for each in walk(outer.stmt)):
         return None
     moves = list(_moves(loop.stmt))
     ends: dict[str, str] = {}
     for target, source in moves:
         ends[target] = ends.get(source, source)
-    own = {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)}
+    own = {each.name for each in walk(outer) if isinstance(each, c_ast.Decl)}
     moved = {each: ends[each] for each in ends if each not in own and _returns(each, ends)}
     period = math.lcm(*(_cycle(each, moved) for each in moved))
-    written = [each for each in map(changed_operand, walk(loop)) if isinstance(each, c_ast.ID)]
+    written = [each for each in map(changed_operand, walk(outer)) if isinstance(each, c_ast.ID)]
     moving = [target for target, _ in moves if target in moved]
     if period not in STORAGE_PERIODS or sum(each.name in moved for each in written) != len(moving):
         return None
@@ -140,26 +157,45 @@ def _value_before(name: str, before: Sequence[c_ast.Node], region: Region) -> c_
         return None
     targets = (changed_operand(each) for each in mentions)
     set_before = any(isinstance(each, c_ast.ID) and each.name == name for each in targets)
-    return None if set_before else EntryValue(name)
+    return None if set_before else _on_entry(name, region)
+
+
+def _on_entry(name: str, region: Region) -> c_ast.Node:
+    """What the pointer ``name`` holds where the region begins."""
+    lvalue = region.visible.lvalues.get(name)
+    return EntryValue(name) if lvalue is None else duplicate(lvalue)
 
 
 def _split(
-    loop: Loop, after: Sequence[c_ast.Node], rotation: _Rotation, region: Region
+    loops: tuple[Loop, Loop], after: Sequence[c_ast.Node], rotation: _Rotation, region: Region
 ) -> Iterator[c_ast.Node]:
-    """``loop`` and what stands ``after`` it, with a block for each phase of a period."""
+    """The outer one of ``loops`` and what stands ``after`` it, with a block for each phase of a period."""
+    outer, loop = loops
     taken = region.visible.may_mean_something() | {
         each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
     }
     candidates = itertools.chain(["step"], (f"step_{each}" for each in itertools.count(2)))
     step = c_ast.ID(next(each for each in candidates if each not in taken), loop.coord)
     yield c_ast.Decl(step.name, [], [], [], [], declarator(step.name, LONG_LONG), number(0), None, loop.coord)
-    count = c_ast.UnaryOp("p++", duplicate(step), loop.coord)
-    body = c_ast.Compound([_phases([loop.stmt], step, rotation), count], loop.stmt.coord)
-    yield _with_body(loop, body)
-    pointers = {*rotation.moved, *rotation.copies}
+    yield _in_phases(outer, loop, step, rotation)
     for each in after:
-        yield _phases([each], step, rotation) if _mentions(each, pointers) else each
+        yield _in_phases(each, loop, step, rotation)
     yield from _last_values(step, rotation, region)
+
+
+def _in_phases(node: c_ast.Node, loop: Loop, step: c_ast.ID, rotation: _Rotation) -> c_ast.Node:
+    """``node`` with a block for each phase where it uses the pointers; so has the body of ``loop``."""
+    if node is loop:
+        count = c_ast.UnaryOp("p++", duplicate(step), loop.coord)
+        return _with_body(
+            loop, c_ast.Compound([_phases([loop.stmt], step, rotation), count], loop.stmt.coord)
+        )
+    if any(each is loop for each in walk(node)):
+        if isinstance(node, c_ast.Compound):
+            items = [_in_phases(each, loop, step, rotation) for each in node.block_items]
+            return c_ast.Compound(items, node.coord)
+        return _with_body(node, _in_phases(node.stmt, loop, step, rotation))
+    return _phases([node], step, rotation) if _mentions(node, {*rotation.moved, *rotation.copies}) else node
 
 
 def _with_body(loop: Loop, body: c_ast.Node) -> Loop:
@@ -204,15 +240,21 @@ def _at(step: c_ast.Node, phase: int, rotation: _Rotation) -> c_ast.Node:
 def _last_values(step: c_ast.ID, rotation: _Rotation, region: Region) -> Iterator[c_ast.Node]:
     """Assignments of what the pointers hold after the loop."""
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset[str]()
+    live |= region.visible.lvalues.keys()
     phases = [rotation.at_phase(each) for each in range(rotation.period)]
+    some = c_ast.BinaryOp(">", duplicate(step), number(0), step.coord)
     for name in rotation.moved:
-        yield _set(name, _chosen([each[name] for each in phases], step, rotation))
+        value = _chosen([each[name] for each in phases], step, rotation)
+        # a place is not looked at where the loop does not run
+        in_memory = name in region.visible.lvalues
+        yield _set(
+            name, c_ast.TernaryOp(some, value, _on_entry(name, region), step.coord) if in_memory else value
+        )
     for name, source in rotation.copies.items():
         if name in live and source in rotation.moved:
             last = c_ast.BinaryOp("-", duplicate(step), number(1), step.coord)
             value = _chosen([each[source] for each in phases], last, rotation)
-            some = c_ast.BinaryOp(">", duplicate(step), number(0), step.coord)
-            yield _set(name, c_ast.TernaryOp(some, value, EntryValue(name), step.coord))
+            yield _set(name, c_ast.TernaryOp(some, value, _on_entry(name, region), step.coord))
 
 
 def _set(name: str, value: c_ast.Node) -> c_ast.Node:

@@ -38,7 +38,7 @@ class StatementNormaliser:
 
     def __init__(self, context: NormalisationContext) -> None:
         self.context = context
-        self.state = SymbolicState(context, {each: _on_entry(each) for each in context.followed})
+        self.state = SymbolicState(context, {each: _on_entry(each, context) for each in context.followed})
         self._loops = LoopNormaliser(self.state, self.statement, self.block)
 
     def region(self) -> tuple[c_ast.Node, ...]:
@@ -48,7 +48,7 @@ class StatementNormaliser:
             if not self.context.is_live(variable):
                 continue
             value = self.state.values[variable]
-            if same(value, _on_entry(variable)):
+            if same(value, _on_entry(variable, self.context)):
                 statements = without_last_values(statements, variable)
             elif value is not None:
                 statements = with_last_value(statements, variable, self.state)
@@ -211,8 +211,11 @@ def _has_effect(node: c_ast.Node) -> bool:
     return stepping or isinstance(node, c_ast.FuncCall | c_ast.Assignment) or any(map(_has_effect, node))
 
 
-def _on_entry(variable: Variable) -> SymbolicValue:
+def _on_entry(variable: Variable, context: NormalisationContext) -> SymbolicValue:
     if variable.local:
         return None
+    lvalue = context.region.visible.lvalues.get(variable.name)
+    if lvalue is not None:
+        return PointerValue(duplicate(lvalue))
     value = EntryValue(variable.name)
     return PointerValue(value) if isinstance(variable.type, types.PointerType) else value

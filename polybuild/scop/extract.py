@@ -17,6 +17,7 @@ from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
+from polybuild.normalise.rotating_lvalues import name_moving_pointers
 from polybuild.normalise.split_structures import split_structures
 from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.values_before import with_counters_set, with_values_before
@@ -52,9 +53,9 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
     region = with_values_before(with_counters_set(with_structured_loops(region)))
     region = with_memory_loops(assign_initial_elements(region))
-    inlined = split_structures(inline_calls(region, loops=loops))
+    inlined = split_structures(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
-    return separate_reductions(join_conditions(split_rotations(inlined)))
+    return separate_reductions(join_conditions(split_rotations(name_moving_pointers(inlined))))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:

@@ -40,9 +40,10 @@ def check_unnormalised(node: c_ast.Node) -> None:
 
 
 class FinalValues:
-    """The last values met so far."""
+    """The last values met so far; ``lvalues`` are the pointers in memory that variables stand for."""
 
-    def __init__(self) -> None:
+    def __init__(self, lvalues: Mapping[str, c_ast.Node]) -> None:
+        self._lvalues = lvalues
         self._bases: dict[Variable, c_ast.Node | None] = {}
         self._sources: dict[Variable, c_ast.Node] = {}
 
@@ -52,7 +53,7 @@ class FinalValues:
     def read(
         self, node: LastValue, point: ProgramPoint, facts: Facts, violations: list[Violation]
     ) -> isl.PwAff | None:
-        """The value stored at ``point``, where no later one replaces it; None if it is not affine.
+        """The value stored at ``point``, where no later one relvalues it; None if it is not affine.
 
         A value that is not affine is kept as a C expression if it is stored exactly
         once, outside all loops. Raises NotFollowed if it cannot be kept.
@@ -99,7 +100,7 @@ class FinalValues:
                 raise NotFollowed(variable.name)
             yield FinalValue(
                 variable.name,
-                c_ast.ID(variable.name),
+                self._lvalues.get(variable.name, c_ast.ID(variable.name)),
                 variable.type,
                 values[variable].align_params(space) if variable in values else None,
                 base=base if source is None else None,

@@ -118,13 +118,13 @@ class ModelBuilder:
         self._arrays = Arrays(facts, self._assumptions, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
         self._facts = dataclasses.replace(facts, calls=self._calls)
-        self._read_after = read_after(region.function, region.index)
+        self._read_after = read_after(region.function, region.index) | region.visible.lvalues.keys()
         self._tracked = frozenset(each for each in self._names.iterators.values() if self._is_tracked(each))
         self._enclosing = _Enclosing()
         self._drafts: list[StatementDraft] = []
         # why each statement that is kept whole is outside the model, and its line
         self._refusals: list[tuple[Unsupported, int]] = []
-        self._last_values = FinalValues()
+        self._last_values = FinalValues(region.visible.lvalues)
 
     def with_views(self) -> FlatSubscripts | None:
         """What another walk should know of flat subscripts, None if no other walk is needed."""

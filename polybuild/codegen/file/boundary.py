@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import key, walk
 from polybuild.c.types import IntegerType, PointerType
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.expressions import TERNARY, ExpressionPrinter
@@ -38,19 +39,23 @@ class BoundaryPrinter:
         whose names are not ``taken``.
         """
         values = self._scop.final_values
-        names = {each.name for each in values}
         early, late = [], []
         for each in values:
             text, condition = self._last(each)
             variable = c_text(each.expression)
-            if text and not (names - {each.name}).isdisjoint(_read_by(each)):
+            if text and any(_reads(each, other) for other in values if other is not each):
                 kept = fresh(f"{PREFIX}last_{each.name}", taken)
                 taken = {*taken, kept}
                 chosen = f"(void *)({text})"
-                if condition:
-                    chosen = f"{condition} ? {chosen} : (void *){variable}"
+                if condition and isinstance(each.expression, c_ast.ID):
+                    chosen, condition = f"{condition} ? {chosen} : (void *){variable}", ""
+                elif condition:  # what is in memory may not be there
+                    runs = fresh(f"{PREFIX}sets_{each.name}", taken)
+                    taken = {*taken, runs}
+                    early.append(f"const int {runs} = {condition};")
+                    chosen, condition = f"{runs} ? {chosen} : (void *)0", runs
                 early.append(f"void *{kept} = {chosen};")
-                text, condition = kept, ""
+                text = kept
             assignment = [f"{variable} = {text};"] if text else []
             late += [f"if ({condition})", f"  {assignment[0]}"] if condition else assignment
         return [*early, *late]
@@ -60,7 +65,8 @@ class BoundaryPrinter:
         printer, build, context = self._printer, self._build, self._scop.context
         if value.value is None:
             assert value.source is not None  # noqa: S101 - the model says so
-            return c_text(value.source), ""
+            source, kept = _unless_kept(value.source, value.expression)
+            return c_text(source), kept
         result = value.value.project_domain_on_params().intersect_params(context).coalesce()
         defined = result.domain()
         if defined.is_empty():
@@ -68,11 +74,14 @@ class BoundaryPrinter:
         text = printer.text(build.expr_from_pw_aff(result))
         if isinstance(value.type, IntegerType) and not (value.type.width == _WIDEST and value.type.signed):
             text = f"({value.type.name})({text})"  # the compiler need not warn that it is narrower
+        kept = ""
         if value.base is not None:
-            text = f"{_primary(value.base)} + ({text})"
+            base, kept = _unless_kept(value.base, value.expression)
+            text = f"{_primary(base)} + ({text})"
         if context.is_subset(defined):
-            return text, ""
-        return text, printer.text(build.expr_from_set(defined.gist(context)))
+            return text, kept
+        known = printer.text(build.expr_from_set(defined.gist(context)))
+        return text, f"({kept}) && ({known})" if kept else known
 
     def declarations(self, *, kind: str) -> list[str]:
         """One wide copy of each parameter in use, of type ``kind``, so that no expression can overflow.
@@ -96,11 +105,22 @@ class BoundaryPrinter:
         return [*lines[::-1], *(f"(void)sizeof {each};" for each in unseen)]
 
 
-def _read_by(value: FinalValue) -> frozenset[str]:
-    """The variables that the value of a pointer is computed from."""
+def _reads(value: FinalValue, other: FinalValue) -> bool:
+    """Whether ``value``, that of a pointer, is computed from what ``other`` changes."""
     if not isinstance(value.type, PointerType):
-        return frozenset()
-    return frozenset().union(*(entries_in(each) for each in (value.base, value.source) if each is not None))
+        return False
+    parts = [each for each in (value.base, value.source) if each is not None]
+    if isinstance(other.expression, c_ast.ID):
+        return any(other.name in entries_in(each) for each in parts)
+    return any(key(node) == key(other.expression) for each in parts for node in walk(each))
+
+
+def _unless_kept(source: c_ast.Node, target: c_ast.Node) -> tuple[c_ast.Node, str]:
+    """A value, and the text of a condition if ``target`` in memory keeps the value that it has else."""
+    kept = isinstance(source, c_ast.TernaryOp) and key(source.iffalse) == key(target)
+    if kept and not isinstance(target, c_ast.ID):
+        return source.iftrue, c_text(source.cond)
+    return source, ""
 
 
 def _primary(base: c_ast.Node) -> str:

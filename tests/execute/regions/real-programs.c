@@ -335,7 +335,7 @@ for (int i = 0; i < n * n; i++) b[a[i]]++;
 //# sums_into_places: serial
 for (int i = 0; i < n * n; i++) z[a[i]] += x[i];
 
-//# members_that_change_places: declaration
+//# members_that_change_places: parallel
 struct { double *old, *new; } s = {x, y};
 #pragma scop
 for (int t = 0; t < 4; t++) {
@@ -345,11 +345,52 @@ for (int t = 0; t < 4; t++) {
 }
 #pragma endscop
 
-//# elements_that_change_places: declaration
+//# elements_that_change_places: parallel
 double *g[2] = {x, y};
 #pragma scop
 for (int t = 0; t < 4; t++) {
   for (int i = 1; i < n - 1; i++) g[1][i] = (g[0][i - 1] + g[0][i + 1]) / 2;
+  double *h = g[0];
+  g[0] = g[1], g[1] = h;
+}
+#pragma endscop
+
+//# members_of_two_structures_change_places: declaration
+struct line { double *at; } one = {x}, other = {y}, *p = &one, *q = n > 5 ? &other : &one;
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) q->at[i] = (p->at[i - 1] + p->at[i + 1]) / 2;
+  double *h = p->at;
+  p->at = q->at, q->at = h;
+}
+#pragma endscop
+
+//# members_of_two_variables_change_places: parallel
+struct line { double *at; } one = {x}, other = {y};
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) other.at[i] = (one.at[i - 1] + one.at[i + 1]) / 2;
+  double *h = one.at;
+  one.at = other.at, other.at = h;
+}
+#pragma endscop
+x[0] = one.at == x;
+
+//# members_of_a_union_change_places: union
+union { double *old, *new; } s = {x};
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) s.new[i] = (s.old[i - 1] + s.old[i + 1]) / 2;
+  double *h = s.old;
+  s.old = s.new, s.new = h;
+}
+#pragma endscop
+
+//# elements_that_change_places_by_a_counter: declaration
+double *g[2] = {x, y};
+#pragma scop
+for (int t = 0; t < 4; t++) {
+  for (int i = 1; i < n - 1; i++) g[t % 2][i] = (g[0][i - 1] + g[0][i + 1]) / 2;
   double *h = g[0];
   g[0] = g[1], g[1] = h;
 }
