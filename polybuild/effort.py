@@ -43,8 +43,8 @@ SUMMED_VALUES = 4
 """Values of a function that are all added up,"""
 SUMMED_CLOSE = 0.01
 """and by how much two estimates of more of them may differ, relatively."""
-PROOF_OPERATIONS = 1_000_000
-"""For what is proved a second time."""
+PROOF_OPERATIONS = 4_000_000
+"""For what is proved by all accesses to the same memory."""
 ADVICE_OPERATIONS = 200_000
 """For one kind of advice."""
 EXPANSION_OPERATIONS = 400_000
@@ -66,7 +66,7 @@ KERNEL_CONTRACTION_OPERATIONS = 1_000_000
 KERNEL_MODEL_OPERATIONS = 4_000_000
 """For another form of the model of a device: values in elements, or reductions in parts."""
 KERNEL_PROOF_OPERATIONS = 1_000_000
-"""For proving the order of a device's kernels a second time, by memory."""
+"""For proving the order of a device's kernels by memory."""
 KERNEL_TILING_OPERATIONS = 8_000_000
 """For tiles over time on a device: finding them, mapping them and proving that."""
 COALESCING_OPERATIONS = 800_000
@@ -116,6 +116,8 @@ GUESSED_SHAPES = 24
 
 DEPENDENCE_PIECES = 10_000
 """Pieces of dependences beyond which only the original order is tried."""
+ACCESS_PIECES = 16
+"""Pieces of accesses to an array, of all statements, beyond which isl finds the dataflow of each alone."""
 COALESCED_PIECES = 64
 """Accesses of a statement to one array beyond which their union is coalesced, while it has no more pieces."""
 ACCESS_PAIRS = 10_000

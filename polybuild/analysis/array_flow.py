@@ -6,10 +6,11 @@ regions, single arrays, and versions of a region of which a few arrays are new a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import islpy as isl
 
+from polybuild.effort import ACCESS_PIECES
 from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.scop.model import Scop
@@ -53,9 +54,7 @@ def flow_between(
         names = dict.fromkeys(each.get_tuple_name(_in) for union in accesses for each in maps_of(union))
         order = union_of([stamps[each] for each in names if each in stamps], nothing.get_space())
         found.append(_array_flow(order, accesses, kills is not None))
-    parts = zip(*((each.pairs, each.full, each.certain, each.old) for each in found), strict=True)
-    unions = [_united(each, nothing) for each in parts] or [nothing] * 4
-    return ArrayFlow(*unions)
+    return _together(found, nothing)
 
 
 def time_stamps(schedule: isl.Schedule, instances: isl.UnionSet) -> isl.UnionMap:
@@ -73,7 +72,35 @@ def _stamps(schedule: isl.Schedule) -> dict[str, isl.Map]:
 
 @remembered
 def _array_flow(order: isl.UnionMap, accesses: tuple[isl.UnionMap, ...], has_kills: bool) -> ArrayFlow:
-    """The flow between ``accesses`` of one array, in ``order``: sinks, must and may sources, kills."""
+    """The flow between ``accesses`` of one array, in ``order``: sinks, must and may sources, kills.
+
+    Sinks of many pieces, as the neighbours across all borders of a periodic grid, are taken piece by piece:
+    what each sees has nothing to do with the others, and isl compares what it finds for all of them.
+    """
+    sinks, *sources = accesses
+    if max(map(_pieces, accesses)) <= ACCESS_PIECES:
+        return _flow(order, (sinks, *sources), has_kills)
+    parts = (part for each in maps_of(sinks.coalesce()) for part in each.get_basic_maps())
+    sources = [each.coalesce() for each in sources]
+    return _together(
+        (_flow(order, (isl.UnionMap.from_basic_map(each), *sources), has_kills) for each in parts), sinks
+    )
+
+
+def _pieces(union: isl.UnionMap) -> int:
+    return sum(each.n_basic_map() for each in maps_of(union))
+
+
+def _together(found: Iterable[ArrayFlow], nothing: isl.UnionMap) -> ArrayFlow:
+    """What several ``found`` of sinks of their own, or of arrays, say together."""
+    parts = zip(*((each.pairs, each.full, each.certain, each.old) for each in found), strict=True)
+    unions = (
+        union_of((one for each in part for one in maps_of(each)), nothing.get_space()) for part in parts
+    )
+    return ArrayFlow(*(list(unions) or [nothing] * 4))
+
+
+def _flow(order: isl.UnionMap, accesses: tuple[isl.UnionMap, ...], has_kills: bool) -> ArrayFlow:
     sinks, must, may, kills = accesses
     info = isl.UnionAccessInfo.from_sink(sinks).set_may_source(may).set_schedule_map(order)
     info = info.set_kill(kills) if has_kills else info.set_must_source(must)
@@ -92,12 +119,3 @@ def _by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
     for each in maps_of(accesses):
         found.setdefault(each.get_tuple_name(_out), []).append(each)
     return {name: union_of(maps, accesses.get_space()) for name, maps in found.items()}
-
-
-def _united(unions: Iterable[isl.UnionMap], nothing: isl.UnionMap) -> isl.UnionMap:
-    return union_of(_maps(unions), nothing.get_space())
-
-
-def _maps(unions: Iterable[isl.UnionMap]) -> Iterator[isl.Map]:
-    for each in unions:
-        yield from maps_of(each)

@@ -20,7 +20,7 @@ import islpy as isl
 from polybuild import effort
 from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
-from polybuild.analysis.dependences import Dependences, by_memory
+from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.reductions import Reductions
@@ -37,7 +37,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
-from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.legality import IllegalSchedule, check_schedule, prove
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
@@ -475,18 +475,17 @@ def keep_original(work: Transformation) -> None:
 def prove_legality(work: Transformation) -> None:
     """Prove that the new order respects the dependences, and all accesses to the same memory.
 
-    The second proof is the dearer one: where it takes isl too long, the first one stands alone. With
+    Accesses tell more than dependences, but where they take isl too long, these stand alone. With
     ``paranoid``, both orders are run for small sizes, too. Raises IllegalSchedule.
     """
     scop, order = work.mapped.scop, work.mapped.mapping.schedule
     if work.mapped.sharing is not None:
         order = order.intersect_domain(scop.domain)  # exchanges are no statements of the region
-    check_schedule(order, work.mapped.dependences, scop.domain)
 
-    def prove_again() -> None:
-        check_schedule(order, by_memory(scop, work.mapped.dependences), scop.domain)
+    def check(dependences: Dependences) -> None:
+        check_schedule(order, dependences, scop.domain)
 
-    found_within(effort.PROOF_OPERATIONS, prove_again)
+    prove(check, scop, work.mapped.dependences, effort.PROOF_OPERATIONS)
     if work.context.options.paranoid:
         parallel = [mark for mark in work.mapped.mapping.directives if mark.kind is MarkKind.PARALLEL]
         from polybuild.schedule.paranoid import check_by_running  # noqa: PLC0415 -- only where it is asked for

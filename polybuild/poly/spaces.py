@@ -76,3 +76,11 @@ def outer_loops(space: isl.Space, depth: int) -> isl.MultiAff:
     loops = isl.MultiAff.identity(space.map_from_set())
     loops = loops.drop_dims(_dim.out, depth, loops.dim(_dim.out) - depth)
     return loops.reset_tuple_id(_dim.out) if loops.has_tuple_id(_dim.out) else loops
+
+
+def extent(instances: isl.Set, position: int) -> int | None:
+    """How far apart the values of a dimension are, all others being the same; None if no number limits it."""
+    same = isl.Map.identity(instances.get_space().map_from_set())
+    line = same.drop_constraints_involving_dims(_dim.out, position, 1)
+    distance = line.intersect_domain(instances).intersect_range(instances).deltas().dim_max_val(position)
+    return 1 + distance.to_python() if distance.is_int() else None

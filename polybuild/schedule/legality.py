@@ -10,13 +10,15 @@ like.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.analysis.dependences import Dependences, PrivateArray, by_memory
+from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.poly.trees import children, is_band, member, node_kind, within
+from polybuild.scop.model import Scop
 from polybuild.values import dataclass
 
 
@@ -64,6 +66,24 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
     _check(schedule.get_root(), dependences.validity, ranges)
     for each in dependences.reductions:
         _check_reductions(schedule.get_root(), each.pairs)
+
+
+def prove(
+    check: Callable[[Dependences], None], scop: Scop, dependences: Dependences, operations: int
+) -> None:
+    """Have ``check`` prove an order by all accesses to the same memory, and by ``dependences``.
+
+    Once is enough where the pairs of the first are all those of the second. Where they take isl more
+    than so many ``operations``, the second proof stands alone. Raises what ``check`` raises.
+    """
+
+    def by_accesses() -> bool:
+        every = by_memory(scop, dependences)
+        check(every)
+        return bool(dependences.validity.is_subset(every.validity))
+
+    if not found_within(operations, by_accesses):
+        check(dependences)
 
 
 def _check_reductions(node: isl.ScheduleNode, active: isl.UnionMap) -> None:
@@ -154,11 +174,16 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
     if node.band_n_member() == 0:
         _check(node.child(0), active, ranges)
         return
-    partial = node.band_get_partial_schedule()
-    if not _check_members(node, active):  # of which none goes back, where all were looked at
+    partial = _unconditional(node.band_get_partial_schedule())
+    if not _check_members(node, partial, active):  # of which none goes back, where all were looked at
         _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
     remaining = tuple(_order_in_band(partial, each) for each in ranges)
     _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
+
+
+def _unconditional(partial: isl.MultiUnionPwAff) -> isl.MultiUnionPwAff:
+    """``partial`` without what is so for all its instances: pairs of these are not asked for that again."""
+    return partial.gist(partial.domain().coalesce())
 
 
 def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRanges:
@@ -174,8 +199,8 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
 
 
-def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> bool:
-    """Prove what the band says: no permutable member goes back, no coincident one moves.
+def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active: isl.UnionMap) -> bool:
+    """Prove of the members of a band, ``partial``: no permutable one goes back, no coincident one moves.
 
     Whether that is proved of all members.
     """
@@ -186,7 +211,7 @@ def _check_members(node: isl.ScheduleNode, active: isl.UnionMap) -> bool:
         if not coincident and not (node.band_get_permutable() and node.band_n_member() > 1):
             everywhere = False
             continue
-        own = member(node, position)
+        own = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_union_pw_aff(position))
         _expect_empty(
             active.lex_gt_at_multi_union_pw_aff(own), f"member {position} of a band goes back in time"
         )

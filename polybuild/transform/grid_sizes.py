@@ -9,7 +9,10 @@
     }
 
 Without a grid the borders are all that is left, and tiles of their own would be written for them. So the
-region is taken to be one with a grid, ``n >= 3``; for others the original loops run.
+region is taken to be one with a grid, ``n >= 3``; for others the original loops run. So it is with borders of
+periodic grids that are statements of their own, if there is little of them without a grid: in rows of two
+places neighbours on either side are the same, which all that follows would have to know. A thin grid that may
+be long, ``n`` by ``m``, is one all the same.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.diagnostics import Location
+from polybuild.effort import BORDER_WIDTH
+from polybuild.poly.spaces import extent
 from polybuild.scop.model import Access, AccessKind, Assumption, Scop, Statement
 
 _set = isl.dim_type.set
@@ -29,20 +34,44 @@ _set = isl.dim_type.set
 def assume_grids(scop: Scop) -> Scop:
     """``scop`` assuming that the nests over grids run, in each loop over time that has borders beside them.
 
-    Borders are statements with fewer loops that write to arrays. A loop over time is around them and nests
-    whose bounds are the same in all its iterations, and which write to the same places again and again.
+    Borders are statements that write to arrays and have fewer loops, or fewer long ones and little to do
+    without the grid. A loop over time is around them and nests whose bounds are the same in all its
+    iterations, and which write to the same places again and again.
     """
     around = {each.iterators[0]: each for each in scop.statements if each.iterators}
     for loop in around:
         inside = [each for each in scop.statements if each.iterators[:1] == (loop,)]
         depth = max(len(each.iterators) for each in inside)
-        nests = [each for each in inside if len(each.iterators) == depth]
-        borders = [each for each in inside if len(each.iterators) < depth]
+        deepest = [each for each in inside if len(each.iterators) == depth]
+        nests = _without_sides(scop, deepest)
+        borders = [each for each in inside if all(each is not one for one in nests)]
         steady = all(_is_steady(each) and _writes_again(each) for each in nests)
         if steady and any(map(_writes_to_arrays, borders)):
-            places = (each.domain.drop_constraints_involving_dims(_set, 0, 1) for each in nests)
-            scop = _assuming_that(scop, list(places), nests[0].location)
+            scop = _assuming_that(scop, list(map(_grid_points, nests)), nests[0].location)
     return scop
+
+
+def _without_sides(scop: Scop, deepest: Sequence[Statement]) -> Sequence[Statement]:
+    """The nests ``deepest`` in a loop over time but sides, which do little where the others do not run."""
+    long = [_long_loops(each.domain) for each in deepest]
+    nests = [each for each, loops in zip(deepest, long, strict=True) if loops == max(long)]
+    running = reduce(isl.Set.intersect, (_grid_points(each).params() for each in nests), scop.context)
+    without = scop.context.subtract(running)
+    sides = (
+        each.domain.intersect_params(without) for each in deepest if all(each is not one for one in nests)
+    )
+    return deepest if any(map(_long_loops, sides)) else nests
+
+
+def _grid_points(nest: Statement) -> isl.Set:
+    """The iterations of ``nest`` in any of the outermost loop."""
+    return nest.domain.drop_constraints_involving_dims(_set, 0, 1)
+
+
+def _long_loops(domain: isl.Set) -> int:
+    """How many loops inside the outermost one have more iterations than borders do, or any number."""
+    lengths = (extent(domain, position) for position in range(1, domain.dim(_set)))
+    return sum(each is None or each > 2 * BORDER_WIDTH for each in lengths)
 
 
 def _writes_to_arrays(statement: Statement) -> bool:

@@ -32,14 +32,14 @@ from polybuild.effort import (
 )
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, equal_outer, maps_of, sets_of, tuple_name
-from polybuild.poly.spaces import outer_loops
+from polybuild.poly.spaces import extent, outer_loops
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names, variable_for, with_arrays
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.scop.model import Iterator as Loop
 from polybuild.values import dataclass
 
-_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+_out, _set = isl.dim_type.out, isl.dim_type.set
 
 
 def split_index_sets(scop: Scop, live_out: frozenset[str], taken: Collection[str]) -> Scop:
@@ -82,7 +82,7 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
         each.iterators[:1] == nest.loops[:1] and each.name not in inside for each in scop.statements
     )
     limit = SPLIT_STATEMENTS_OVER_TIME if over_time else SPLIT_STATEMENTS
-    if len(scop.statements) + len(nest.statements) * len(nest.parts) > limit:
+    if len(scop.statements) + len(nest.statements) * (len(nest.parts) - 1) > limit:
         return None
     names = iter(unused_names(scop, len(nest.statements) * len(nest.parts)))
     taken = {*taken, *(each.name for each in scop.arrays)}
@@ -121,7 +121,7 @@ def _own_values(scop: Scop, nest: _Nest, live_out: frozenset[str]) -> Iterator[A
 
 def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     """The nest around ``statement`` in parts, one of them with plain subscripts; None if there is none."""
-    lengths = [_extent(statement.domain, position) for position in range(len(statement.iterators))]
+    lengths = [extent(statement.domain, position) for position in range(len(statement.iterators))]
     long = [
         position for position, length in enumerate(lengths) if length is None or length > 2 * BORDER_WIDTH
     ]
@@ -208,13 +208,5 @@ def _borders(
         if not _is_own(access, inside):
             relation = access.relation.intersect_params(scop.context).coalesce()
             for piece in (isl.Map.from_basic_map(each).domain() for each in relation.get_basic_maps()):
-                if any((_extent(piece, each) or BORDER_WIDTH + 1) <= BORDER_WIDTH for each in long):
+                if any((extent(piece, each) or BORDER_WIDTH + 1) <= BORDER_WIDTH for each in long):
                     yield piece
-
-
-def _extent(instances: isl.Set, position: int) -> int | None:
-    """How far apart the values of a dimension are, all others being the same; None if no number limits it."""
-    same = isl.Map.identity(instances.get_space().map_from_set())
-    line = same.drop_constraints_involving_dims(_out, position, 1)
-    distance = line.intersect_domain(instances).intersect_range(instances).deltas().dim_max_val(position)
-    return 1 + distance.to_python() if distance.is_int() else None

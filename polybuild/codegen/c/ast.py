@@ -226,6 +226,18 @@ def instance_at(
     counters = isl.MultiPwAff.from_pw_multi_aff(everywhere(to_instance))
     iterators = tuple(build.expr_from_pw_aff(counters.get_at(dim)) for dim in range(len(statement.iterators)))
 
+    subscripts: dict[isl.PwAff, isl.AstExpr] = {}  # neighbours have most of theirs in common
+
+    def chosen_element(element: isl.PwMultiAff) -> isl.AstExpr:
+        """Where an access is whose subscripts are choices, each by itself."""
+        indices = isl.AstExprList.alloc(element.get_ctx(), element.dim(isl.dim_type.out))
+        for dim in range(element.dim(isl.dim_type.out)):
+            value = element.get_pw_aff(dim).coalesce()
+            if value not in subscripts:
+                subscripts[value] = build.expr_from_pw_aff(value.pullback_pw_multi_aff(to_instance))
+            indices = indices.add(subscripts[value])
+        return isl.AstExpr.from_id(element.get_tuple_id(isl.dim_type.out)).access(indices)
+
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
         if buffer is None:
@@ -234,6 +246,8 @@ def instance_at(
             if affine is not None and moved is not None:
                 at = isl.PwMultiAff.from_multi_aff(affine.pullback_multi_aff(moved))
                 return access, build.access_from_pw_multi_aff(at)
+            if affine is None:
+                return access, chosen_element(element)
         else:
             access, element = replace(access, array=buffer.array), buffer.element(access.relation)
         at = element.pullback_pw_multi_aff(to_instance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
@@ -55,6 +55,8 @@ _HELPERS: Mapping[isl.ast_expr_op_type, str] = {
     _Op.fdiv_q: "polybuild_floordiv",
 }
 
+CHOICES = frozenset({_Op.cond, _Op.select})
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -72,12 +74,20 @@ class Operand:
 ZERO = Operand("0", ATOM, is_zero=True)
 
 
-class ExpressionPrinter:
-    """Prints isl expressions; identifiers go through ``names``, and are recorded in ``in_use``."""
+Chosen = Sequence[tuple[isl.AstExpr, str]]
+"""Choices, ``x ? y : z``, and the constants that they are in."""
 
-    def __init__(self, names: Callable[[str], str], in_use: NamesInUse) -> None:
+
+class ExpressionPrinter:
+    """Prints isl expressions; identifiers go through ``names``, and are recorded in ``in_use``.
+
+    The constants of ``chosen`` stand for what they are, and are recorded, too.
+    """
+
+    def __init__(self, names: Callable[[str], str], in_use: NamesInUse, chosen: Chosen = ()) -> None:
         self._names = names
         self._in_use = in_use
+        self._chosen = chosen
 
     def text(self, expression: isl.AstExpr, binding: int = 0) -> str:
         """C text of ``expression``, parenthesised if it binds less tightly than ``binding``."""
@@ -128,7 +138,11 @@ class ExpressionPrinter:
             return self._helper(_HELPERS[op], arguments), POSTFIX
         if op == _Op.minus:
             return f"-{self.text(arguments[0], UNARY + 1)}", UNARY
-        if op in {_Op.cond, _Op.select}:
+        if op in CHOICES:
+            for choice, name in self._chosen:
+                if choice.is_equal(expression):
+                    self._in_use.variables.add(name)
+                    return name, ATOM
             test, yes, no = (self.text(each, TERNARY + 1) for each in arguments)
             return f"{test} ? {yes} : {no}", TERNARY
         raise NotImplementedError(f"isl AST operation {op}")

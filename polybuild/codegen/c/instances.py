@@ -52,7 +52,7 @@ class InstancePrinter:
         accumulators: ActiveAccumulators,
     ) -> None:
         self._names = names
-        self._expressions = ExpressionPrinter(names.text, in_use)
+        self._expressions = ExpressionPrinter(names.text, in_use, names.chosen)
         self._sizes = sizes
         self._buffers = buffers
         self._accumulators = accumulators

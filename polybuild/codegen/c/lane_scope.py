@@ -40,7 +40,7 @@ class LaneScope:
     @property
     def expressions(self) -> ExpressionPrinter:
         """What prints bounds and subscripts."""
-        return ExpressionPrinter(self.names.text, self.in_use)
+        return ExpressionPrinter(self.names.text, self.in_use, self.names.chosen)
 
     def in_lane(self, lane: int | str, text: Callable[[], _T]) -> _T:
         """What ``text`` makes of the iteration of ``lane``, a number or a variable."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulato
 from polybuild.codegen.c.ast_checks import keeps_private
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
+from polybuild.codegen.c.chosen_subscripts import chosen_subscripts
 from polybuild.codegen.c.counter_types import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
@@ -233,7 +235,9 @@ class LoopPrinter:
         own = self._own_type(node)
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
-            body = self._body(node, counter, before, own, indent + _INDENT)
+            with self._chosen_before(node, indent) as chosen:
+                body = self._body(node, counter, before, own, indent + _INDENT)
+        constants += chosen
         here: list[str] = []
         if directive is not None:
             here, directive = self._locals.taken_out(node, directive, self._directives)
@@ -243,6 +247,26 @@ class LoopPrinter:
         around = mentioned.intersection(self._names.values())
         heads = [*constants, *self._directives.above(head, directive, accumulators, around)]
         return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
+
+    @contextmanager
+    def _chosen_before(self, node: isl.AstNode, indent: str) -> Iterator[list[str]]:
+        """What is chosen alike in all iterations of ``node`` is in constants under this: their declarations.
+
+        They are there afterwards, when it is known what is used.
+        """
+        declared: list[str] = []
+        chosen = [(each, self._names.declare("chosen")) for each in chosen_subscripts(node, self._ast)]
+        values = [self._expression().text(each) for each, _ in chosen]
+        self._names.chosen += chosen
+        with self._in_use.mentioned() as mentioned:
+            yield declared
+        del self._names.chosen[len(self._names.chosen) - len(chosen) :]
+        kind = register(f"const {self.counter_type}", wanted=self._unoptimised)
+        declared += [
+            f"{indent}{kind} {name} = {value};"
+            for (_, name), value in zip(chosen, values, strict=True)
+            if name in mentioned
+        ]
 
     def _body(
         self, node: isl.AstNode, counter: str, mark: Mark | None, own: IntegerType | None, indent: str
@@ -354,21 +378,22 @@ class LoopPrinter:
         lines: list[str] = [*belonging(bounds.declarations(inner), origin.line)]
         self._buffers.conditional += 1
         self._outline.enter(counter, identifier, mark)
-        lines += self._vectors(node, scope, bounds, origin, inner)
-        self._outline.leave()
-        outline, self._outline = self._outline, Outline()  # what is left is the same once more
-        if lanes.copies > 1:
-            single = replace(scope, lanes=replace(lanes, copies=1))
-            lines += self._vectors(node, single, bounds, origin, inner)
-        own = self._locals.taken_out(node, directive, self._directives)[0]
-        lines += belonging([bounds.head(inner, 1)], origin.line)
-        lines += [f"{inner}{_INDENT}{line}" for line in own]
-        lines += [*self._block(node.for_get_body(), inner + _INDENT), closing(inner)]
+        with self._chosen_before(node, inner) as chosen:
+            lines += self._vectors(node, scope, bounds, origin, inner)
+            self._outline.leave()
+            outline, self._outline = self._outline, Outline()  # what is left is the same once more
+            if lanes.copies > 1:
+                single = replace(scope, lanes=replace(lanes, copies=1))
+                lines += self._vectors(node, single, bounds, origin, inner)
+            own = self._locals.taken_out(node, directive, self._directives)[0]
+            lines += belonging([bounds.head(inner, 1)], origin.line)
+            lines += [f"{inner}{_INDENT}{line}" for line in own]
+            lines += [*self._block(node.for_get_body(), inner + _INDENT), closing(inner)]
         self._outline = outline
         self._buffers.conditional -= 1
         self._names.restore(identifier, outer)
         self._names.leave(declared)
-        return [opening(f"{indent}{{"), *lines, closing(indent)]
+        return [opening(f"{indent}{{"), *chosen, *lines, closing(indent)]
 
     def _vectors(
         self, node: isl.AstNode, scope: LaneScope, bounds: LaneLoopBounds, origin: LoopOrigin, indent: str
@@ -516,4 +541,4 @@ class LoopPrinter:
         )
 
     def _expression(self) -> ExpressionPrinter:
-        return ExpressionPrinter(self._names.text, self._in_use)
+        return ExpressionPrinter(self._names.text, self._in_use, self._names.chosen)

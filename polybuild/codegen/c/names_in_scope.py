@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import islpy as isl
+
 from polybuild.codegen.file.names import PREFIX, fresh, fresh_stem
 
 
 class NamesInScope(dict[str, str]):
     """The C name, or text, of each parameter and counter by what isl calls it.
 
-    ``taken`` are the names that a generated one must not hide.
+    ``taken`` are the names that a generated one must not hide, ``chosen`` the choices that are in constants.
     """
 
     def __init__(self, names: Mapping[str, str], taken: Iterable[str]) -> None:
         super().__init__(names)
         self.taken = frozenset(taken)
+        self.chosen: list[tuple[isl.AstExpr, str]] = []
         self._declared: dict[str, int] = {}
         self._count = 0
 

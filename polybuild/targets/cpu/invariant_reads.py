@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind
 from polybuild.targets.cpu.strides import Reference, Stride
 
@@ -21,28 +22,25 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> fr
     ``loop`` is a band of one member, ``accesses`` are those below it. Each of the reads is of one element for
     all iterations, and none of them writes it.
     """
-    prefix = loop.get_prefix_schedule_union_map().intersect_domain(loop.get_domain())
-    written = {
-        each.access.array.name: each.access.array
-        for each in accesses
-        if each.access.kind is not AccessKind.READ
-    }
+    prefix = loop.get_prefix_schedule_union_map().intersect_domain(loop.get_domain()).reverse()
+    around = {each.get_tuple_name(isl.dim_type.out): each for each in maps_of(prefix)}
+    written: dict[str, list[isl.Map]] = {}
+    for each in accesses:
+        if each.access.kind is not AccessKind.READ:
+            elements = _elements(around[each.statement.name], each.access)
+            written.setdefault(each.access.array.name, []).append(elements)
     found = set()
     for each in accesses:
         if _is_suited(each) and each.access.array.name in written:
-            writes = (
-                other.access
-                for other in accesses
-                if other.access.kind is not AccessKind.READ and other.access.array is each.access.array
-            )
-            if all(_elements(prefix, each.access).is_disjoint(_elements(prefix, other)) for other in writes):
+            read = _elements(around[each.statement.name], each.access)
+            if all(map(read.is_disjoint, written[each.access.array.name])):
                 found.add(id(each.access.node))
     return frozenset(found)
 
 
-def _elements(prefix: isl.UnionMap, access: Access) -> isl.UnionMap:
-    """What ``access`` touches, for the values of the loops around."""
-    return prefix.reverse().apply_range(isl.UnionMap.from_map(access.relation))
+def _elements(around: isl.Map, access: Access) -> isl.Map:
+    """What ``access`` touches, for the values of the loops ``around`` the instances of its statement."""
+    return around.apply_range(access.relation)
 
 
 def _is_suited(reference: Reference) -> bool:

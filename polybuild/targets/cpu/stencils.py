@@ -21,7 +21,7 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
 from polybuild.transform.tiling.halves import is_loop
-from polybuild.transform.tiling.phases import insert_phases
+from polybuild.transform.tiling.phases import each_once, insert_phases
 from polybuild.transform.tiling.shapes import phases_of
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
 from polybuild.values import dataclass
@@ -74,8 +74,10 @@ def tile_stencil(
     shape = _shape(stencil) if context.options.tile_shape == "auto" else context.options.tile_shape
     sizes = _sizes(stencil, accesses, context)
     node = interleave(node, stencil, active)
-    if stencil.folded:  # one loop for both halves of a tile
-        node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
+    if stencil.folded:  # one loop for both halves of a tile, and for rows of all statements
+        node = each_once(node)
+        if is_band(node.child(0)):
+            node = each_once(node.child(0)).parent()
     try:
         phases = phases_of(stencil, shape, sizes, active)
     except ValueError:

@@ -8,7 +8,7 @@ from functools import partial
 
 import islpy as isl
 
-from polybuild.analysis.dependences import Dependences, by_memory
+from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.analysis.trip_counts import dimension_counts, is_small
 from polybuild.c.syntax_tree import location
@@ -19,7 +19,7 @@ from polybuild.options import SHARED_MEMORY, Options
 from polybuild.poly.budget import budget_within, found_within, was_spent
 from polybuild.poly.relations import largest, sets_of
 from polybuild.poly.trees import is_band
-from polybuild.schedule.legality import IllegalSchedule
+from polybuild.schedule.legality import IllegalSchedule, prove
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.storage.buffers import Buffer, IllegalStorage
@@ -324,13 +324,12 @@ def _mapped(
 
 
 def _prove(scop: Scop, mapping: GpuMapping, dependences: Dependences, owned: tuple[Array, ...]) -> None:
-    """``check_mapping`` by the dependences, and where that takes little by memory alone."""
-    check_mapping(scop, mapping, _at_once(dependences), owned)
+    """``check_mapping`` by memory, where that takes little, and by the dependences."""
 
-    def prove_again() -> None:
-        check_mapping(scop, mapping, _at_once(by_memory(scop, dependences)), owned)
+    def check(pairs: Dependences) -> None:
+        check_mapping(scop, mapping, _at_once(pairs), owned)
 
-    found_within(KERNEL_PROOF_OPERATIONS, prove_again)
+    prove(check, scop, dependences, KERNEL_PROOF_OPERATIONS)
 
 
 def _at_once(dependences: Dependences) -> Dependences:

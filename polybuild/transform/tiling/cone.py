@@ -16,6 +16,7 @@ import islpy as isl
 
 from polybuild.effort import CONE_OFFSET, CONE_ROUNDS
 from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import remembered
 from polybuild.values import dataclass
 
 Number = int | Fraction
@@ -132,10 +133,11 @@ def _bad_circle(
     return circle
 
 
+@remembered  # whoever tiles what was found to be a stencil asks again
 def offsets(
-    dependences: Sequence[Distances],
-    names: Sequence[str],
-    skews: Sequence[tuple[Fraction | None, Fraction | None]],
+    dependences: tuple[Distances, ...],
+    names: tuple[str, ...],
+    skews: tuple[tuple[Fraction | None, Fraction | None], ...],
     scales: tuple[int, int],
 ) -> Mapping[str, tuple[int, ...]] | None:
     """Offsets ``(in time, in space...)`` per statement that keep all dependences in the cone of ``skews``.

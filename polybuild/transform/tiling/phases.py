@@ -99,14 +99,19 @@ def insert_band(
     partial = isl.MultiUnionPwAff.from_union_pw_aff(members[0])
     for each in members[1:]:
         partial = partial.flat_range_product(isl.MultiUnionPwAff.from_union_pw_aff(each))
-    node = node.insert_partial_schedule(partial)
-    for position in range(len(members)):
-        node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
+    node = each_once(node.insert_partial_schedule(partial))
     if coincident:
         node = node.band_set_permutable(1)
         for position in range(len(members)):
             node = node.band_member_set_coincident(position, 1)
     return insert_mark(node, Mark(mark))
+
+
+def each_once(band: isl.ScheduleNode) -> isl.ScheduleNode:
+    """``band`` with each of its loops written once, whatever it runs."""
+    for position in range(band.band_n_member()):
+        band = band.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
+    return band
 
 
 def plus(function: isl.UnionPwAff, constant: int) -> isl.UnionPwAff:

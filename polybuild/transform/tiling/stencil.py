@@ -142,11 +142,16 @@ def _in_line(stencil: Stencil, dependences: isl.UnionMap) -> bool:
     place = isl.UnionMap.from_union_pw_aff(stencil.time)
     for each in stencil.space:
         place = place.flat_range_product(isl.UnionMap.from_union_pw_aff(each))
-    deltas = isl.Set.from_union_set(dependences.apply_domain(place).apply_range(place).deltas())
-    deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
-    origin = isl.Set.from_point(isl.Point.zero(deltas.get_space()))
-    hull = deltas.union(origin).affine_hull().remove_divs()
-    return bool(hull.n_constraint() >= hull.dim(isl.dim_type.set) - 1)
+    hull = isl.Set.from_point(isl.Point.zero(isl.Set.from_union_set(place.range()).get_space()))
+    for piece in (one for each in maps_of(dependences) for one in each.get_basic_maps()):
+        pairs = isl.UnionMap.from_basic_map(piece).apply_domain(place).apply_range(place)
+        deltas = isl.Set.from_union_set(pairs.deltas())
+        deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
+        line = hull.union(deltas).affine_hull().remove_divs()
+        if line.n_constraint() < line.dim(isl.dim_type.set) - 1:
+            return False
+        hull = line.to_set()
+    return True
 
 
 def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.UnionMap) -> Cone:
@@ -165,7 +170,7 @@ def place(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     if not any(None not in each for each in skews):
         return None
     for scales in STENCIL_SCALES:
-        found = offsets(dependences, list(counters), skews, scales)
+        found = offsets(tuple(dependences), tuple(counters), tuple(skews), scales)
         if found is not None:
             return _stencil(counters, found, skews, scales)
     return None

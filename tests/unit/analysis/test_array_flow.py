@@ -70,3 +70,20 @@ def test_each_array_is_looked_at_once(accesses, monkeypatch):
             flow_between(scop, reads, must=writes)
         flow_between(scop, array_flow._by_array(reads)["a"], must=writes)
     assert len(made) == 2
+
+
+def test_sinks_of_many_pieces_are_taken_one_by_one(model, monkeypatch):
+    ring = """for (int t = 0; t < m; t++) {
+      for (int i = 0; i < n; i++) b[i] = a[(i + n - 1) % n] + a[(i + 1) % n];
+      for (int i = 0; i < n; i++) a[i] = b[i];
+    }"""
+    scop = model(ring, "int n, int m, double a[restrict n], double b[restrict n]").scop
+    reads, writes = scop.accesses(AccessKind.READ), scop.accesses(AccessKind.WRITE)
+    either = {"must": writes}, {"may": reads.union(writes), "kills": writes}
+    whole = [flow_between(scop, reads if "must" in each else writes, **each) for each in either]
+    monkeypatch.setattr(array_flow, "ACCESS_PIECES", 1)
+    parts = [flow_between(scop, reads if "must" in each else writes, **each) for each in either]
+    for one, other in zip(whole, parts, strict=True):
+        assert not one.pairs.is_empty()
+        for name in ("pairs", "full", "certain", "old"):
+            assert getattr(one, name).is_equal(getattr(other, name))

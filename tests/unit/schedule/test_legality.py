@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 import pytest
 
+from polybuild.schedule import legality
 from polybuild.schedule.legality import (
     IllegalSchedule,
     check_schedule,
@@ -248,3 +251,51 @@ def test_threads_within_a_row_share_it_and_its_values_leave_them(model):
     assert isl.schedule_node_type(first.get_type()) == isl.schedule_node_type.band
     assert privatised(first, found.dependences.private) == ()
     assert not keeps_values(first, found.dependences.private)
+
+
+def counting(found, schedule=None):
+    """A check of an order, the original one if none is given, and what it was told to check."""
+    seen = []
+
+    def check(dependences):
+        seen.append(dependences.validity)
+        check_schedule(schedule or found.scop.schedule, dependences, found.scop.domain)
+
+    return check, seen
+
+
+def test_dependences_among_accesses_are_proved_once(model):
+    found = model(SKEWED[0], SKEWED[1])
+    check, seen = counting(found)
+    legality.prove(check, found.scop, found.dependences, 1_000_000)
+    (pairs,) = seen
+    assert found.dependences.validity.is_subset(pairs)
+
+
+def test_dependences_that_no_access_tells_are_proved_too(model):
+    """As those of a private variable, whose live ranges are another matter."""
+    found = model(PRIVATE[0], PRIVATE[1], before=PRIVATE[2])
+    check, seen = counting(found)
+    legality.prove(check, found.scop, found.dependences, 1_000_000)
+    assert len(seen) == 2
+    more = replace(found.dependences, false=found.dependences.validity.reverse())
+    with pytest.raises(IllegalSchedule):
+        legality.prove(check, found.scop, more, 1_000_000)
+
+
+def test_dependences_stand_alone_where_accesses_are_too_many(model):
+    found = model(SKEWED[0], SKEWED[1])
+    check, seen = counting(found)
+    legality.prove(check, found.scop, found.dependences, 1)
+    assert seen[-1].is_equal(found.dependences.validity)
+
+
+def test_accesses_refuse_what_dependences_allow(model):
+    found = model(RECURRENCE[0], RECURRENCE[1])
+    nothing = isl.UnionMap.empty(found.dependences.flow.get_space())
+    backwards = isl.Schedule.from_domain(found.scop.domain).insert_partial_schedule(
+        isl.MultiUnionPwAff.read_from_str(isl.DEFAULT_CONTEXT, "[{ S0[i] -> [(-i)] }]")
+    )
+    check, _ = counting(found, backwards)
+    with pytest.raises(IllegalSchedule):
+        legality.prove(check, found.scop, replace(found.dependences, flow=nothing, false=nothing), 1_000_000)

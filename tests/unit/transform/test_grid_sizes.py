@@ -6,6 +6,7 @@ import pytest
 
 from polybuild.poly.relations import parameter_set
 from polybuild.transform.grid_sizes import assume_grids
+from polybuild.transform.index_set_splitting import split_index_sets
 
 PARAMETERS = "int n, int m, int steps, double *restrict u, double *restrict v"
 TIME = "for (int t = 0; t < steps; t++)"
@@ -44,3 +45,22 @@ def test_borders_are_beside_a_grid(model, body, condition):
 def test_others_are_left_alone(model, body):
     scop = model(body, PARAMETERS).scop
     assert assume_grids(scop) is scop
+
+
+RING = """for (int t = 0; t < steps; t++) {
+  for (int i = 0; i < %s; i++) for (int j = 0; j < n; j++)
+    B[i][j] = A[i][(j + n - 1) %% n] + A[i][(j + 1) %% n];
+  for (int i = 0; i < %s; i++) for (int j = 0; j < n; j++) A[i][j] = B[i][j];
+}"""
+
+
+@pytest.mark.parametrize(("rows", "conditions"), [("n", ["n >= 3"]), ("m", [])])
+def test_periodic_rows_have_several_places_unless_there_may_be_many(model, rows, conditions):
+    parameters = f"int n, int m, int steps, double A[restrict {rows}][n], double B[restrict {rows}][n]"
+    found = model(RING % (rows, rows), parameters)
+    split = split_index_sets(found.scop, found.live, found.region.visible.symbols)
+    assert len(split.statements) == 4
+    new = assume_grids(split).assumptions[len(split.assumptions) :]
+    assert len(new) == len(conditions)
+    for one, condition in zip(new, conditions, strict=True):
+        assert one.condition.is_equal(parameter_set(f"[n] -> {{ : {condition} }}"))

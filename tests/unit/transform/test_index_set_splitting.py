@@ -104,3 +104,14 @@ def test_inner_loops_go_with_the_loops_around(model):
 def test_what_stays_whole(model, inside):
     before, after = split(model, nest(inside))
     assert after is before
+
+
+def test_two_statements_of_two_grids_in_turn_are_all_split(model):
+    """Those that are split no longer count: twelve is what is left of four."""
+    steps = "u[(t + 1) % 2][i][j] = u[t % 2][i][(j + 1) % m] + v[t % 2][i][j == 0 ? m - 1 : j - 1];"
+    body = f"""for (int t = 0; t < n; t++) for (int i = 0; i < m; i++) for (int j = 0; j < m; j++) {{
+      {steps} {steps.replace("u[(t", "v[(t")} }}"""
+    found = model(body, "int n, int m, double u[restrict 2][m][m], double v[restrict 2][m][m]")
+    after = split_residue_classes(found.scop)
+    after = split_index_sets(after, found.live, found.region.visible.symbols)
+    assert len(after.statements) == 2 * 2 * 3

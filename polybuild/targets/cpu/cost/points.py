@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import field, replace
 
@@ -14,7 +15,7 @@ from polybuild.values import dataclass
 _set, _div, _param = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param
 
 
-_Known = tuple[isl.Set, isl.Val, isl.Val]
+_Known = tuple[isl.Set, list[tuple[isl.Val, isl.Val]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,7 @@ class Points:
 
     factors: tuple[isl.Set, ...]
     places: tuple[tuple[int, int], ...]
-    known: dict[tuple[int, int], tuple[isl.Set, isl.Val, isl.Val]] = field(
-        default_factory=dict, compare=False
-    )
+    known: dict[tuple[int, int], _Known] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, points: isl.Set) -> Points:
@@ -55,14 +54,23 @@ class Points:
 
     def limits(self, dim: int) -> tuple[isl.Val, isl.Val]:
         """The smallest and the largest value of a dimension."""
+        lows, highs = zip(*self._spans(dim), strict=True)
+        return functools.reduce(isl.Val.min, lows), functools.reduce(isl.Val.max, highs)
+
+    def _spans(self, dim: int) -> list[tuple[isl.Val, isl.Val]]:
+        """The smallest and the largest value of a dimension in each piece that is not empty."""
         number, place = self.places[dim]
         factor = self.factors[number]
         key = id(factor), place
         if key not in self.known:
             narrow, there = _narrowed(factor, place)
-            self.known[key] = factor, narrow.dim_min_val(there), narrow.dim_max_val(there)
-        _, low, high = self.known[key]
-        return low, high
+            spans = [
+                (low, each.dim_max_val(there))
+                for each in map(isl.Set.from_basic_set, narrow.get_basic_sets())
+                if not (low := each.dim_min_val(there)).is_nan()
+            ]
+            self.known[key] = factor, spans
+        return self.known[key][1]
 
     def in_pieces(self, dim: int) -> bool:
         """Whether a dimension is one of a union, whose pieces may lie far apart."""
@@ -70,11 +78,7 @@ class Points:
 
     def covered(self, dim: int) -> int:
         """How many whole numbers a bounded dimension of pieces covers: halves of a grid lie far apart."""
-        factor, place = self.places[dim]
-        pieces = (each.to_set() for each in self.factors[factor].get_basic_sets() if not each.is_empty())
-        spans = [
-            tuple(map(integer_of, (each.dim_min_val(place), each.dim_max_val(place)))) for each in pieces
-        ]
+        spans = [(integer_of(low), integer_of(high)) for low, high in self._spans(dim)]
         covered, end = 0, min(low for low, _ in spans) - 1
         for low, high in sorted(spans):
             covered += max(0, high - max(low - 1, end))

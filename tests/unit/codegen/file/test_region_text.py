@@ -259,3 +259,29 @@ def test_statements_name_their_lines(tmp_path):
 def test_the_same_text_every_time(tmp_path):
     texts = {transform(tmp_path / "in.c", program(CASES["conditions"])).text for _ in range(3)}
     assert len(texts) == 1
+
+
+RING = """
+void ring(int n, int steps, double A[restrict n][n], double B[restrict n][n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        B[i][j] = A[(i + n - 1) % n][j] + A[(i + 1) % n][j] + A[i][(j + n - 1) % n] + A[i][(j + 1) % n];
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) A[i][j] = B[i][j];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_folded_tiles_have_their_rows_once_and_choose_them_before(tmp_path):
+    """Each of the two statements has rows of two halves below each other, each of them in two halves."""
+    text = transform(tmp_path / "in.c", RING, "-O2").text.partition("} else { /* the original loops */")[0]
+    assert len(re.findall(r"^\s*(?:POLYBUILD_SIMD )?for \(long long j = ", text, flags=re.MULTILINE)) == 8
+    inside = re.findall(r"^\s*B\[.*\]\[j\] = .*;$", text, flags=re.MULTILINE)
+    assert len(inside) == 4
+    assert not any("?" in each for each in inside)
+    assert len(re.findall(r"const long long chosen\d* = .* \? .* : .*;", text)) == 4

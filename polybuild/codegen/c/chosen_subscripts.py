@@ -1,0 +1,41 @@
+"""Subscripts that are chosen, and alike in all iterations of a loop: chosen once before it.
+
+::
+
+    for (j) u[i][j] = v[i == 0 ? n - 1 : i - 1][j];   ->   chosen = i == 0 ? n - 1 : i - 1;
+                                                          for (j) u[i][j] = v[chosen][j];
+
+Compilers would write the loop once for either side, and that again for each other choice in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polybuild.codegen.c.expressions import CHOICES
+from polybuild.codegen.c.lane_loops import mentions
+from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, users_below
+
+if TYPE_CHECKING:
+    from polybuild.codegen.c.ast import PrintedAst
+
+
+def chosen_subscripts(loop: isl.AstNode, ast: PrintedAst) -> list[isl.AstExpr]:
+    """The choices among subscripts that do not ask for the counter of ``loop``, which has no loops inside."""
+    if any(kind_of(each) == FOR for each in nodes_below(loop.for_get_body())):
+        return []
+    counter = loop.for_get_iterator().id_get_id().get_name()
+    found: list[isl.AstExpr] = []
+    for name in (each.get_annotation().get_name() for each in users_below(loop)):
+        for _, at in ast.instances[name].accesses if name in ast.instances else ():
+            for each in (at.op_get_arg(position) for position in range(1, at.op_get_n_arg())):
+                if (
+                    isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.op
+                    and isl.ast_expr_op_type(each.op_get_type()) in CHOICES
+                    and not mentions(each, counter)
+                    and not any(each.is_equal(known) for known in found)
+                ):
+                    found.append(each)
+    return found
