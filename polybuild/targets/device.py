@@ -167,6 +167,11 @@ class SharedTile:
         return math.gcd(self.run, self.box.sizes[-1]) if plain else 1
 
     @property
+    def lies_alike(self) -> bool:
+        """Whether the elements of a vector lie side by side in shared memory, too."""
+        return self.order[-1] == len(self.order) - 1
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """The extents of the array in shared memory."""
         stages = (self.stages,) if self.stages > 1 else ()

@@ -10,11 +10,13 @@ class CopyStages:
     """How tiles come to shared memory while others are used: there are ``count`` places for each.
 
     ``asynchronous`` copies go there on their own, and threads wait for them when all of them are needed;
-    devices have such from a compute ``capability`` on. Others wait in registers.
+    devices have such from a compute ``capability`` on, and it pays if each is of as many bytes as the
+    ``narrowest`` one. Others wait in registers.
     """
 
     count: int = 2
     asynchronous: bool = False
+    narrowest: int = 8
     capability: int = 80
 
 
@@ -31,9 +33,9 @@ class MatrixInstruction:
     warp: tuple[int, int] = (8, 4)
     run: int = 2
     terms: int = 4
-    blocks: tuple[tuple[int, int], ...] = ((16, 16), (8, 16), (8, 8))
-    points: tuple[tuple[int, int], ...] = ((8, 8), (8, 4), (4, 8), (4, 4))
-    steps: tuple[int, ...] = (8,)
+    blocks: tuple[tuple[int, int], ...] = ((16, 16),)
+    points: tuple[tuple[int, int], ...] = ((4, 4),)
+    steps: tuple[int, ...] = (16, 8)
     capability: int = 80
 
     def row_of(self, size: int) -> int:

@@ -171,7 +171,7 @@ class StagePrinter:
     ) -> list[str]:
         """What a thread sends to shared memory of a vector whose ``first`` element is known."""
         size, places = element_size(tile.array), self._subscripted(copy, tile, coordinates)
-        if _lies_alike(tile):
+        if tile.lies_alike and tile.vector > 1:
             return [_send(places[0], first, tile.vector * size)]
         return [
             f"__pipeline_memcpy_async(&{place}, &{first}{f' + {number}' if number else ''}, {size});"
@@ -183,7 +183,7 @@ class StagePrinter:
     ) -> list[str]:
         """What a thread does for a vector."""
         places = self._subscripted(copy, tile, coordinates)
-        if _lies_alike(tile):
+        if tile.lies_alike and tile.vector > 1:
             pointer = f"*({self._language.qualifiers.shared_pointer}{self._vector(tile)} *)&"
             return [f"{_INDENT}{pointer}{places[0]} = {register};"]
         parts = zip(places, self._parts(tile, register), strict=True)
@@ -199,11 +199,6 @@ class StagePrinter:
                 f"{self._tiles[tile.name]}[{stage}]" + "".join(f"[{own[dim]}]" for dim in tile.order)
             )
         return found
-
-
-def _lies_alike(tile: SharedTile) -> bool:
-    """Whether the elements of a vector lie side by side in shared memory, too."""
-    return tile.order[-1] == len(tile.order) - 1 and tile.vector > 1
 
 
 def _send(place: str, element: str, size: int, more: str = "") -> str:

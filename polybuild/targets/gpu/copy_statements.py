@@ -26,6 +26,7 @@ from polybuild.poly import spaces
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.storage.buffers import element_size
 from polybuild.targets.device import (
     AddedStatement,
     Axis,
@@ -140,7 +141,9 @@ def staged_copy(
     missing = box.subtract(wanted).project_out(_set, depth, count)
     known = box.intersect(reached.add_dims(_set, count))
     whole = reached.subtract(missing).coalesce()
-    return StagedCopy(wanted.gist(known).coalesce(), whole, threads, stages.asynchronous)
+    wide = tile.vector if tile.lies_alike else 1
+    asynchronous = stages.asynchronous and wide * element_size(tile.array) >= stages.narrowest
+    return StagedCopy(wanted.gist(known).coalesce(), whole, threads, asynchronous)
 
 
 def add_transfer(

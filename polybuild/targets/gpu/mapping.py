@@ -266,6 +266,8 @@ class _KernelMapper:
             instruction = product.instruction
             runs = (*[1] * (count - 1), instruction.run)
             return _Shape(sizes, block, runs=runs, warp=instruction.warp, product=product, resident=resident)
+        if math.prod(block) >= limits.shapes.products.threads:
+            resident = 0  # left to itself a compiler gives all registers to threads of small blocks alone
         warp = limits.shapes.products.warp
         longest = limits.processor.vector // largest_element(self._scop, node)
         in_warps = all(threads % each == 0 for threads, each in zip(block[-2:], warp, strict=True))

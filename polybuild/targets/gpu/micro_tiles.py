@@ -72,10 +72,10 @@ def micro_tile(
     """The best micro-tile for ``band``, whose first ``mapped`` members are parallel, two or three.
 
     ``extents`` has the trip counts of all members as far as they are known. None where one point is all that
-    fits, or where accesses have no steps of their own.
+    fits, where accesses have no steps of their own, and for sums over several loops outside of products.
     """
     references = _references(scop, band)
-    if references is None or mapped < 2:
+    if references is None or mapped < 2 or (mapped > 2 and len(extents) > mapped + 1):
         return None
     found = [
         (_quality(references, shape, mapped, extents, limits), shape)
@@ -88,13 +88,10 @@ def micro_tile(
 def resident_blocks(
     scop: Scop, band: isl.ScheduleNode, mapped: int, shape: MicroTile, limits: DeviceLimits
 ) -> int:
-    """How many blocks of ``shape`` the registers of a multiprocessor should hold at once; 0: as many as do.
+    """How many blocks of ``shape`` the registers of a multiprocessor have room for; 0: not as it is.
 
-    A compiler that is told nothing gives each thread of a small block all registers that it may have.
     ``band`` and ``mapped`` as for ``micro_tile``.
     """
-    if shape.threads >= limits.shapes.products.threads:
-        return 0
     references = _references(scop, band)
     fits = references is not None and _fits(references, shape, mapped, limits)
     return _resident(references, shape, mapped, limits) if references is not None and fits else 0
