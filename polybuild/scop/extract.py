@@ -11,6 +11,7 @@ from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.exits import with_exit_tests
+from polybuild.normalise.extremum_values import keep_extremum_values
 from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
@@ -55,7 +56,8 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_structures(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
-    return separate_reductions(join_conditions(split_rotations(name_moving_pointers(inlined))))
+    joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
+    return separate_reductions(keep_extremum_values(joined))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:

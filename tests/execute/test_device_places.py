@@ -52,6 +52,14 @@ BODIES = {
       double d = (x[i] - y[j]) * (x[i] - y[j]);
       if (d < nearest) { nearest = d; own = j; } }
     w[i] = own; }""",
+    "place alone": """{ where = 0;
+    for (int i = 1; i < n; i++) if (x[i] > x[where]) where = i; }""",
+    "last place alone": """{ where = 0;
+    for (int i = 1; i < n; i++) if (x[where] <= x[i]) where = i; }""",
+    "place of a magnitude": """{ where = 3;
+    for (int i = n - 1; i >= 0; i--) if (fabs(y[i] - x[i]) < fabs(y[where] - x[where])) where = i; }""",
+    "place as a choice": """{ where = 0;
+    for (int i = 1; i < m; i++) where = z[i][2] > z[where][2] ? i : where; }""",
     "any": "for (int i = 0; i < n; i++) if (x[i] < -4.5) also = 1;",
     "all": "for (int i = 0; i < n; i++) if (!(x[i] >= -5)) most = 0;",
     "any, as a choice": "for (int i = 0; i < n; i++) most = x[i] > 8 ? 1 : most;",

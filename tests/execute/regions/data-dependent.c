@@ -57,6 +57,28 @@ double best = -1; int place = 0;
 for (int i = 0; i < n; i++) if (x[i] > best) { best = x[i]; place = i; }
 y[0] = best; a[0] = place;
 
+//# place_of_maximum: serial
+int place = 0;
+for (int i = 1; i < n; i++) if (x[i] > x[place]) place = i;
+a[0] = place;
+
+//# place_of_minimum_downwards: serial
+int place = n > 0 ? n - 1 : 0;
+for (int i = n - 2; i >= 0; i--) if (x[place] * y[place] >= x[i] * y[i]) { place = i; }
+a[0] = place;
+
+//# places_in_rows: parallel
+for (int i = 0; i < n; i++) {
+  int place = 0;
+  for (int j = 1; j < n; j++) place = X[i][j] < X[i][place] ? j : place;
+  a[i] = place;
+}
+
+//# place_in_a_narrow_type: serial
+signed char place = 0;
+for (int i = 1; i < n; i++) if (x[i] > x[place & 7]) place = i;
+a[0] = place;
+
 //# gather: parallel
 for (int i = 0; i < n; i++) y[i] = x[a[i]];
 
