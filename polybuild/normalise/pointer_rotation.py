@@ -44,7 +44,7 @@ def split_rotations(region: Region) -> Region:
     """
     for position, outer in enumerate(region.statements):
         before, after = region.statements[:position], region.statements[position + 1 :]
-        for loop in _loops(outer):
+        for loop in _loops(outer) if isinstance(outer, _LOOPS) else ():
             found = _rotation(loop, outer, before, region)
             if found is not None:
                 if _sets(after, {*found.moved, *found.copies}):

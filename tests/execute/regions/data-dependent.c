@@ -79,6 +79,9 @@ signed char place = 0;
 for (int i = 1; i < n; i++) if (x[i] > x[place & 7]) place = i;
 a[0] = place;
 
+//# in_a_block: parallel
+{ double s = y[0]; for (int i = 0; i < n; i++) if (a[i] > 2) x[i] = s; z[0] = s; }
+
 //# gather: parallel
 for (int i = 0; i < n; i++) y[i] = x[a[i]];
 
