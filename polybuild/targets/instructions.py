@@ -26,13 +26,14 @@ class MatrixInstruction:
 
     The threads of a warp lie along the rows and the columns of the result as ``warp`` says, each with
     ``run`` results side by side. There are so many threads in ``blocks``, and ``points`` of each, along rows
-    and columns of a tile; a block copies ``steps`` terms at once. Devices have it from a compute
-    ``capability`` on.
+    and columns of a tile; a block copies ``steps`` terms at once. So many of the instructions along them are
+    ``unrolled`` that no register spills. Devices have it from a compute ``capability`` on.
     """
 
     warp: tuple[int, int] = (8, 4)
     run: int = 2
     terms: int = 4
+    unrolled: int = 2
     blocks: tuple[tuple[int, int], ...] = ((16, 16),)
     points: tuple[tuple[int, int], ...] = ((4, 4),)
     steps: tuple[int, ...] = (16, 8)

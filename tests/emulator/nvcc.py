@@ -26,7 +26,7 @@ _BARRIER = re.compile(r"(?:__syncthreads|BARRIER|(cooperative_groups::this_grid\
 _COMPARISON = re.compile(r"\s(<|<=|>=)\s")
 _ATOMIC = re.compile(r"\b(atomic(?:Add|And|Or|Xor))\s*\(")
 _SHUFFLE = re.compile(r"\b(__shfl_xor_sync)\s*\(\s*0xffffffffu\s*,")
-_MULTIPLY = re.compile(r"\b(polybuild_multiply)\s*\(")
+_MULTIPLY = re.compile(r"\b(polybuild_multiply(?:_pair)?)\s*\(")
 _WAIT = re.compile(r"\b__pipeline_wait_prior\s*\(\s*0\s*\)\s*;")
 _KINDS = {
     "barrier": _BARRIER,

@@ -160,10 +160,21 @@ def test_matrix_instructions(form, emulator, runtime, folder):
         options |= {"tile_sizes": (1, 16, 32, 8), "block_sizes": (1, 8, 8)}
     result = transform(whole_numbers([form]), "cuda", folder, flags=CONTRACTED, **options)
     made = build(result, form, runtime, folder)
-    assert "polybuild_multiply(" in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    assert "polybuild_multiply" in (folder / "kernels.cu").read_text().partition("__global__")[2]
     compare(
         made, ("17 33 20", "33 17 1", "1 1 1", "0 5 5", "5 5 0", "16 64 16", "35 70 25"), emulator, "cuda"
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "called"), [(8, "polybuild_multiply("), (24, "polybuild_multiply("), (32, "_pair(")]
+)
+def test_rows_of_a_thread_in_pairs(rows, called, emulator, runtime, folder):
+    """Two are taken at once if their number is even."""
+    options = {**MATRICES, "tile_sizes": (rows, 32, 8)}
+    result = transform(whole_numbers(["plain"]), "cuda", folder, flags=CONTRACTED, **options)
+    assert called in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    compare(build(result, "pairs", runtime, folder), ("35 70 25", "48 64 16"), emulator, "cuda")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +185,7 @@ def test_matrix_instructions(form, emulator, runtime, folder):
 def test_no_matrix_instructions_without_leave(flags, options, folder):
     """Products and sums may not be fused, sums keep their order, or a device has none."""
     transform(whole_numbers(["plain"]), "cuda", folder, flags=flags, **{**MATRICES, **options})
-    assert "polybuild_multiply(" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    assert "polybuild_multiply" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
 
 
 @pytest.mark.parametrize("sizes", [(16, 32, 6), (12, 32, 8), (16, 24, 8)])
@@ -183,5 +194,5 @@ def test_matrix_instructions_take_whole_tiles(sizes, emulator, runtime, folder):
     result = transform(
         whole_numbers(["plain"]), "cuda", folder, flags=CONTRACTED, **{**MATRICES, "tile_sizes": sizes}
     )
-    assert "polybuild_multiply(" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
+    assert "polybuild_multiply" not in (folder / "kernels.cu").read_text().partition("__global__")[2]
     compare(build(result, "odd", runtime, folder), ("17 33 20",), emulator, "cuda")

@@ -8,7 +8,8 @@
     }
 
 Thread ``t0, t1`` of a block has rows ``t0``, ``t0 + T0``, ..., and of each 8 columns of a warp two, as its
-registers hold them (``targets/gpu/matrix_products.py``).
+registers hold them (``targets/gpu/matrix_products.py``). Two rows of a thread are taken at once where their
+number is even (PTX, ``mma.m16n8k4``: the second row of a thread is one of the other block of eight).
 """
 
 from __future__ import annotations
@@ -136,19 +137,23 @@ class MatrixPrinter:
         term = f"{step} + {across} % {wide}"
         first = f"{across} / {wide} * {high} + {down} % {high}"
         scale = "-" * product.negated + "".join(f"{each} * " for each in factors)
-        own = f"{self._tiles[result.name]}{'[0]' * (len(result.sizes) - 2)}[{row}]"
-        pair = ", ".join(f"{own}[{run} * {column}{more}]" for more in ("", " + 1"))
+        own = f"{self._tiles[result.name]}{'[0]' * (len(result.sizes) - 2)}"
+        taken = range(2 if rows % 2 == 0 else 1)
+        at = [f"[{row}{f' + {each}' * bool(each)}]" for each in taken]
+        pairs = [f"{own}{each}[{run} * {column}{more}]" for each in at for more in ("", " + 1")]
+        lefts = [f"{left}{each}" for each in at]
+        multiply = f"polybuild_multiply{'_pair' * (len(taken) - 1)}"
         of_left = self._element(found.left, product.left, f"{down} + {height} * {row}", term)
         of_right = self._element(found.right, product.right, f"{first} + {run * width} * {column}", term)
         lines = [
-            "#pragma unroll",
+            f"#pragma unroll {instruction.unrolled}",
             f"for (int {step} = 0; {step} < {self._kernel.tile[-1]}; {step} += {instruction.terms}) {{",
             f"{_INDENT}double {left}[{rows}], {right}[{columns}];",
             *_loop(row, rows, f"{left}[{row}] = {scale}{of_left};"),
             *_loop(column, columns, f"{right}[{column}] = {of_right};"),
             "#pragma unroll",
-            f"{_INDENT}for (int {row} = 0; {row} < {rows}; {row}++)",
-            *_loop(column, columns, f"polybuild_multiply({pair}, {left}[{row}], {right}[{column}]);"),
+            f"{_INDENT}for (int {row} = 0; {row} < {rows}; {row} += {len(taken)})",
+            *_loop(column, columns, f"{multiply}({', '.join([*pairs, *lefts])}, {right}[{column}]);"),
             "}",
         ]
         self._names.leave(declared)

@@ -5,6 +5,15 @@
 #define polybuild_multiply(c0, c1, a, b) \
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
       : "+d"(c0), "+d"(c1) : "d"(a), "d"(b))
+#if __CUDA_ARCH__ >= 900
+#define polybuild_multiply_pair(c0, c1, c2, c3, a0, a1, b) \
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 " \
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};" \
+      : "+d"(c0), "+d"(c1), "+d"(c2), "+d"(c3) : "d"(a0), "d"(a1), "d"(b))
+#else
+#define polybuild_multiply_pair(c0, c1, c2, c3, a0, a1, b) \
+  do { polybuild_multiply(c0, c1, a0, b); polybuild_multiply(c2, c3, a1, b); } while (0)
+#endif
 
 extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_0(double *__restrict__ C, long C_first, const int pb_n)
 {
