@@ -11,11 +11,11 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.syntax_tree import changed_operand, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import equal_outer, lexicographically_after
-from polybuild.scop.accesses import is_pure_function
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass
 

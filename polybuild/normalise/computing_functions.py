@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.syntax_tree import (
     always_evaluates,
     changed_operand,
@@ -21,11 +22,13 @@ from polybuild.c.syntax_tree import (
     mapped,
     walk,
 )
+from polybuild.c.types import PointerType
+from polybuild.c.typing import type_of
+from polybuild.normalise.exits import failed_assertion
 from polybuild.normalise.out_parameters import addressed, target_of
 from polybuild.source.model import Callee
 
 _UNSUITED = (
-    c_ast.FuncCall,
     c_ast.Goto,
     c_ast.Label,
     c_ast.Switch,
@@ -60,25 +63,62 @@ def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: 
     names = own_names(callee)
     if any(names.count(str(each.name)) > 1 for each in callee.parameters):
         return False
+    tests = [each for each in _statements(statements) if failed_assertion(each) is not None]
+    tested = {id(each) for test in tests for each in walk(test)}
     for each in (part for statement in statements for part in walk(statement)):
+        if id(each) in tested:
+            continue
+        if isinstance(each, c_ast.FuncCall) and not _is_pure(each):
+            return False
         if isinstance(each, _UNSUITED) or _names_object(each):
             return False
         if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
             return False
         target = changed_operand(each)
-        target = _pointer(target) if elements and target is not None else target
+        target = _pointer(target, callee) if elements and target is not None else target
         if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
             return False
     return True
 
 
-def _pointer(element: c_ast.Node) -> c_ast.Node:
-    """The pointer or array that ``element`` is reached through; any other expression itself."""
+def _statements(nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:
+    """The expressions among ``nodes`` and in what controls them that are statements."""
+    for node in nodes:
+        if isinstance(node, c_ast.Compound):
+            yield from _statements(node.block_items or ())
+        elif isinstance(node, c_ast.If):
+            yield from _statements([each for each in (node.iftrue, node.iffalse) if each is not None])
+        elif isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile):
+            yield from _statements([node.stmt])
+        else:
+            yield node
+
+
+def _is_pure(call: c_ast.FuncCall) -> bool:
+    return isinstance(call.name, c_ast.ID) and is_pure_function(call.name.name)
+
+
+def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
+    """The pointer, array or structure that ``element`` is reached through; any other expression itself."""
+    inner = _through(element)
+    if inner is None:
+        return element
+    if isinstance(inner, c_ast.StructRef) and inner.type == ".":
+        # a member of a structure that is passed by value is a copy, what it points to is not
+        body = callee.body
+        assert body is not None  # noqa: S101 - who asks has looked
+        follows = isinstance(type_of(inner, dict(body.visible.symbols), body.visible), PointerType)
+        while follows and isinstance(inner, c_ast.StructRef) and inner.type == ".":
+            inner = inner.name
+        return inner if follows else element
+    return _pointer(inner, callee)
+
+
+def _through(element: c_ast.Node) -> c_ast.Node | None:
+    """What ``element`` is an element, a target or a member behind a pointer of."""
     if isinstance(element, c_ast.ArrayRef) or (isinstance(element, c_ast.StructRef) and element.type == "->"):
-        return _pointer(element.name)
-    if isinstance(element, c_ast.UnaryOp) and element.op == "*":
-        return _pointer(element.expr)
-    return element
+        return element.name
+    return element.expr if isinstance(element, c_ast.UnaryOp) and element.op == "*" else None
 
 
 def _names_object(node: c_ast.Node) -> bool:
@@ -153,12 +193,15 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
 
 
 def hoistable_calls(value: c_ast.Node, functions: Mapping[str, Callee]) -> Iterator[c_ast.FuncCall]:
-    """The call of one of ``functions`` in ``value``, if it is always made and nothing else has effects."""
-    calls = [each for each in walk(value) if isinstance(each, c_ast.FuncCall)]
+    """The calls of ``functions`` in ``value`` that are always made, inner ones first.
+
+    None if anything in it has effects: all that these functions change is their own.
+    """
+    calls = [each for each in walk(value) if isinstance(each, c_ast.FuncCall) and not _is_pure(each)]
     known = [each for each in calls if isinstance(each.name, c_ast.ID) and each.name.name in functions]
     changes = any(changed_operand(each) is not None for each in walk(value))
-    if len(calls) == len(known) == 1 and always_evaluates(value, calls[0]) and not changes:
-        yield calls[0]
+    if len(calls) == len(known) and not changes:
+        yield from (each for each in reversed(known) if always_evaluates(value, each))
 
 
 def without_copy(statements: Sequence[c_ast.Node], declared: c_ast.Decl) -> list[c_ast.Node]:

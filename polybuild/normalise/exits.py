@@ -71,7 +71,7 @@ class _Rewriter:
             return [type(node)(node.cond, self._body(node.stmt, breaks=False), node.coord)]
         if isinstance(node, c_ast.If):
             return self._if(node, breaks=breaks)
-        failure = _failure(node)
+        failure = failed_assertion(node)
         return [node] if failure is None else [self._never(failure)]
 
     def _body(self, node: c_ast.Node, *, breaks: bool) -> c_ast.Node:
@@ -121,7 +121,7 @@ class _Rewriter:
         return all(_called(each) in _TELLING for each in items)
 
 
-def _failure(node: c_ast.Node) -> c_ast.Node | None:
+def failed_assertion(node: c_ast.Node) -> c_ast.Node | None:
     """When the assertion ``node`` fails, in one of the ways to write ``assert`` out; None if it is none."""
     while isinstance(node, c_ast.ExprList | c_ast.Cast):
         node = node.exprs[-1] if isinstance(node, c_ast.ExprList) else node.expr

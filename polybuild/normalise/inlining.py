@@ -15,6 +15,7 @@ from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
+from polybuild.c.synthetic import declarator
 from polybuild.c.typing import type_of
 from polybuild.effort import INLINED_CALLS
 from polybuild.normalise.computing_functions import (
@@ -29,8 +30,10 @@ from polybuild.normalise.computing_functions import (
     without_copy,
 )
 from polybuild.normalise.out_parameters import addressed, is_target_only, symbols_after
+from polybuild.normalise.single_exit import with_single_exit
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
+from polybuild.values import dataclass
 
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
@@ -40,20 +43,63 @@ def inline_calls(region: Region, *, loops: bool = True) -> Region:
 
     With ``loops``, functions that compute their value in loops, or change elements, are replaced, too.
     """
-    bodies = {name: each for name, each in region.callees.items() if _expression(each) is not None}
-    computing = {
-        name: each
-        for name, each in region.callees.items()
-        if loops and (computed_value(each) is not None or updating_statements(each))
-    }
-    if not bodies and not computing:
-        return region
-    inliner = _Inliner(region, bodies, computing)
-    statements = tuple(inliner.statements(region.statements))
-    if not inliner.count:
+    callees = _Callees(region.callees, loops=loops)
+    inliner = _inliner(region, [callees.flat(each) for each in region.callees], loops=loops)
+    statements = tuple(inliner.statements(region.statements)) if inliner is not None else ()
+    if inliner is None or not inliner.count:
         return region
     visible = dataclasses.replace(region.visible, symbols=symbols_after(region, statements))
     return dataclasses.replace(region, statements=statements, visible=visible)
+
+
+@dataclass(frozen=True, slots=True)
+class _Callees:
+    """The functions that a region calls, with one ``return`` each and the calls in their bodies replaced."""
+
+    callees: Mapping[str, Callee]
+    loops: bool
+    _flat: dict[str, Callee] = dataclasses.field(default_factory=dict)
+
+    def flat(self, name: str, around: tuple[str, ...] = ()) -> Callee:
+        """The function ``name``, where those ``around`` it are being called."""
+        if name not in self._flat or around:
+            found = self._flattened(self.callees[name], (*around, name))
+            if around:
+                return found
+            self._flat[name] = found
+        return self._flat[name]
+
+    def _flattened(self, callee: Callee, around: tuple[str, ...]) -> Callee:
+        body = callee.body
+        if body is None or len(around) > INLINED_CALLS:
+            return callee
+        called = {
+            str(each.name.name)
+            for statement in body.statements
+            for each in walk(statement)
+            if isinstance(each, c_ast.FuncCall) and isinstance(each.name, c_ast.ID)
+        }
+        inner = [self.flat(each, around) for each in sorted(called & self.callees.keys() - set(around))]
+        others = [each.name for each in inner if each.body is not None and _expression(each) is None]
+        callee = with_single_exit(callee, others)
+        body = callee.body
+        assert body is not None  # noqa: S101 - it had one before
+        inliner = _inliner(body, inner, loops=self.loops)
+        statements = tuple(inliner.statements(body.statements)) if inliner is not None else ()
+        if inliner is None or not inliner.count:
+            return callee
+        return dataclasses.replace(callee, body=dataclasses.replace(body, statements=statements))
+
+
+def _inliner(region: Region, callees: Sequence[Callee], *, loops: bool) -> _Inliner | None:
+    """What replaces calls of ``callees`` in ``region``; None if none of them can be."""
+    bodies = {each.name: each for each in callees if _expression(each) is not None}
+    computing = {
+        each.name: each
+        for each in callees
+        if loops and (computed_value(each) is not None or updating_statements(each))
+    }
+    return _Inliner(region, bodies, computing) if bodies or computing else None
 
 
 def _expression(callee: Callee) -> c_ast.Node | None:
@@ -93,6 +139,10 @@ class _Inliner:
     def statements(self, nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:
         """Statements that stand in a block, some of which may become several."""
         for node in nodes:
+            hoisted = self._hoisted(node)
+            if hoisted:
+                yield block(list(self.statements(hoisted)), node.coord)
+                continue
             updates = self._updates(node)
             if updates:
                 yield block(updates, node.coord)
@@ -124,8 +174,41 @@ class _Inliner:
                 if found is not None:
                     *statements, result = found
                     self.count += 1
-                    return [*statements, with_parts(node, {id(call): result})]
+                    stored = with_parts(node, {id(call): result})
+                    return [*statements, *(self._computed(stored, stored.rvalue) or [stored])]
         return None
+
+    def _hoisted(self, node: c_ast.Node) -> list[c_ast.Node]:
+        """``node`` with variables before it for calls in its arguments or condition; empty without any."""
+        if isinstance(node, c_ast.FuncCall):
+            parts = list(node.args.exprs) if node.args is not None else []
+        else:
+            parts = [node.cond] if isinstance(node, c_ast.If) else []
+        variables: list[c_ast.Node] = []
+        names: dict[int, c_ast.Node] = {}
+        for call in (each for part in parts for each in hoistable_calls(part, self._computing)):
+            callee = self._computing[call.name.name]
+            nested = any(id(each) in names for each in walk(call))
+            if nested or computed_value(callee) is None or not self._is_visible(callee.name):
+                continue
+            variable = self._variable(call, callee)
+            if variable is not None:
+                names[id(call)] = c_ast.ID(variable.name, call.coord)
+                variables.append(variable)
+        return [*variables, with_parts(node, names)] if variables else []
+
+    def _variable(self, call: c_ast.FuncCall, callee: Callee) -> c_ast.Decl | None:
+        """A variable of the type that ``callee`` returns, with the value of ``call``."""
+        assert callee.body is not None  # noqa: S101 - it computes a value
+        kind = callee.body.visible.scope.resolve(callee.body.function.decl.type.type)
+        if not isinstance(kind, types.IntegerType | types.FloatingType) or self._body(call, callee) is None:
+            return None
+        self.count += 1
+        name = f"value_{callee.name}{self.count}"
+        if name in self._symbols:
+            return None
+        self._declare(name, kind)
+        return c_ast.Decl(name, [], [], [], [], declarator(name, kind), call, None, call.coord)
 
     def _updates(self, node: c_ast.Node) -> list[c_ast.Node]:
         """The statements of the function that the statement ``node`` calls; none if it is not replaced."""
@@ -135,7 +218,7 @@ class _Inliner:
         if callee is None or not self._is_visible(callee.name):
             return []
         statements = updating_statements(callee)
-        found = self._with_arguments(node, callee, updating=True) if statements else None
+        found = self._with_arguments(self.statement(node), callee, updating=True) if statements else None
         if found is None:
             return []
         before, names = found

@@ -9,8 +9,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.bit_functions import is_bit_function
 from polybuild.c.dialects import FAILED, OPAQUE
+from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import AnySubscript, PointerTest
 from polybuild.diagnostics import Unsupported
@@ -29,19 +29,6 @@ from polybuild.scop.references import LvalueReference, read_reference, resolve_r
 from polybuild.values import dataclass
 
 _dim = isl.dim_type
-
-_REAL = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs
-    fdim floor fma fmax fmin fmod hypot ldexp llrint llround log log10 log1p log2 logb lrint lround nearbyint
-    nextafter pow remainder rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc
-    cabs carg cexp cimag clog conj cpow creal csqrt"""
-_PURE = frozenset(name + suffix for name in _REAL.split() for suffix in ("", "f", "l")) | {
-    "abs", "labs", "llabs", "isnan", "isinf", "isinf_sign", "isfinite", "isnormal", "signbit",
-    "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered",
-}  # fmt: skip
-_CONSTANTS = frozenset(
-    f"__builtin_{name}{suffix}" for name in ("inf", "huge_val") for suffix in ("", "f", "l")
-)
-"""What the macros ``INFINITY`` and ``HUGE_VAL`` of ``math.h`` are."""
 
 _REFUSED: dict[type, tuple[str, str, str]] = {
     c_ast.CompoundLiteral: (
@@ -354,11 +341,6 @@ class AccessReader:
                         "keep every subscript but the first within the declared extents",
                     )
                 )
-
-
-def is_pure_function(name: str) -> bool:
-    """Whether the library's or compiler's function of this name computes a value and does nothing else."""
-    return name.removeprefix("__builtin_") in _PURE or name in _CONSTANTS or is_bit_function(name)
 
 
 def any_element(draft: AccessDraft, point: ProgramPoint, node: c_ast.Node) -> AccessDraft:

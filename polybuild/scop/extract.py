@@ -84,8 +84,9 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
     Functions with ``loops`` are inlined, too. None if there are no such exits, or the region is outside
     the model even so.
     """
-    tested = with_exit_tests(region)
-    if tested is region:
+    called = inline_calls(region, loops=loops)
+    tested = with_exit_tests(called)
+    if tested is called:
         return None
     with contextlib.suppress(Unsupported):
         form = normal_form(tested, loops=loops)

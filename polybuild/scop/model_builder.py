@@ -470,11 +470,29 @@ class ModelBuilder:
         if point.domain.is_empty():
             return RegionPart()
         (condition,) = node.args.exprs
+        if self._never_leaves(condition, point):
+            return RegionPart()
         accesses = self._accesses(condition, point)
         leave = c_ast.If(condition, c_ast.Goto(LEFT, node.coord), None, node.coord)
         part = self._add(point, self._enclosing.guarded(leave), node, accesses)
         self._drafts[-1] = dataclasses.replace(self._drafts[-1], is_exit_test=True)
         return part
+
+    def _never_leaves(self, condition: c_ast.Node, point: ProgramPoint) -> bool:
+        """Whether sizes alone say when ``condition``, of leaving the region, holds: it is required not to."""
+        if self._enclosing.is_conditional:
+            return False
+        assumptions = self._assumptions.snapshot()
+        violations: list[Violation] = []
+        try:
+            left = Expressions(self._facts, "condition", violations).condition(condition, point)
+            self._require(violations)
+            reason = "no loop is left early"
+            self._require([Violation(left, point.domain, "early-exit", reason, location(condition), "")])
+        except Unsupported:  # data say it, or it is certain
+            self._assumptions.restore(assumptions)
+            return False
+        return True
 
     def _accesses(self, body: c_ast.Node, point: ProgramPoint) -> list[AccessDraft]:
         """The accesses of evaluating ``body``, and the conditions around it."""

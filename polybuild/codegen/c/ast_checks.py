@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import islpy as isl
 
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
-from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
+from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.model import Packed, RegisterTile
+from polybuild.values import dataclass
 
 _VectorNode = VectorBlock | Packing
 _Node = Instance | _VectorNode
@@ -118,35 +120,74 @@ def keeps_private(
 ) -> bool:
     """Whether each loop of schedule dimension ``dimension`` in ``node`` may have copies of ``private``.
 
-    It has all statements that touch such a variable, or none. A band whose iterations keep the values
-    of private variables inside may become several loops: isl puts a statement that only runs in the
-    last iteration behind the loop, which is the same order, but there the copy of that iteration is gone.
+    It has all statements that touch such a variable, or none; or no other place has any in one of its
+    iterations. A band whose iterations keep the values of private variables inside may become several loops:
+    isl puts a statement that only runs in the last iteration behind the loop, which is the same order, but
+    there the copy of that iteration is gone.
     """
-    found = [frozenset(each) for each in _parts(node, dimension, instances)]
+    start = CounterValues((), isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0)))
+    parts = _LoopParts(dimension, instances)
+    found = [frozenset(each.touching) for each in parts.of(node, start)]
     everything = frozenset().union(*found)
-    return all(
-        part.isdisjoint(users) or users <= part for users in _users(everything, private) for part in found
-    )
+    users = [frozenset(each for each in everything if name in each[1]) for name in private]
+    if all(part.isdisjoint(own) or own <= part for own in users for part in found):
+        return True
+    located = _LoopParts(dimension, instances, AstReader({}))
+    try:
+        return _run_in_distinct_iterations(list(located.of(node, start)), private)
+    except (IllegalSchedule, isl.Error):
+        return False
 
 
-def _users(everything: frozenset[_Touching], private: tuple[str, ...]) -> Iterator[frozenset[_Touching]]:
-    for name in private:
-        yield frozenset(each for each in everything if name in each[1])
+@dataclass(frozen=True, slots=True)
+class _LoopPart:
+    """A loop, or a statement that is in none: what it touches, and the iterations that it may be part of."""
+
+    touching: tuple[_Touching, ...]
+    iterations: CounterValues
 
 
-def _parts(node: isl.AstNode, dimension: int, instances: Mapping[str, _Node]) -> Iterator[list[_Touching]]:
-    """The statements of each loop of the dimension, and each statement that is in none."""
-    kind = kind_of(node)
-    if kind == FOR:
-        own = node.for_get_iterator().id_get_id().get_name() == f"c{dimension}"
-        inside = _parts(node.for_get_body(), -1 if own else dimension, instances)
-        if own:
-            yield [each for part in inside for each in part]
+@dataclass(frozen=True, slots=True)
+class _LoopParts:
+    """The parts of an AST for the loops of a ``dimension``; with a ``reader``, their iterations, too."""
+
+    dimension: int
+    instances: Mapping[str, _Node]
+    reader: AstReader | None = None
+
+    def of(self, node: isl.AstNode, around: CounterValues) -> Iterator[_LoopPart]:
+        """The parts of ``node``, which runs for the values ``around`` of counters."""
+        kind = kind_of(node)
+        if kind == FOR:
+            inside = around if self.reader is None else self.reader.loop(node, around)
+            if node.for_get_iterator().id_get_id().get_name() == f"c{self.dimension}":
+                yield _LoopPart(tuple(self._touching(each) for each in users_below(node)), inside)
+            else:
+                yield from self.of(node.for_get_body(), inside)
+        elif kind == IF and self.reader is not None:
+            condition = self.reader.condition(node.if_get_cond(), around)
+            yield from self.of(node.if_get_then_node(), around.within(condition))
+            if node.if_has_else_node():
+                yield from self.of(node.if_get_else_node(), around.within(condition.complement()))
+        elif kind == isl.ast_node_type.user:
+            values = around.values.add_dims(isl.dim_type.set, 1)
+            counters = (*around.counters, f"c{self.dimension}")
+            yield _LoopPart((self._touching(node),), CounterValues(counters, values))
         else:
-            yield from inside
-    elif kind == isl.ast_node_type.user:
-        statement = instances[node.get_annotation().get_name()].statement
-        yield [(statement.name, frozenset(each.array.name for each in statement.accesses))]
-    else:
-        for each in parts(node):
-            yield from _parts(each, dimension, instances)
+            for each in parts(node):
+                yield from self.of(each, around)
+
+    def _touching(self, node: isl.AstNode) -> _Touching:
+        statement = self.instances[node.get_annotation().get_name()].statement
+        return statement.name, frozenset(each.array.name for each in statement.accesses)
+
+
+def _run_in_distinct_iterations(found: Sequence[_LoopPart], private: Collection[str]) -> bool:
+    """Whether no two parts that touch the same variable of ``private`` may be in one iteration."""
+    for name in private:
+        using = [each for each in found if any(name in arrays for _, arrays in each.touching)]
+        for one, other in itertools.combinations(using, 2):
+            first, second = one.iterations, other.iterations
+            if first.counters != second.counters or not first.values.is_disjoint(second.values):
+                return False
+    return True

@@ -1,4 +1,5 @@
 // Functions that the cases of calls.c call.
+#include <assert.h>
 #define W 40
 static double table[W];
 static int counter;
@@ -120,3 +121,42 @@ static void put_in_order(double *low, double *high)
   if (*low > high[0]) { double kept = *low; *low = *high; *high = kept; }
 }
 static void first_and_next(const double *p, double *out) { *out = p[0] + p[1]; }
+struct grid { int w, h; double *d; double own[4]; };
+static double pixel(struct grid g, int i, int j) { assert(i < g.h && j < g.w); return g.d[i * g.w + j]; }
+static double pixel_or_zero(struct grid g, int i, int j)
+{
+  if (i < 0 || i >= g.h || j < 0 || j >= g.w) return 0;
+  return pixel(g, i, j);
+}
+static void set_pixel(struct grid g, int i, int j, double v)
+{
+  if (i < 0 || j < 0 || i >= g.h || j >= g.w) return;
+  assert(i * g.w + j < g.w * g.h);
+  g.d[i * g.w + j] = v;
+}
+static double of_copy(struct grid g, int i) { g.own[0] += i; g.w = i; return g.own[0] + g.w; }
+static double larger(double p, double q) { if (p > q) return p; return q; }
+static int rounded(double v)
+{
+  int lower = 3;
+  if (v < 0) { double lower = -v; return lower + 0.75; } else { double lower = v; if (lower > 90) return 90.5; }
+  lower += v;
+  return lower;
+}
+static double limited(double p, double q)
+{
+  if (p * q <= 0) return 0;
+  else if (p > 0) { double r = q / p; return r < 2 ? q : 2 * p; }
+  return -larger(-p, -q);
+}
+static void raise_some(double *p, int k, double by)
+{
+  if (k % 3 == 0) return;
+  if (by < 0) { p[k] -= by; return; }
+  p[k] += sqrt(by);
+}
+static double in_loop(const double *p, int count)
+{
+  for (int k = 0; k < count; k++) if (p[k] > 100) return p[k];
+  return 0;
+}

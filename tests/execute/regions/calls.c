@@ -274,3 +274,66 @@ for (int i = 0; i < n; i++) c[i] += a[i] & 3;
 
 //# memory_of_other_values: call
 for (int i = 0; i < n; i++) memset(X[i], i, n * sizeof(double));
+
+//# structure_of_a_grid: parallel
+struct grid g = {n, n, &X[0][0]}, o = {n, n, x};
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) set_pixel(o, i, j, pixel(g, i, j));
+#pragma endscop
+
+//# structure_of_a_shifted_grid: parallel
+struct grid g = {n, n, &X[0][0]}, o = {n, n, x};
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double v = pixel_or_zero(g, i + 2, j - 1);
+    set_pixel(o, i, j, v);
+  }
+#pragma endscop
+
+//# structure_of_a_grid_of_neighbours: parallel
+struct grid g = {n, n, &X[0][0]}, o = {n, n, x};
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    o.d[i * n + j] = 4 * pixel(g, i, j) - pixel_or_zero(g, i - 1, j) - pixel_or_zero(g, i + 1, j)
+      - pixel_or_zero(g, i, j - 1) - pixel_or_zero(g, i, j + 1);
+#pragma endscop
+
+//# structure_of_a_grid_in_a_condition: parallel
+struct grid g = {n, n, &X[0][0]};
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (pixel(g, i, j) > 1) K[i][j] = 1; else K[i][j] = -1;
+#pragma endscop
+
+//# structure_outside_of_which_something_is: parallel
+struct grid g = {n, n, &X[0][0]}, o = {n, n + 1, x};
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) set_pixel(o, i, j, pixel_or_zero(g, j, i + 1));
+#pragma endscop
+
+//# structure_that_is_a_copy: call
+struct grid g = {n, n, &X[0][0], {1, 2}};
+#pragma scop
+for (int i = 0; i < n; i++) y[i] = of_copy(g, i);
+#pragma endscop
+y[0] += g.own[0] + g.w;
+
+//# larger_by_a_function: parallel
+double m = 1 + fabs(x[0]);
+#pragma scop
+for (int i = 0; i < n; i++) y[i] = larger(x[i], z[i]);
+#pragma endscop
+y[0] = m;
+
+//# rounded_with_names_of_its_own: parallel
+for (int i = 0; i < n; i++) a[i] = rounded(x[i] - 20) + rounded(-z[i]);
+
+//# limited_slopes: parallel
+for (int i = 1; i < n - 1; i++) y[i] = x[i] + 0.5 * limited(x[i] - x[i - 1], x[i + 1] - x[i]);
+
+//# functions_that_return_early_and_change_elements: parallel
+for (int i = 0; i < n; i++) raise_some(y, i, x[i] - 60);
+
+//# return_from_a_loop: parallel
+for (int i = 0; i < n; i++) y[i] = in_loop(X[i], n);
